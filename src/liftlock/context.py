@@ -1,0 +1,524 @@
+"""What is assumed about the world: the secret, the data, and the prior knowledge linking them.
+
+Three kinds of context exist:
+
+- a `Prior`: the secret is the value itself (S = X);
+- a `Joint`: the secret S is another attribute, correlated with the value X;
+- a set of priors (`Family`, `Intervals`, `Ball`): the prior is not known exactly, and a guarantee
+  must hold for every prior of the set.
+
+Notions dispatch on these kinds; a new kind (a graph of profiles, say) is one more class here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet
+from liftlock.errors import CountError, LabelError
+from liftlock.exact.encoding import fingerprint, integer_to_json
+from liftlock.exact.integers import Integers, as_integers, multiply
+from liftlock.exact.numbers import exact, exact_probability
+from liftlock.prior import Prior, common_integers, integers_from_json, sorted_labels
+
+
+@runtime_checkable
+class Context(Protocol):
+    """What every context can say of itself."""
+
+    @property
+    def inputs(self) -> Alphabet:
+        """The channel inputs it speaks of."""
+        ...
+
+    @property
+    def secrets(self) -> Alphabet:
+        """The secrets to be protected."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """The sha256 of its canonical form."""
+        ...
+
+    def describe(self) -> str:
+        """Say in a few words what it is."""
+        ...
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        ...
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The joint distribution of a secret S (rows) and the data X (columns), as exact counts.
+
+    >>> joint = Joint.from_counts({"yes": {"a": 3, "b": 1}, "no": {"a": 2, "b": 4}})
+    >>> joint.prior["a"], joint.secret_prior["yes"]
+    (Fraction(1, 2), Fraction(2, 5))
+    """
+
+    secrets: Alphabet
+    inputs: Alphabet
+    counts: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.counts) != len(self.secrets):
+            raise CountError(f"{len(self.counts)} rows for {len(self.secrets)} secrets")
+        for secret, row in zip(self.secrets.labels, self.counts, strict=True):
+            if len(row) != len(self.inputs):
+                raise CountError(
+                    f"{len(row)} counts for {len(self.inputs)} inputs", where=f"secret {secret!r}"
+                )
+            for label, count in zip(self.inputs.labels, row, strict=True):
+                if count < 0:
+                    raise CountError(
+                        "negative count",
+                        where=f"secret {secret!r}, input {label!r}",
+                        value=count,
+                        remedy="counts are 0 or more",
+                    )
+        if self.total == 0:
+            raise CountError("all counts are 0", remedy="give at least one positive count")
+
+    @classmethod
+    def from_counts(cls, table: Mapping[Any, Mapping[Any, Any]]) -> Joint:
+        """Make a joint from a table secret -> input -> count (or probability)."""
+        secrets = Alphabet.of(table)
+        first = next(iter(table.values()))
+        inputs = Alphabet.of(first)
+        rows = []
+        for secret, row in table.items():
+            if set(row) != set(first):
+                raise LabelError(
+                    "rows have different inputs",
+                    where=f"secret {secret!r}",
+                    remedy="give every secret the same inputs",
+                )
+            rows.append([exact(row[label], name="count") for label in inputs.labels])
+        return cls.from_rows(secrets, inputs, rows)
+
+    @classmethod
+    def from_rows(
+        cls, secrets: Alphabet, inputs: Alphabet, rows: Sequence[Sequence[Any]]
+    ) -> Joint:
+        """Make a joint from rows of exact numbers, one row per secret."""
+        numbers = [[exact(value, name="count") for value in row] for row in rows]
+        flat = common_integers([value for row in numbers for value in row] or [Fraction(0)])
+        width = len(inputs)
+        counts = tuple(flat[i * width : (i + 1) * width] for i in range(len(numbers)))
+        return cls(secrets, inputs, counts)
+
+    @classmethod
+    def from_columns(
+        cls, secrets: Iterable[Any], values: Iterable[Any], *, smoothing: object = 0
+    ) -> Joint:
+        """Count two columns of the same length; `smoothing` is added to every cell.
+
+        >>> Joint.from_columns(["f", "m", "f"], [1, 2, 1]).counts
+        ((2, 0), (0, 1))
+        """
+        left, right = list(secrets), list(values)
+        if len(left) != len(right):
+            raise CountError(
+                f"columns of {len(left)} and {len(right)} rows",
+                remedy="give two columns of the same table",
+            )
+        if not left:
+            raise CountError("no rows", remedy="give at least one row")
+        extra = exact(smoothing, name="smoothing")
+        rows = Alphabet.of(sorted_labels(set(left)))
+        columns = Alphabet.of(sorted_labels(set(right)))
+        cells = np.zeros((len(rows), len(columns)), dtype=np.int64)
+        np.add.at(cells, (rows.encode(left), columns.encode(right)), 1)
+        table = [[int(cell) + extra for cell in row] for row in cells]
+        return cls.from_rows(rows, columns, table)
+
+    @cached_property
+    def total(self) -> int:
+        """The sum of all counts."""
+        return sum(sum(row) for row in self.counts)
+
+    @cached_property
+    def prior(self) -> Prior:
+        """The marginal of the data X."""
+        return Prior(self.inputs, tuple(sum(column) for column in zip(*self.counts, strict=True)))
+
+    @cached_property
+    def secret_prior(self) -> Prior:
+        """The marginal of the secret S."""
+        return Prior(self.secrets, tuple(sum(row) for row in self.counts))
+
+    def reordered(self, inputs: Alphabet) -> Joint:
+        """Return the same joint with the inputs in another order."""
+        if inputs.labels == self.inputs.labels:
+            return self
+        order = inputs.order_of(self.inputs, whose="the channel", other_name="the joint")
+        rows = tuple(tuple(row[i] for i in order) for row in self.counts)
+        return Joint(self.secrets, inputs, rows)
+
+    def restricted(self, inputs: Iterable[Any]) -> Joint:
+        """Condition on the data lying in a subset of the inputs."""
+        keep = [self.inputs.index(label) for label in inputs]
+        alphabet = Alphabet.of(self.inputs.labels[i] for i in keep)
+        return Joint(
+            self.secrets, alphabet, tuple(tuple(row[i] for i in keep) for row in self.counts)
+        )
+
+    def describe(self) -> str:
+        """Say in a few words what kind of context this is."""
+        return f"a joint of {len(self.secrets)} secrets and {len(self.inputs)} inputs"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the canonical form."""
+        divisor = math.gcd(*(count for row in self.counts for count in row))
+        rows = [[str(count // divisor) for count in row] for row in self.counts]
+        return fingerprint(["joint", self.secrets.to_data(), self.inputs.to_data(), rows])
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "kind": "joint",
+            "secrets": self.secrets.to_data(),
+            "inputs": self.inputs.to_data(),
+            "counts": [[integer_to_json(count) for count in row] for row in self.counts],
+        }
+
+
+@runtime_checkable
+class PriorSet(Context, Protocol):
+    """A convex set of priors, known through the least and the most mass it can give an output."""
+
+    @property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        """Which symbols have positive probability under some prior of the set."""
+        ...
+
+    def mass_range(self, column: Integers) -> tuple[Fraction, Fraction]:
+        """Return the least and the most of sum_x P(x) column[x] over the set, exactly."""
+        ...
+
+    def extreme(self, column: Integers, *, least: bool) -> Prior:
+        """Return a prior of the set that attains an end of `mass_range`."""
+        ...
+
+    def reordered(self, inputs: Alphabet) -> PriorSet:
+        """Return the same set in the order of another alphabet."""
+        ...
+
+
+@dataclass(frozen=True)
+class Family:
+    """The convex hull of finitely many priors; a guarantee must hold for each mixture of them.
+
+    Source: 000 Def 6, Lemma 2.
+
+    >>> pair = Family.of([Prior.from_counts({"a": 1, "b": 1}), Prior.from_counts({"a": 1, "b": 3})])
+    >>> pair.mass_range(np.array([0, 1]))
+    (Fraction(1, 2), Fraction(3, 4))
+    """
+
+    priors: tuple[Prior, ...]
+
+    @classmethod
+    def of(cls, priors: Iterable[Prior]) -> Family:
+        """Make a family; all priors need the same labels (in any order)."""
+        given = tuple(priors)
+        if not given:
+            raise CountError("a family without priors", remedy="give at least one prior")
+        return cls(tuple(prior.reordered(given[0].alphabet) for prior in given))
+
+    @property
+    def inputs(self) -> Alphabet:
+        """The channel inputs."""
+        return self.priors[0].alphabet
+
+    @property
+    def secrets(self) -> Alphabet:
+        """The secrets: the inputs themselves."""
+        return self.inputs
+
+    @cached_property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        """Which symbols have positive probability under some prior of the set."""
+        return np.array([any(p.counts[i] for p in self.priors) for i in range(len(self.inputs))])
+
+    def mass_range(self, column: Integers) -> tuple[Fraction, Fraction]:
+        """Return the least and the most of sum_x P(x) column[x] over the set."""
+        masses = self._masses(column)
+        return min(masses), max(masses)
+
+    def _masses(self, column: Integers) -> list[Fraction]:
+        values = column.reshape(-1, 1)
+        return [
+            Fraction(multiply(as_integers(p.counts).reshape(1, -1), values).item(0, 0), p.total)
+            for p in self.priors
+        ]
+
+    def extreme(self, column: Integers, *, least: bool) -> Prior:
+        """Return a prior of the set that attains an end of `mass_range`."""
+        masses = self._masses(column)
+        return self.priors[masses.index(min(masses) if least else max(masses))]
+
+    def reordered(self, inputs: Alphabet) -> Family:
+        """Return the same family in the order of another alphabet."""
+        return Family(tuple(prior.reordered(inputs) for prior in self.priors))
+
+    def describe(self) -> str:
+        """Say in a few words what kind of context this is."""
+        return f"every mixture of {len(self.priors)} priors on {len(self.inputs)} symbols"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the canonical form."""
+        return fingerprint(["family", [prior.fingerprint for prior in self.priors]])
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"kind": "family", "priors": [prior.to_data() for prior in self.priors]}
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """All priors whose probabilities lie in given intervals, symbol by symbol.
+
+    Source: 000 Def 6.
+
+    >>> box = Intervals.of({"a": ("0.1", "0.2"), "b": (0, 1)})
+    >>> box.mass_range(np.array([1, 0]))
+    (Fraction(1, 10), Fraction(1, 5))
+    """
+
+    inputs: Alphabet
+    lower: tuple[Fraction, ...]
+    upper: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, intervals: Mapping[Any, tuple[Any, Any]]) -> Intervals:
+        """Make the set from a mapping label -> (lowest, highest) probability."""
+        inputs = Alphabet.of(intervals)
+        lower = tuple(exact_probability(low) for low, _ in intervals.values())
+        upper = tuple(exact_probability(high) for _, high in intervals.values())
+        return cls(inputs, lower, upper)
+
+    @classmethod
+    def all_priors(cls, labels: Iterable[Any]) -> Intervals:
+        """Return the set of all priors on the labels (worst-case LIP, which is LDP)."""
+        return cls.of({label: (0, 1) for label in labels})
+
+    def __post_init__(self) -> None:
+        for label, low, high in zip(self.inputs.labels, self.lower, self.upper, strict=True):
+            if low > high:
+                raise CountError(
+                    "empty interval",
+                    where=f"label {label!r}",
+                    value=f"{low} to {high}",
+                    remedy="give lowest, then highest",
+                )
+        if sum(self.lower) > 1 or sum(self.upper) < 1:
+            raise CountError(
+                "no prior fits the intervals",
+                value=f"lower ends sum to {float(sum(self.lower)):.6g}, "
+                f"upper ends to {float(sum(self.upper)):.6g}",
+                remedy="lower ends must sum to at most 1, upper ends to at least 1",
+            )
+
+    @property
+    def secrets(self) -> Alphabet:
+        """The secrets: the inputs themselves."""
+        return self.inputs
+
+    @cached_property
+    def tight(self) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """The intervals shrunk to what some prior of the set attains."""
+        low_sum, high_sum = sum(self.lower), sum(self.upper)
+        pairs = list(zip(self.lower, self.upper, strict=True))
+        lower = tuple(max(low, 1 - (high_sum - high)) for low, high in pairs)
+        upper = tuple(min(high, 1 - (low_sum - low)) for low, high in pairs)
+        return lower, upper
+
+    @cached_property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        """Which symbols have positive probability under some prior of the set."""
+        return np.array([value > 0 for value in self.tight[1]])
+
+    @cached_property
+    def _scaled(self) -> tuple[int, list[int], list[int]]:
+        scale = math.lcm(*(v.denominator for v in (*self.lower, *self.upper)))
+        return scale, [int(v * scale) for v in self.lower], [int(v * scale) for v in self.upper]
+
+    def _fill(self, column: Integers, *, least: bool) -> tuple[int, list[int]]:
+        """Return (scale, masses): the free mass goes to the lightest (heaviest) entries first."""
+        scale, lower, upper = self._scaled
+        masses = list(lower)
+        free = scale - sum(lower)
+        for index in np.argsort(column if least else -column, kind="stable"):
+            if free == 0:
+                break
+            step = min(free, upper[index] - lower[index])
+            masses[index] += step
+            free -= step
+        return scale, masses
+
+    def mass_range(self, column: Integers) -> tuple[Fraction, Fraction]:
+        """Return the least and the most of sum_x P(x) column[x] over the set."""
+        ends = []
+        for least in (True, False):
+            scale, masses = self._fill(column, least=least)
+            total = sum(m * int(w) for m, w in zip(masses, column, strict=True) if m)
+            ends.append(Fraction(total, scale))
+        return ends[0], ends[1]
+
+    def extreme(self, column: Integers, *, least: bool) -> Prior:
+        """Return a prior of the set that attains an end of `mass_range`."""
+        _, masses = self._fill(column, least=least)
+        return Prior(self.inputs, tuple(masses))
+
+    def reordered(self, inputs: Alphabet) -> Intervals:
+        """Return the same set in the order of another alphabet."""
+        order = inputs.order_of(self.inputs, whose="the channel", other_name="the intervals")
+        return Intervals(
+            inputs, tuple(self.lower[i] for i in order), tuple(self.upper[i] for i in order)
+        )
+
+    def describe(self) -> str:
+        """Say in a few words what kind of context this is."""
+        return f"every prior within intervals on {len(self.inputs)} symbols"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the canonical form."""
+        ends = [[str(low), str(high)] for low, high in zip(self.lower, self.upper, strict=True)]
+        return fingerprint(["intervals", self.inputs.to_data(), ends])
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "kind": "intervals",
+            "labels": self.inputs.to_data(),
+            "lower": [str(value) for value in self.lower],
+            "upper": [str(value) for value in self.upper],
+        }
+
+
+@dataclass(frozen=True)
+class Ball:
+    """All priors within a total-variation distance of a centre, on the centre's labels.
+
+    Source: 000 Def 6, Def 7.
+
+    >>> near = Ball.of(Prior.from_counts({"a": 1, "b": 1}), "0.1")
+    >>> near.mass_range(np.array([0, 1]))
+    (Fraction(2, 5), Fraction(3, 5))
+    """
+
+    centre: Prior
+    radius: Fraction
+
+    @classmethod
+    def of(cls, centre: Prior, radius: object) -> Ball:
+        """Make the ball of a radius between 0 and 1."""
+        return cls(centre, exact_probability(radius, name="radius"))
+
+    @property
+    def inputs(self) -> Alphabet:
+        """The channel inputs."""
+        return self.centre.alphabet
+
+    @property
+    def secrets(self) -> Alphabet:
+        """The secrets: the inputs themselves."""
+        return self.inputs
+
+    @cached_property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        """Which symbols have positive probability under some prior of the set."""
+        return np.array([bool(count) or self.radius > 0 for count in self.centre.counts])
+
+    def _moved(self, column: Integers, *, least: bool) -> list[Fraction]:
+        """Take mass off the heaviest (lightest) entries and give it to the lightest (heaviest)."""
+        masses = list(self.centre.fractions)
+        order = [int(i) for i in np.argsort(-column if least else column, kind="stable")]
+        target = order[-1]
+        left = self.radius
+        for index in order[:-1]:
+            step = min(left, masses[index])
+            masses[index] -= step
+            masses[target] += step
+            left -= step
+        return masses
+
+    def mass_range(self, column: Integers) -> tuple[Fraction, Fraction]:
+        """Return the least and the most of sum_x P(x) column[x] over the set."""
+        ends = []
+        for least in (True, False):
+            masses = self._moved(column, least=least)
+            ends.append(sum((m * int(w) for m, w in zip(masses, column, strict=True)), Fraction(0)))
+        return ends[0], ends[1]
+
+    def extreme(self, column: Integers, *, least: bool) -> Prior:
+        """Return a prior of the set that attains an end of `mass_range`."""
+        return Prior(self.inputs, common_integers(self._moved(column, least=least)))
+
+    def reordered(self, inputs: Alphabet) -> Ball:
+        """Return the same ball in the order of another alphabet."""
+        return Ball(self.centre.reordered(inputs), self.radius)
+
+    def describe(self) -> str:
+        """Say in a few words what kind of context this is."""
+        return (
+            f"every prior within total variation {float(self.radius):g} "
+            f"of a prior on {len(self.inputs)} symbols"
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the canonical form."""
+        return fingerprint(["ball", self.centre.fingerprint, str(self.radius)])
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"kind": "ball", "centre": self.centre.to_data(), "radius": str(self.radius)}
+
+
+def context_from_data(data: Any) -> Context:
+    """Read the JSON form of any context."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if kind == "prior":
+        return Prior.from_json(data)
+    if kind == "joint":
+        rows = data.get("counts")
+        if not isinstance(rows, list):
+            raise CountError("counts is not a list", value=rows)
+        return Joint(
+            Alphabet.from_data(data.get("secrets")),
+            Alphabet.from_data(data.get("inputs")),
+            tuple(integers_from_json(row, "counts") for row in rows),
+        )
+    if kind == "family":
+        members = data.get("priors")
+        if not isinstance(members, list):
+            raise CountError("priors is not a list", value=members)
+        return Family.of(Prior.from_json(member) for member in members)
+    if kind == "intervals":
+        inputs = Alphabet.from_data(data.get("labels"))
+        ends = zip(data.get("lower", []), data.get("upper", []), strict=True)
+        return Intervals.of(dict(zip(inputs.labels, ends, strict=True)))
+    if kind == "ball":
+        return Ball.of(Prior.from_json(data.get("centre", {})), data.get("radius"))
+    raise CountError(
+        "unknown kind of context",
+        value=kind,
+        remedy="known kinds are prior, joint, family, intervals and ball",
+    )
+

@@ -1,0 +1,124 @@
+"""Every exception liftlock raises on purpose.
+
+    LiftlockError
+    ├── InputError            something handed to us is not usable (also a ValueError)
+    │   ├── NumberError       not an exact number, or outside its range
+    │   ├── LabelError        labels missing, repeated, unknown or not matching
+    │   ├── RowError          a row of a channel is not a probability distribution
+    │   ├── CountError        counts or probabilities of a prior or joint are not usable
+    │   └── FileError         a file is missing, empty, malformed, or of an unknown version
+    ├── UnprotectedInput      the prior says "impossible" of a symbol the channel accepts
+    ├── NotDefined            this notion has no meaning in this kind of context
+    └── NotCertified          the exact audit refused a guarantee; carries the certificate
+
+Each message is one line: what is wrong, where, the value, and the remedy. The parts are attributes
+too, so callers never parse a message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from liftlock.notions.certificate import Certificate
+
+
+class LiftlockError(Exception):
+    """The root: catch this to catch everything liftlock raises on purpose."""
+
+
+class InputError(LiftlockError, ValueError):
+    """Something handed to liftlock is not usable.
+
+    >>> error = InputError("negative count", where="prior.csv, line 3", value=-4,
+    ...                    remedy="counts must be 0 or more")
+    >>> print(error)
+    negative count at prior.csv, line 3: -4; counts must be 0 or more
+    >>> error.value
+    -4
+    """
+
+    def __init__(
+        self, what: str, *, where: str = "", value: object = None, remedy: str = ""
+    ) -> None:
+        self.what = what
+        self.where = where
+        self.value = value
+        self.remedy = remedy
+        text = what
+        if where:
+            text += f" at {where}"
+        if value is not None:
+            text += f": {_short(value)}"
+        if remedy:
+            text += f"; {remedy}"
+        super().__init__(" ".join(text.split()))
+
+
+class NumberError(InputError):
+    """A value is not an exact number, or lies outside its range."""
+
+
+class LabelError(InputError):
+    """Labels are missing, repeated, unknown, or do not match another set of labels."""
+
+
+class RowError(InputError):
+    """A row of a channel is not a probability distribution."""
+
+
+class CountError(InputError):
+    """Counts or probabilities of a prior or a joint are not usable."""
+
+
+class FileError(InputError):
+    """A file is missing, empty, malformed, or of an unknown version."""
+
+
+class UnprotectedInput(LiftlockError, ValueError):
+    """The prior gives probability 0 to symbols that the channel accepts as input.
+
+    A symbol the prior calls impossible has no information-privacy guarantee at all: if it does
+    occur, nothing bounds what its output reveals.
+    """
+
+    def __init__(self, labels: Sequence[object]) -> None:
+        self.labels = tuple(labels)
+        shown = ", ".join(repr(label) for label in self.labels[:5])
+        more = f" and {len(self.labels) - 5} more" if len(self.labels) > 5 else ""
+        super().__init__(
+            f"the prior gives probability 0 to input {shown}{more}, which the channel accepts: "
+            "such a symbol has no guarantee; smooth the prior, drop the symbol from the channel, "
+            "or state that it never occurs (impossible='ignore', on the command line "
+            "--impossible ignore)"
+        )
+
+
+class NotDefined(LiftlockError, TypeError):
+    """A notion has no meaning (or no exact rule we know) in this kind of context."""
+
+    def __init__(self, notion: str, context: str, remedy: str) -> None:
+        self.notion = notion
+        self.context = context
+        self.remedy = remedy
+        super().__init__(f"{notion} is not defined for {context}; {remedy}")
+
+
+class NotCertified(LiftlockError):
+    """The exact audit refused the guarantee; nothing was released under it.
+
+    ``certificate`` holds the failing certificate with its witness, ``smallest`` the text of the
+    smallest budget that the same channel does satisfy.
+    """
+
+    def __init__(self, certificate: Certificate, smallest: str) -> None:
+        self.certificate = certificate
+        self.smallest = smallest
+        super().__init__(f"{certificate.refusal()}; smallest budget that would pass: {smallest}")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

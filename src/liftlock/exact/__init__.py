@@ -1,0 +1,1 @@
+"""Exact arithmetic: numbers, certified exponentials and logarithms, integer rows and products."""

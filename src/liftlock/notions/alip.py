@@ -1,0 +1,134 @@
+"""Asymmetric local information privacy: e^-lower <= lift <= e^upper for every secret and output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from liftlock.channel import Channel
+from liftlock.context import Context, PriorSet
+from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.notions.bounded_prior import LiftRange, lift_range
+from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.lift import Impossible, lift_table, refuse_impossible
+from liftlock.notions.notion import safe_text
+from liftlock.notions.reading import Reading
+
+
+def extremes(channel: Channel, context: Context) -> LiftRange:
+    """Return the exact extreme lifts in any context (for a set of priors: over the whole set)."""
+    if isinstance(context, PriorSet):
+        return lift_range(channel, context)
+    table = lift_table(channel, context)
+    return LiftRange(table.largest(), table.smallest())
+
+
+def measure_upper(channel: Channel, context: Context, bits: int = BITS) -> Reading:
+    """Measure eps_upper = ln(largest lift).
+
+    Source: 002 Def 3.
+    """
+    return upper_reading(extremes(channel, context), bits)
+
+
+def measure_lower(channel: Channel, context: Context, bits: int = BITS) -> Reading:
+    """Measure eps_lower = -ln(smallest lift).
+
+    Source: 002 Def 3.
+    """
+    return lower_reading(extremes(channel, context), bits)
+
+
+def upper_reading(found: LiftRange, bits: int = BITS) -> Reading:
+    """Turn the largest lift into nats."""
+    return Reading.of_ratio("eps_upper", found.largest.lift, found.largest.witness, bits)
+
+
+def lower_reading(found: LiftRange, bits: int = BITS) -> Reading:
+    """Turn the smallest lift into nats."""
+    smallest = found.smallest.lift
+    ratio = 1 / smallest if smallest else None
+    return Reading.of_ratio("eps_lower", ratio, found.smallest.witness, bits)
+
+
+@dataclass(frozen=True, init=False)
+class ALIP:
+    """The guarantee that every lift lies between e^-lower and e^upper.
+
+    Source: 002 Def 3, eq. (5).
+
+    >>> from liftlock.prior import Prior
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> fair = Prior.uniform([0, 1])
+    >>> ALIP(lower="0.7", upper="0.41").certify(bit, fair).holds
+    True
+    >>> ALIP(lower="0.7", upper="0.4").smallest(bit, fair)
+    'lower=0.6931471806, upper=0.4054651082'
+    """
+
+    lower: Budget
+    upper: Budget
+
+    def __init__(self, *, lower: object, upper: object) -> None:
+        object.__setattr__(self, "lower", Budget.of(lower, name="lower budget"))
+        object.__setattr__(self, "upper", Budget.of(upper, name="upper budget"))
+
+    @property
+    def name(self) -> str:
+        """The key of the notion."""
+        return "alip"
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The budgets as exact text."""
+        return {"lower": str(self.lower), "upper": str(self.upper)}
+
+    def __str__(self) -> str:
+        return f"alip(lower={self.lower}, upper={self.upper})"
+
+    def certify(
+        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+    ) -> Certificate:
+        """Audit exactly whether every lift stays within the budgets."""
+        unprotected = refuse_impossible(channel, context, impossible)
+        found = extremes(channel, context)
+        claims, nats = lift_claims(found, self.lower, self.upper)
+        return make_certificate(
+            self.name, self.budgets, channel, context, claims, nats, unprotected
+        )
+
+    def smallest(self, channel: Channel, context: Context) -> str:
+        """Say the smallest budgets that the channel satisfies."""
+        found = extremes(channel, context)
+        lower, upper = lower_reading(found).value, upper_reading(found).value
+        return f"lower={safe_text(lower)}, upper={safe_text(upper)}"
+
+
+def lift_claims(
+    found: LiftRange, lower: Budget, upper: Budget
+) -> tuple[list[Claim], dict[str, Enclosure]]:
+    """Compare the extreme lifts with e^upper and e^-lower, exactly."""
+    largest, smallest = found.largest, found.smallest
+    top = Enclosure.infinity() if largest.lift is None else Enclosure.of(largest.lift)
+    bottom = smallest.lift
+    assert bottom is not None
+    inverse = 1 / bottom if bottom else None
+    ceiling = upper.exp()
+    floor = lower.exp()
+    assert floor.upper is not None
+    low_bound = Enclosure(1 / floor.upper, 1 / floor.lower)
+    claims = [
+        Claim("max-lift", top, "<=", ceiling, upper.allows(largest.lift), largest.witness),
+        Claim(
+            "min-lift", Enclosure.of(bottom), ">=", low_bound, lower.allows(inverse),
+            smallest.witness,
+        ),
+    ]
+    nats = {
+        "eps_lower": lower_reading(found).value,
+        "eps_upper": upper_reading(found).value,
+    }
+    return claims, nats
+
+

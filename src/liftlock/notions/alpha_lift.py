@@ -1,0 +1,135 @@
+"""alpha-lift: the alpha-norm of the lift at the worst output, and its inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from liftlock.channel import Channel
+from liftlock.context import Context
+from liftlock.exact.enclosure import BITS, Enclosure, power
+from liftlock.exact.integers import Floats
+from liftlock.notions.lift import LiftTable, lift_table
+from liftlock.notions.notion import UpperBound
+from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.per_output import worst_output
+from liftlock.notions.reading import Reading
+
+
+def measure(channel: Channel, context: Context, alpha: object, bits: int = BITS) -> Reading:
+    """Measure max over y of (sum over s of P(s) lift^alpha)^(1/alpha).
+
+    Order infinity is the max-lift.
+
+    Source: 002 Def 5, eq. (33).
+
+    >>> from liftlock.prior import Prior
+    >>> float(measure(Channel.identity("ab"), Prior.uniform("ab"), 2).value) == 2**0.5
+    True
+    """
+    return of_table(lift_table(channel, context), read_order(alpha), bits)
+
+
+def of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+    """Measure it on a table of lifts."""
+    if order is None:
+        found = table.largest()
+        assert found.lift is not None
+        return Reading("alpha_lift", Enclosure.of(found.lift), "", None, found.witness)
+    return _norm("alpha_lift", table, order, bits, inverse=False)
+
+
+def measure_inverse(
+    channel: Channel, context: Context, alpha: object, bits: int = BITS
+) -> Reading:
+    """Measure max over y of (sum over s of P(s) (1/lift)^alpha)^(1/alpha).
+
+    Order infinity is one over the min-lift.
+
+    Source: 002 Def 6, eq. (36).
+    """
+    return inverse_of_table(lift_table(channel, context), read_order(alpha), bits)
+
+
+def inverse_of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+    """Measure the inverse on a table of lifts."""
+    if order is None:
+        found = table.smallest()
+        value = Enclosure.of(1 / found.lift) if found.lift else Enclosure.infinity()
+        return Reading("alpha_lift_inverse", value, "", None, found.witness)
+    return _norm("alpha_lift_inverse", table, order, bits, inverse=True)
+
+
+def _norm(notion: str, table: LiftTable, order: Fraction, bits: int, *, inverse: bool) -> Reading:
+    """Find the output with the largest power mean, then take the root."""
+    exponent = float(order)
+    sign = -1.0 if inverse else 1.0
+    # Work with logarithms relative to the largest lift, so that high orders do not overflow.
+    with np.errstate(divide="ignore"):
+        logs = sign * np.log(table.floats())
+    highest = float(logs[np.isfinite(logs)].max())
+
+    def estimate(_: Floats) -> Floats:
+        scaled: Floats = np.exp(exponent * (logs - highest))
+        return scaled
+
+    scale = table.largest().lift if not inverse else table.smallest().lift
+    if inverse:
+        scale = 1 / scale if scale else Fraction(1)
+    assert scale is not None
+
+    def exactly(lifts: list[Fraction]) -> Enclosure:
+        values = [1 / v if inverse else v for v in lifts]
+        total = Enclosure.of(0)
+        for mass, value in zip(table.secret_masses, values, strict=True):
+            term = power(Enclosure.of(value / scale), order, bits).scaled(mass)
+            total = total + term.rounded(2 * bits)
+        return total
+
+    found = worst_output(notion, table, estimate, exactly, amplify=1 + exponent)
+    if found.value.is_infinite:
+        return found
+    root = power(found.value, 1 / order, bits).scaled(scale)
+    return Reading(notion, root, "", None, found.witness)
+
+
+@dataclass(frozen=True, init=False)
+class AlphaLift(UpperBound):
+    """The guarantee that the alpha-lift is at most a plain number.
+
+    Source: 002 Def 5, eq. (37).
+    """
+
+    order: Order
+    notion = "alpha_lift"
+    unit = ""
+
+    def __init__(self, alpha: object, budget: object) -> None:
+        super().__init__(budget)
+        object.__setattr__(self, "order", read_order(alpha))
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The order and the budget as exact text."""
+        return {"alpha": order_text(self.order), "budget": self._text}
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return of_table(lift_table(channel, context), self.order, bits)
+
+
+@dataclass(frozen=True, init=False)
+class AlphaLiftInverse(AlphaLift):
+    """The guarantee that the alpha-lift-inverse is at most a plain number.
+
+    Source: 002 Def 6, eq. (37).
+    """
+
+    notion = "alpha_lift_inverse"
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return inverse_of_table(lift_table(channel, context), self.order, bits)

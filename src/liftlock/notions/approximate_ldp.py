@@ -1,0 +1,146 @@
+"""(epsilon, delta)-LDP: the largest excess of one row over e^epsilon times another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from liftlock.channel import Channel
+from liftlock.context import Context
+from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.exact.numbers import exact_probability
+from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.e_divergence import Excess, excess, positive_parts
+from liftlock.notions.lift import Impossible
+from liftlock.notions.likelihood import Likelihoods, likelihoods
+from liftlock.notions.notion import safe_text
+from liftlock.notions.reading import Reading, Witness, exact_maximum, screening_error
+
+
+def _worst(given: Likelihoods, budget: Budget) -> tuple[Excess, Witness, list[Excess]]:
+    """Return the largest excess over all pairs of secrets, and all that came close."""
+    ratio = budget.exp()
+    rows = given.approximate
+    count = len(given.secrets)
+    estimates = np.concatenate([positive_parts(row, rows, float(ratio)) for row in rows])
+    cache: dict[int, Excess] = {}
+    seen: dict[tuple[bytes, bytes], int] = {}
+
+    def evaluate(index: int) -> Enclosure:
+        s, other = divmod(index, count)
+        # Mechanisms with symmetries repeat the same pair of values many times: look once.
+        key = _pair_key(given, s, other)
+        if key in seen:
+            cache[index] = cache[seen[key]]
+        else:
+            seen[key] = index
+            cache[index] = excess(
+                given.row(s),
+                given.denominators[s],
+                given.row(other),
+                given.denominators[other],
+                budget,
+            )
+        return cache[index].value(ratio)
+
+    _, index = exact_maximum(estimates, screening_error(len(given.outputs)), evaluate)
+    s, other = divmod(index, count)
+    found = cache[index]
+    s, other = divmod(seen[_pair_key(given, s, other)], count)
+    witness = Witness(
+        secret=given.secrets.labels[s],
+        other=given.secrets.labels[other],
+        outputs=tuple(given.outputs.labels[y] for y in found.outputs),
+    )
+    return found, witness, list(cache.values())
+
+
+def _pair_key(given: Likelihoods, s: int, other: int) -> tuple[bytes, bytes]:
+    parts = [part[[s, other]] for _, part in given.numerators.parts]
+    stacked = np.concatenate(parts, axis=0)
+    order = np.lexsort(stacked)
+    return stacked[:, order].tobytes(), f"{given.denominators[s]}/{given.denominators[other]}".encode()
+
+
+def measure(
+    channel: Channel, context: Context | None, epsilon: object, bits: int = BITS
+) -> Reading:
+    """Measure the smallest delta of (epsilon, delta)-LDP.
+
+        delta = max over s, s' of sum over y of max(0, P(y | s) - e^epsilon P(y | s'))
+
+    Source: 000 Def 1.
+
+    >>> float(measure(Channel.identity("ab"), None, 1))
+    1.0
+    """
+    budget = Budget.of(epsilon)
+    found, witness, _ = _worst(likelihoods(channel, context), budget)
+    return Reading("delta_ldp", found.value(budget.exp(bits)), "", None, witness)
+
+
+def epsilon_for(channel: Channel, context: Context | None, delta: object) -> Reading:
+    """Return the smallest epsilon for a delta, as the logarithm of an exact ratio."""
+    target = exact_probability(delta, name="delta")
+    given = likelihoods(channel, context)
+    ratio = Fraction(1)
+    while True:
+        found, witness, _ = _worst(given, Budget.from_ratio(ratio))
+        if found.value(Enclosure.of(ratio)).lower <= target:
+            return Reading.of_ratio("epsilon_ldp", ratio, witness)
+        needed = found.required(target)
+        if needed is None:
+            return Reading.of_ratio("epsilon_ldp", None, witness)
+        ratio = needed
+
+
+@dataclass(frozen=True, init=False)
+class ApproximateLDP:
+    """The guarantee (epsilon, delta)-LDP.
+
+    Source: 000 Def 1.
+    """
+
+    epsilon: Budget
+    delta: Fraction
+
+    def __init__(self, epsilon: object, delta: object) -> None:
+        object.__setattr__(self, "epsilon", Budget.of(epsilon))
+        object.__setattr__(self, "delta", exact_probability(delta, name="delta"))
+
+    @property
+    def name(self) -> str:
+        """The key of the notion."""
+        return "ldp_delta"
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The budgets as exact text."""
+        return {"epsilon": str(self.epsilon), "delta": decimal_text(self.delta)}
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.epsilon}, {decimal_text(self.delta)})"
+
+    def certify(
+        self,
+        channel: Channel,
+        context: Context,
+        *,
+        impossible: Impossible = "refuse",  # noqa: ARG002 - every input counts for LDP
+    ) -> Certificate:
+        """Audit exactly whether delta is enough at this epsilon."""
+        found, witness, close = _worst(likelihoods(channel, context), self.epsilon)
+        holds = all(self.epsilon.allows(each.required(self.delta)) for each in close)
+        value = found.value(self.epsilon.exp())
+        claim = Claim("delta_ldp", value, "<=", Enclosure.of(self.delta), holds, witness)
+        return make_certificate(self.name, self.budgets, channel, context, [claim], {})
+
+    def smallest(self, channel: Channel, context: Context) -> str:
+        """Say the smallest delta at this epsilon, and the smallest epsilon at this delta."""
+        delta = safe_text(measure(channel, context, self.epsilon).value)
+        epsilon = safe_text(epsilon_for(channel, context, self.delta).value)
+        return f"delta={delta} at this epsilon, or epsilon={epsilon} at this delta"

@@ -1,0 +1,278 @@
+"""(epsilon, delta)-LIP in its three inequivalent forms, with the whole curve delta(epsilon).
+
+With E = e^epsilon, q_s = P(y | s), lambda = P(y) and E-divergences over *sets* of outputs:
+
+- ``def5`` (000 Def 5):   max over s of  E_E(q_s || lambda) / E  and  E_E(lambda || q_s);
+- ``ediv`` (000 Cor 9):   max over s of  E_E(q_s || lambda)      and  E_E(lambda || q_s);
+- ``joint`` (003 Def 4):  the same as ``ediv``, each multiplied by P(s).
+
+They are ordered: def5 <= ediv <= E def5, and joint <= P_max ediv <= (P_max / P_min) joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+import numpy as np
+
+from liftlock.channel import Channel
+from liftlock.context import Context, Family, Joint
+from liftlock.errors import NotDefined, NumberError
+from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact_probability
+from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.e_divergence import Excess, excess, positive_parts
+from liftlock.notions.lift import Impossible, refuse_impossible
+from liftlock.notions.likelihood import Likelihoods, likelihoods
+from liftlock.notions.notion import safe_text
+from liftlock.notions.reading import Reading, Witness, exact_maximum, screening_error
+from liftlock.prior import Prior
+
+Form = Literal["def5", "ediv", "joint"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One prior's output masses against the likelihoods of the protected secrets."""
+
+    given: Likelihoods
+    masses: list[int]
+    mass_total: int
+    secret_masses: tuple[Fraction, ...]
+    prior: Prior | None
+    """The member of a family this speaks of."""
+
+    def estimates(self, ratio: float, form: Form) -> Floats:
+        rows = self.given.approximate
+        output = np.array([float(Fraction(m, self.mass_total)) for m in self.masses])
+        up = positive_parts(rows, output, ratio)
+        down = positive_parts(np.broadcast_to(output, rows.shape), rows, ratio)
+        if form == "def5":
+            up = up / ratio
+        if form == "joint":
+            weights = np.array([float(p) for p in self.secret_masses])
+            up, down = up * weights, down * weights
+        return np.concatenate([up, down])
+
+    def excess(self, index: int, budget: Budget, form: Form) -> Excess:
+        count = len(self.given.secrets)
+        s, down = index % count, index >= count
+        row, total = self.given.row(s), self.given.denominators[s]
+        found = (
+            excess(self.masses, self.mass_total, row, total, budget)
+            if down
+            else excess(row, total, self.masses, self.mass_total, budget)
+        )
+        weight = self.secret_masses[s] if form == "joint" else Fraction(1)
+        inverse = form == "def5" and not down
+        return Excess(found.mass, found.reference, found.outputs, weight, inverse)
+
+    def witness(self, index: int, found: Excess) -> Witness:
+        s = index % len(self.given.secrets)
+        return Witness(
+            secret=self.given.secrets.labels[s],
+            outputs=tuple(self.given.outputs.labels[y] for y in found.outputs),
+            prior=self.prior,
+        )
+
+
+def _sides(channel: Channel, context: Context, form: Form) -> list[_Side]:
+    if isinstance(context, Family):
+        if form == "joint":
+            raise NotDefined(
+                "the joint form of (epsilon, delta)-LIP",
+                context.describe(),
+                "mixtures do not keep it; use def5 or ediv",
+            )
+        family = context.reordered(channel.inputs)
+        rows = np.flatnonzero(family.possible)
+        given = likelihoods(channel).kept(rows, np.arange(len(channel.outputs)))
+        return [_side(channel, given, p, p, rows, p) for p in family.priors]
+    if isinstance(context, Prior):
+        prior = context.reordered(channel.inputs)
+        rows = np.array([x for x, c in enumerate(prior.counts) if c], dtype=np.intp)
+        given = likelihoods(channel).kept(rows, np.arange(len(channel.outputs)))
+        return [_side(channel, given, prior, prior, rows, None)]
+    if isinstance(context, Joint):
+        given = likelihoods(channel, context)
+        secret = context.secret_prior.restricted()
+        rows = np.arange(len(secret.counts))
+        return [_side(channel, given, context.prior, secret, rows, None)]
+    raise NotDefined(
+        "(epsilon, delta)-LIP",
+        context.describe(),
+        "use a prior, a joint, or a finite family of priors",
+    )
+
+
+def _side(
+    channel: Channel,
+    given: Likelihoods,
+    prior: Prior,
+    secret: Prior,
+    rows: np.typing.NDArray[np.intp],
+    member: Prior | None,
+) -> _Side:
+    return _Side(
+        given,
+        channel.output_counts(prior),
+        prior.total * channel.common_total,
+        tuple(secret.fractions[int(s)] for s in rows),
+        member,
+    )
+
+
+def _worst(sides: list[_Side], budget: Budget, form: Form) -> tuple[Excess, Witness, list[Excess]]:
+    """Return the largest excess over secrets, directions and priors, and all that came close."""
+    ratio = budget.exp()
+    estimates = [side.estimates(float(ratio), form) for side in sides]
+    sizes = np.cumsum([0] + [len(part) for part in estimates])
+    error = screening_error(len(sides[0].masses))
+    cache: dict[int, Excess] = {}
+
+    def evaluate(index: int) -> Enclosure:
+        which = int(np.searchsorted(sizes, index, side="right")) - 1
+        cache[index] = sides[which].excess(index - int(sizes[which]), budget, form)
+        return cache[index].value(ratio)
+
+    _, index = exact_maximum(np.concatenate(estimates), error, evaluate)
+    which = int(np.searchsorted(sizes, index, side="right")) - 1
+    witness = sides[which].witness(index - int(sizes[which]), cache[index])
+    return cache[index], witness, list(cache.values())
+
+
+def _check_form(form: str) -> Form:
+    for known in FORMS:
+        if form == known:
+            return known
+    raise NumberError("unknown form of delta", value=form, remedy=f"use one of {', '.join(FORMS)}")
+
+
+@dataclass(frozen=True)
+class DeltaCurve:
+    """The curve delta(epsilon) of a channel in a context, in one form; exact at every point.
+
+    >>> from liftlock.prior import Prior
+    >>> curve = DeltaCurve.of(Channel.identity("ab"), Prior.uniform("ab"), "ediv")
+    >>> curve.delta(0).value.lower, float(curve.epsilon("0.25"))
+    (Fraction(1, 2), inf)
+    """
+
+    form: Form
+    _sides: list[_Side]
+
+    @classmethod
+    def of(cls, channel: Channel, context: Context, form: str = "ediv") -> DeltaCurve:
+        """Prepare the curve of a channel."""
+        kind = _check_form(form)
+        return cls(kind, _sides(channel, context, kind))
+
+    def delta(self, epsilon: object, bits: int = BITS) -> Reading:
+        """Return the smallest delta for an epsilon."""
+        budget = Budget.of(epsilon)
+        found, witness, _ = _worst(self._sides, budget, self.form)
+        return Reading(f"delta_{self.form}", found.value(budget.exp(bits)), "", None, witness)
+
+    def epsilon(self, delta: object) -> Reading:
+        """Return the smallest epsilon for a delta, as the logarithm of an exact ratio.
+
+        Newton's method on a convex, piecewise linear function of E = e^epsilon in exact fractions:
+        it stops after finitely many steps at the exact root.
+        """
+        target = exact_probability(delta, name="delta")
+        ratio = Fraction(1)
+        while True:
+            budget = Budget.from_ratio(ratio)
+            found, witness, _ = _worst(self._sides, budget, self.form)
+            value = found.value(Enclosure.of(ratio))
+            if value.lower <= target:
+                return Reading.of_ratio(f"epsilon_{self.form}", ratio, witness)
+            needed = found.required(target)
+            if needed is None:
+                return Reading.of_ratio(f"epsilon_{self.form}", None, witness)
+            ratio = needed
+
+    def points(self, epsilons: Floats) -> Floats:
+        """Estimate delta at many epsilons in float64, for drawing."""
+        rows = [
+            max(float(side.estimates(float(np.exp(e)), self.form).max()) for side in self._sides)
+            for e in epsilons
+        ]
+        return np.array(rows)
+
+
+def measure(
+    channel: Channel, context: Context, epsilon: object, form: str = "ediv", bits: int = BITS
+) -> Reading:
+    """Measure the smallest delta of (epsilon, delta)-LIP.
+
+    Source: 000 Def 5 (form def5), 000 Cor 9 (form ediv), 003 Def 4 (form joint).
+
+    >>> from liftlock.prior import Prior
+    >>> float(measure(Channel.identity("ab"), Prior.uniform("ab"), 0, "joint"))
+    0.25
+    """
+    return DeltaCurve.of(channel, context, form).delta(epsilon, bits)
+
+
+@dataclass(frozen=True, init=False)
+class ApproximateLIP:
+    """The guarantee (epsilon, delta)-LIP in a named form.
+
+    Source: 000 Def 5, Cor 9; 003 Def 4.
+    """
+
+    epsilon: Budget
+    delta: Fraction
+    form: Form
+
+    def __init__(self, epsilon: object, delta: object, form: str = "ediv") -> None:
+        object.__setattr__(self, "epsilon", Budget.of(epsilon))
+        object.__setattr__(self, "delta", exact_probability(delta, name="delta"))
+        object.__setattr__(self, "form", _check_form(form))
+
+    @property
+    def name(self) -> str:
+        """The key of the notion."""
+        return f"lip_{self.form}"
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The budgets as exact text."""
+        return {"epsilon": str(self.epsilon), "delta": decimal_text(self.delta)}
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.epsilon}, {decimal_text(self.delta)})"
+
+    def certify(
+        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+    ) -> Certificate:
+        """Audit exactly whether delta is enough at this epsilon."""
+        unprotected = refuse_impossible(channel, context, impossible)
+        found, witness, close = _worst(_sides(channel, context, self.form), self.epsilon, self.form)
+        # delta(E) <= delta iff E >= the ratio this worst set requires: a comparison we can decide.
+        holds = all(self.epsilon.allows(each.required(self.delta)) for each in close)
+        claim = Claim(
+            f"delta_{self.form}",
+            found.value(self.epsilon.exp()),
+            "<=",
+            Enclosure.of(self.delta),
+            holds,
+            witness,
+        )
+        return make_certificate(
+            self.name, self.budgets, channel, context, [claim], {}, unprotected
+        )
+
+    def smallest(self, channel: Channel, context: Context) -> str:
+        """Say the smallest delta at this epsilon, and the smallest epsilon at this delta."""
+        curve = DeltaCurve.of(channel, context, self.form)
+        delta = safe_text(curve.delta(self.epsilon).value)
+        epsilon = safe_text(curve.epsilon(self.delta).value)
+        return f"delta={delta} at this epsilon, or epsilon={epsilon} at this delta"

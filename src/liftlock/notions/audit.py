@@ -1,0 +1,228 @@
+"""The audit: every notion of a channel in a context, exact, with witnesses, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from liftlock.alphabet import Label, label_to_json
+from liftlock.channel import Channel
+from liftlock.context import Context, Family, Joint
+from liftlock.errors import NotDefined
+from liftlock.exact.budget import Budget, decimal_text
+from liftlock.notions import (
+    alip,
+    alpha_lift,
+    approximate_ldp,
+    arimoto,
+    chi2,
+    chi2_lift,
+    crowd_mass,
+    identifiability,
+    l1_lift,
+    ldp,
+    lip,
+    maximal_leakage,
+    mutual_information,
+    sibson,
+    total_variation,
+)
+from liftlock.notions.approximate_lip import FORMS, DeltaCurve
+from liftlock.notions.bounded_prior import LiftRange
+from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
+from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.reading import Reading, number_to_json
+from liftlock.prior import Prior
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All readings of one channel in one context.
+
+    >>> from liftlock.prior import Prior
+    >>> bit = Channel.from_rows({"no": {"no": "3/4", "yes": "1/4"},
+    ...                          "yes": {"no": "1/4", "yes": "3/4"}})
+    >>> result = audit(bit, Prior.from_counts({"no": 9, "yes": 1}))
+    >>> print(result.worst_case())
+    Seeing "yes", the belief in "yes" can rise from 10 % to 25 % (a factor 2.5).
+    Seeing "no", the belief in "yes" can fall from 10 % to 3.571 % (a factor 0.3571).
+    """
+
+    channel: Channel
+    context: Context
+    readings: Mapping[str, Reading]
+    lifts: LiftRange
+    unprotected: tuple[Label, ...]
+    alpha: Order
+    at_epsilon: Budget | None
+
+    @property
+    def measures(self) -> dict[str, float | str]:
+        """Every value as a float, infinite ones as the text "inf"."""
+        return {key: number_to_json(reading.value) for key, reading in self.readings.items()}
+
+    def __getitem__(self, key: str) -> Reading:
+        return self.readings[key]
+
+    @cached_property
+    def table(self) -> LiftTable:
+        """The table of lifts (one prior or joint only)."""
+        return lift_table(self.channel, self.context)
+
+    def worst_case(self) -> str:
+        """Say in words what an adversary learns at worst."""
+        sentences = [
+            _sentence(self, self.lifts.largest.lift, up=True),
+            _sentence(self, self.lifts.smallest.lift, up=False),
+        ]
+        if self.lifts.largest.lift == 1 and self.lifts.smallest.lift == 1:
+            return "No output changes any belief: the release is independent of the secret."
+        return "\n".join(sentences)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form: `measures` under stable keys, `readings` with exact values."""
+        return {
+            "format": "liftlock.audit",
+            "version": 1,
+            "channel": self.channel.fingerprint,
+            "context": self.context.fingerprint,
+            "context_kind": self.context.describe(),
+            "inputs": len(self.channel.inputs),
+            "outputs": len(self.channel.outputs),
+            "alpha": None if "alpha_lift" not in self.readings else order_text(self.alpha),
+            "at_epsilon": None if self.at_epsilon is None else str(self.at_epsilon),
+            "unprotected": [label_to_json(label) for label in self.unprotected],
+            "measures": self.measures,
+            "readings": {key: reading.to_data() for key, reading in self.readings.items()},
+            "worst_case": self.worst_case(),
+        }
+
+
+def audit(
+    channel: Channel,
+    context: Context,
+    *,
+    alpha: object = None,
+    at_epsilon: object = None,
+    impossible: Impossible = "refuse",
+    progress: Progress | None = None,
+) -> Audit:
+    """Measure every notion that is defined for the context, exactly.
+
+    `alpha` adds the measures of that order, `at_epsilon` the deltas of (epsilon, delta)-LIP and
+    -LDP. A channel that accepts an input of prior probability 0 is refused unless
+    ``impossible="ignore"``.
+    """
+    unprotected = refuse_impossible(channel, context, impossible)
+    order = read_order(alpha) if alpha is not None else None
+    budget = Budget.of(at_epsilon) if at_epsilon is not None else None
+    say = progress or (lambda _: None)
+    say("lifts")
+    found = alip.extremes(channel, context)
+    readings: dict[str, Reading] = {
+        "lip": lip.of_range(found),
+        "eps_lower": alip.lower_reading(found),
+        "eps_upper": alip.upper_reading(found),
+    }
+    say("ldp")
+    readings["ldp"] = ldp.measure(channel, context)
+    if isinstance(context, Prior | Joint):
+        table = lift_table(channel, context)
+        tasks = _table_tasks(table)
+        if alpha is not None:
+            tasks |= _order_tasks(table, order)
+        for key, task in tasks.items():
+            say(key)
+            readings[key] = task()
+    else:
+        readings["maximal_leakage"] = maximal_leakage.measure(channel, context)
+        if isinstance(context, Family):
+            try:
+                readings["identifiability"] = identifiability.measure(channel, context)
+            except NotDefined:
+                pass
+    if budget is not None:
+        for form in FORMS:
+            say(f"delta_{form}")
+            try:
+                readings[f"delta_{form}"] = DeltaCurve.of(channel, context, form).delta(budget)
+            except NotDefined:
+                continue
+        readings["delta_ldp"] = approximate_ldp.measure(channel, context, budget)
+    return Audit(channel, context, readings, found, unprotected, order, budget)
+
+
+def _table_tasks(table: LiftTable) -> dict[str, Callable[[], Reading]]:
+    return {
+        "identifiability": lambda: identifiability.of_table(table),
+        "mutual_information": lambda: mutual_information.of_table(table),
+        "maximal_leakage": lambda: sibson.of_table(table, None),
+        "total_variation": lambda: total_variation.of_table(table),
+        "chi2": lambda: chi2.of_table(table),
+        "l1_lift": lambda: l1_lift.of_table(table),
+        "chi2_lift": lambda: chi2_lift.of_table(table),
+        "l1_lift_inverse": lambda: l1_lift.inverse_of_table(table),
+        "chi2_lift_inverse": lambda: chi2_lift.inverse_of_table(table),
+        "crowd_mass": lambda: crowd_mass.of_table(table),
+    }
+
+
+def _order_tasks(table: LiftTable, order: Order) -> dict[str, Callable[[], Reading]]:
+    return {
+        "alpha_lift": lambda: alpha_lift.of_table(table, order),
+        "alpha_lift_inverse": lambda: alpha_lift.inverse_of_table(table, order),
+        "sibson": lambda: sibson.of_table(table, order),
+        "arimoto": lambda: arimoto.of_table(table, order),
+    }
+
+
+def _sentence(result: Audit, lift: Fraction | None, *, up: bool) -> str:
+    extreme = result.lifts.largest if up else result.lifts.smallest
+    secret, output = extreme.witness.secret, extreme.witness.output
+    prior = extreme.witness.prior or _prior_of(result.context)
+    verb = "rise" if up else "fall"
+    start = f"Seeing {_quoted(output)}, the belief in {_quoted(secret)} can {verb}"
+    if lift is None:
+        return f"{start} without bound: under some priors of the set the output is conclusive."
+    if prior is None or secret is None:
+        return f"{start} by a factor {float(lift):.4g}."
+    before = prior[secret]
+    if before == 0:
+        return f"{start} by a factor {float(lift):.4g} (for priors that make it unlikely)."
+    after = before * lift
+    note = "; it is ruled out" if after == 0 else ""
+    return (
+        f"{start} from {percent(before)} to {percent(after)} "
+        f"(a factor {float(lift):.4g}{note})."
+    )
+
+
+def _prior_of(context: Context) -> Prior | None:
+    if isinstance(context, Prior):
+        return context
+    if isinstance(context, Joint):
+        return context.secret_prior
+    return None
+
+
+def percent(value: Fraction) -> str:
+    """Write a probability for people.
+
+    >>> percent(Fraction(1, 10)), percent(Fraction(1, 28))
+    ('10 %', '3.571 %')
+    """
+    hundred = value * 100
+    text = decimal_text(hundred)
+    if "/" in text or len(text) > 6:
+        text = f"{float(hundred):.4g}"
+    return f"{text} %"
+
+
+def _quoted(label: Label | None) -> str:
+    return f'"{label}"' if isinstance(label, str) else str(label)
+

@@ -1,0 +1,147 @@
+"""Privacy breaches: can an output turn an unlikely property of the secret into a likely one?
+
+An upward rho1-to-rho2 breach is a set Q of secrets with P(Q) <= rho1 and P(Q | y) > rho2; a
+downward rho2-to-rho1 breach is a set with P(Q) >= rho2 and P(Q | y) < rho1, which is the upward
+(1-rho2)-to-(1-rho1) breach of the complement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from liftlock.alphabet import Label
+from liftlock.channel import Channel
+from liftlock.context import Context
+from liftlock.errors import NumberError
+from liftlock.exact.enclosure import Enclosure
+from liftlock.exact.numbers import exact_probability
+from liftlock.notions.lift import LiftTable, lift_table
+from liftlock.notions.reading import Reading, Witness
+
+MOST_NODES = 20_000
+"""Search steps for one output; when they do not suffice the value is an interval, still certain."""
+
+
+def measure(channel: Channel, context: Context, rho1: object) -> Reading:
+    """Measure the highest posterior of any property whose prior is at most rho1.
+
+    Choosing the property is a knapsack problem; it is solved exactly by branch and bound, with the
+    fractional knapsack (largest lift first) as the bound.
+
+    Source: 002 Def A1.
+
+    >>> from liftlock.prior import Prior
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> reading = measure(bit, Prior.from_counts({0: 9, 1: 1}), "0.1")
+    >>> reading.value.lower, reading.witness.secrets
+    (Fraction(1, 4), (1,))
+    """
+    return of_table(lift_table(channel, context), exact_probability(rho1, name="rho1"))
+
+
+def of_table(table: LiftTable, rho1: Fraction) -> Reading:
+    """Measure it on a table of lifts."""
+    best, ceiling = Fraction(0), Fraction(0)
+    witness = Witness(secrets=(), output=table.outputs.labels[0])
+    for y, label in enumerate(table.outputs.labels):
+        found, members, bound = _best_set(table, y, rho1, best)
+        ceiling = max(ceiling, bound)
+        if found > best:
+            best = found
+            names: tuple[Label, ...] = tuple(table.secrets.labels[s] for s in members)
+            witness = Witness(secrets=names, output=label)
+    return Reading("breach", Enclosure(best, max(best, ceiling)), "", None, witness)
+
+
+def _best_set(
+    table: LiftTable, y: int, room: Fraction, floor: Fraction
+) -> tuple[Fraction, tuple[int, ...], Fraction]:
+    """Return (value, set, upper bound) of the most probable set of prior mass at most `room`."""
+    lifts = table.column(y)
+    order = sorted(range(len(lifts)), key=lambda s: -lifts[s])
+    sizes = [table.secret_masses[s] for s in order]
+    gains = [table.secret_masses[s] * lifts[s] for s in order]
+
+    def relaxed(start: int, left: Fraction) -> Fraction:
+        value = Fraction(0)
+        for size, gain in zip(sizes[start:], gains[start:], strict=True):
+            if size > left:
+                return value + gain * left / size
+            value += gain
+            left -= size
+        return value
+
+    best, chosen = floor, ()
+    open_bound = floor
+    stack: list[tuple[int, Fraction, Fraction, tuple[int, ...]]] = [(0, room, Fraction(0), ())]
+    nodes = 0
+    while stack:
+        start, left, value, members = stack.pop()
+        if value > best:
+            best, chosen = value, members
+        if start == len(order):
+            continue
+        bound = value + relaxed(start, left)
+        if bound <= best:
+            continue
+        nodes += 1
+        if nodes > MOST_NODES:
+            open_bound = max(open_bound, bound)
+            continue
+        stack.append((start + 1, left, value, members))
+        if sizes[start] <= left:
+            taken = (*members, order[start])
+            stack.append((start + 1, left - sizes[start], value + gains[start], taken))
+    return best, chosen, max(best, open_bound)
+
+
+@dataclass(frozen=True)
+class BreachReport:
+    """Whether breaches between two levels exist: the worst posterior each way, with its witness."""
+
+    rho1: Fraction
+    rho2: Fraction
+    upward: Reading
+    downward: Reading
+
+    @property
+    def possible(self) -> bool:
+        """Whether some property is breached (an undecided case counts as possible)."""
+        up, down = self.upward.value.upper, self.downward.value.lower
+        return up is None or up > self.rho2 or down < self.rho1
+
+    def __str__(self) -> str:
+        verdict = "breach possible" if self.possible else "no breach"
+        return (
+            f"{verdict}: a property of prior at most {float(self.rho1):.4g} can reach "
+            f"{self.upward.value} ({self.upward.witness}); one of prior at least "
+            f"{float(self.rho2):.4g} can fall to {self.downward.value}"
+        )
+
+
+def breaches(channel: Channel, context: Context, rho1: object, rho2: object) -> BreachReport:
+    """Look for upward rho1-to-rho2 and downward rho2-to-rho1 breaches, exactly.
+
+    Source: 002 Def A1, eq. (A1), Prop A1.
+
+    >>> from liftlock.prior import Prior
+    >>> report = breaches(Channel.identity("ab"), Prior.uniform("ab"), "0.5", "0.9")
+    >>> report.possible
+    True
+    """
+    low = exact_probability(rho1, name="rho1")
+    high = exact_probability(rho2, name="rho2")
+    if not 0 < low < high < 1:
+        raise NumberError(
+            "breach levels out of order", value=f"{rho1}, {rho2}", remedy="use 0 < rho1 < rho2 < 1"
+        )
+    table = lift_table(channel, context)
+    upward = of_table(table, low)
+    mirrored = of_table(table, 1 - high)
+    upper = mirrored.value.upper
+    assert upper is not None
+    fallen = Enclosure(1 - upper, 1 - mirrored.value.lower)
+    return BreachReport(
+        low, high, upward, Reading("breach_down", fallen, "", None, mirrored.witness)
+    )

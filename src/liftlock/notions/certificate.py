@@ -1,0 +1,163 @@
+"""A certificate: what was claimed of a channel, what the exact audit found, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from liftlock.alphabet import Label, label_to_json
+from liftlock.channel import Channel, check_format
+from liftlock.context import Context
+from liftlock.exact.enclosure import Enclosure
+from liftlock.notions.reading import Witness, number_to_json
+
+FORMAT = "liftlock.certificate"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One inequality: a measured quantity against its bound, decided exactly."""
+
+    quantity: str
+    measured: Enclosure
+    relation: Literal["<=", ">="]
+    bound: Enclosure
+    holds: bool
+    witness: Witness | None = None
+
+    def __str__(self) -> str:
+        sign = self.relation if self.holds else {"<=": ">", ">=": "<"}[self.relation]
+        mark = "holds" if self.holds else "FAILS"
+        place = f" at {self.witness}" if self.witness is not None else ""
+        return f"{mark}: {self.quantity} {_shown(self.measured)} {sign} {_shown(self.bound)}{place}"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        data: dict[str, Any] = {
+            "quantity": self.quantity,
+            "measured": enclosure_to_json(self.measured),
+            "relation": self.relation,
+            "bound": enclosure_to_json(self.bound),
+            "holds": self.holds,
+        }
+        if self.witness is not None:
+            data["witness"] = self.witness.to_data()
+        return data
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The verdict of an exact audit on one guarantee, with everything needed to check it again.
+
+    ``claims`` are the inequalities with their exact values and witnesses, ``nats`` the leakages as
+    enclosed logarithms. ``unprotected`` lists inputs that the context calls impossible: the
+    guarantee says nothing about them.
+    """
+
+    notion: str
+    budgets: Mapping[str, str]
+    claims: tuple[Claim, ...]
+    nats: Mapping[str, Enclosure]
+    channel: str
+    context: str
+    context_kind: str
+    unprotected: tuple[Label, ...] = field(default=())
+
+    @property
+    def holds(self) -> bool:
+        """Whether every inequality holds."""
+        return all(claim.holds for claim in self.claims)
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee in short, e.g. ``alip(lower=1.3, upper=0.7)``."""
+        return f"{self.notion}({', '.join(f'{k}={v}' for k, v in self.budgets.items())})"
+
+    def refusal(self) -> str:
+        """Say in one line why the guarantee does not hold."""
+        broken = [claim for claim in self.claims if not claim.holds]
+        if not broken:
+            return f"{self.guarantee} holds"
+        claim = broken[0]
+        sign = {"<=": "above", ">=": "below"}[claim.relation]
+        place = f" at {claim.witness}" if claim.witness is not None else ""
+        return (
+            f"{self.guarantee} does not hold: {claim.quantity} is {_shown(claim.measured)}, "
+            f"{sign} {_shown(claim.bound)}{place}"
+        )
+
+    def __str__(self) -> str:
+        verdict = "CERTIFIED" if self.holds else "NOT CERTIFIED"
+        lines = [f"{verdict}: {self.guarantee} for {self.context_kind}"]
+        lines += [f"  {claim}" for claim in self.claims]
+        if self.nats:
+            values = ", ".join(f"{name} {value}" for name, value in self.nats.items())
+            lines.append(f"  leakage in nats: {values}")
+        if self.unprotected:
+            shown = ", ".join(str(label) for label in self.unprotected[:5])
+            lines.append(f"  NOT protected (prior probability 0): {shown}")
+        lines.append(f"  channel {self.channel[:16]}, context {self.context[:16]}")
+        return "\n".join(lines)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "notion": self.notion,
+            "budgets": dict(self.budgets),
+            "holds": self.holds,
+            "claims": [claim.to_data() for claim in self.claims],
+            "nats": {name: enclosure_to_json(value) for name, value in self.nats.items()},
+            "channel": self.channel,
+            "context": self.context,
+            "context_kind": self.context_kind,
+            "unprotected": [label_to_json(label) for label in self.unprotected],
+        }
+
+
+def make_certificate(
+    notion: str,
+    budgets: Mapping[str, str],
+    channel: Channel,
+    context: Context | None,
+    claims: Sequence[Claim],
+    nats: Mapping[str, Enclosure],
+    unprotected: tuple[Label, ...] = (),
+) -> Certificate:
+    """Put a certificate together, with the fingerprints of what it speaks of."""
+    return Certificate(
+        notion,
+        budgets,
+        tuple(claims),
+        nats,
+        channel.fingerprint,
+        context.fingerprint if context is not None else "",
+        context.describe() if context is not None else "every prior",
+        unprotected,
+    )
+
+
+def enclosure_to_json(value: Enclosure) -> Any:
+    """Return exact ends as text, with a float for reading; infinity is the text "inf"."""
+    if value.is_infinite:
+        return "inf"
+    if value.is_exact:
+        return {"value": number_to_json(value), "exact": str(value.lower)}
+    return {"value": number_to_json(value), "between": [str(value.lower), str(value.upper)]}
+
+
+def check_certificate_data(data: Any) -> None:
+    """Refuse a certificate of an unknown version."""
+    check_format(data, FORMAT, VERSION)
+
+
+def _shown(value: Enclosure) -> str:
+    if value.is_exact and value.lower.denominator != 1:
+        ratio: Fraction = value.lower
+        if len(str(ratio)) <= 12:
+            return f"{float(ratio):.6g} (= {ratio})"
+    return f"{float(value):.10g}" if not value.is_infinite else "infinite"

@@ -1,0 +1,68 @@
+"""Local differential privacy: likelihoods of any two secrets within a factor e^epsilon.
+
+Every input counts, also one of prior probability 0; the prior plays no part.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from liftlock.channel import Channel
+from liftlock.context import Context
+from liftlock.exact.enclosure import BITS
+from liftlock.notions.likelihood import likelihoods
+from liftlock.notions.notion import UpperBound
+from liftlock.notions.reading import Reading, Witness
+
+
+def measure(channel: Channel, context: Context | None = None, bits: int = BITS) -> Reading:
+    """Measure L_LDP = max over y, s, s' of ln P(y | s) / P(y | s'), in nats.
+
+    For a joint it speaks of the secret, otherwise of the channel's inputs. Outputs that no secret
+    can give are ignored.
+
+    Source: 000 Def 1 with delta 0; 001 Def 1; 002 Def 2, eq. (4).
+
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> measure(bit).ratio
+    Fraction(3, 1)
+    """
+    given = likelihoods(channel, context)
+    tops, bottoms = given.column_extremes(1), given.column_extremes(-1)
+    best: Fraction | None = Fraction(1)
+    witness = None
+    for y in range(len(given.outputs)):
+        s, other = int(tops[y]), int(bottoms[y])
+        high, low = given.at(s, y), given.at(other, y)
+        if high == 0:
+            continue
+        ratio = high / low if low else None
+        if witness is None or ratio is None or (best is not None and ratio > best):
+            best = ratio
+            witness = Witness(
+                secret=given.secrets.labels[s],
+                other=given.secrets.labels[other],
+                output=given.outputs.labels[y],
+            )
+        if ratio is None:
+            break
+    return Reading.of_ratio("ldp", best, witness, bits)
+
+
+class LDP(UpperBound):
+    """The guarantee of epsilon-LDP: P(y | s) <= e^epsilon P(y | s') for all s, s', y.
+
+    Source: 000 Def 1 with delta 0; 001 Def 1; 002 Def 2.
+
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> from liftlock.prior import Prior
+    >>> LDP("ln 3").certify(bit, Prior.uniform([0, 1])).holds
+    True
+    """
+
+    notion = "ldp"
+    context_free = True
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return measure(channel, context, bits)

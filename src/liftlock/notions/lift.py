@@ -1,0 +1,214 @@
+"""The lift: by what factor an output changes the belief in a secret, exactly.
+
+    l(s, y) = P(s | y) / P(s) = P(y | s) / P(y)
+
+Secrets and outputs of probability 0 are dropped; a zero likelihood with positive marginals is a
+lift of 0, an infinite log-lift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Channel
+from liftlock.context import Context, Joint, PriorSet
+from liftlock.errors import NotDefined, UnprotectedInput
+from liftlock.exact import enclosure
+from liftlock.exact.enclosure import Enclosure
+from liftlock.exact.integers import Floats
+from liftlock.notions.likelihood import Likelihoods, likelihoods
+from liftlock.notions.reading import Witness, screening_error
+from liftlock.prior import Prior
+
+Impossible = Literal["refuse", "ignore"]
+"""What to do with inputs of prior probability 0 that the channel accepts."""
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """A lift (None: infinite) and where it is attained."""
+
+    lift: Fraction | None
+    witness: Witness
+
+
+@dataclass(frozen=True)
+class LiftTable:
+    """All lifts of a channel in a context, as ratios of integers.
+
+    The output mass is P(y) = masses[y] / mass_total, the secret's P(s) = counts[s] / count_total;
+    the likelihoods are exact too, so lift = P(y | s) / P(y) is a rational number.
+
+    Source: 002 eq. (1), eq. (2).
+
+    >>> table = lift_table(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3}))
+    >>> table.lift("a", "a"), table.lift("b", "a")
+    (Fraction(4, 1), Fraction(0, 1))
+    >>> table.largest().lift, table.smallest().lift
+    (Fraction(4, 1), Fraction(0, 1))
+    """
+
+    likelihoods: Likelihoods
+    counts: tuple[int, ...]
+    count_total: int
+    masses: tuple[int, ...]
+    mass_total: int
+
+    @property
+    def secrets(self) -> Alphabet:
+        """The secrets of positive probability."""
+        return self.likelihoods.secrets
+
+    @property
+    def outputs(self) -> Alphabet:
+        """The outputs of positive probability."""
+        return self.likelihoods.outputs
+
+    def lift(self, secret: Label, output: Label) -> Fraction:
+        """Return one lift."""
+        return self.lift_at(self.secrets.index(secret), self.outputs.index(output))
+
+    def lift_at(self, s: int, y: int) -> Fraction:
+        """Return one lift by indices."""
+        given = self.likelihoods
+        return Fraction(
+            given.numerators.item(s, y) * self.mass_total, given.denominators[s] * self.masses[y]
+        )
+
+    def log_lift(self, secret: Label, output: Label) -> Enclosure | None:
+        """Enclose one log-lift in nats; None is minus infinity."""
+        value = self.lift(secret, output)
+        return enclosure.log(value) if value else None
+
+    def lifts(self) -> list[list[Fraction]]:
+        """Return the whole table (a row for each secret)."""
+        return [
+            [self.lift_at(s, y) for y in range(len(self.outputs))]
+            for s in range(len(self.secrets))
+        ]
+
+    def column(self, y: int) -> list[Fraction]:
+        """Return the lifts of every secret at one output."""
+        return [self.lift_at(s, y) for s in range(len(self.secrets))]
+
+    def floats(self) -> Floats:
+        """Return the whole table in float64, within a relative `error`."""
+        return self._approximate
+
+    @cached_property
+    def _approximate(self) -> Floats:
+        output = np.array([float(mass) for mass in self.output_masses])
+        return self.likelihoods.approximate / output
+
+    @property
+    def error(self) -> float:
+        """The relative error of `floats`."""
+        return self.likelihoods.error + 4 * screening_error(0)
+
+    @cached_property
+    def secret_masses(self) -> tuple[Fraction, ...]:
+        """P(s) for each secret of the table."""
+        return tuple(Fraction(count, self.count_total) for count in self.counts)
+
+    @cached_property
+    def output_masses(self) -> tuple[Fraction, ...]:
+        """P(y) for each output of the table."""
+        return tuple(Fraction(mass, self.mass_total) for mass in self.masses)
+
+    # --- extremes -------------------------------------------------------------------------------
+
+    @cached_property
+    def top_secrets(self) -> npt.NDArray[np.intp]:
+        """For each output, the secret with the largest lift (the first of equals)."""
+        return self.likelihoods.column_extremes(1)
+
+    @cached_property
+    def bottom_secrets(self) -> npt.NDArray[np.intp]:
+        """For each output, the secret with the smallest lift (the first of equals)."""
+        return self.likelihoods.column_extremes(-1)
+
+    def max_lift(self, output: Label) -> Fraction:
+        """Return the largest lift at an output (Lambda of 002)."""
+        y = self.outputs.index(output)
+        return self.lift_at(int(self.top_secrets[y]), y)
+
+    def min_lift(self, output: Label) -> Fraction:
+        """Return the smallest lift at an output (Psi of 002)."""
+        y = self.outputs.index(output)
+        return self.lift_at(int(self.bottom_secrets[y]), y)
+
+    def largest(self) -> Extreme:
+        """Return the largest lift of all, with its witness."""
+        return self._extreme(self.top_secrets, 1)
+
+    def smallest(self) -> Extreme:
+        """Return the smallest lift of all, with its witness."""
+        return self._extreme(self.bottom_secrets, -1)
+
+    def _extreme(self, rows: npt.NDArray[np.intp], sign: int) -> Extreme:
+        columns = np.arange(len(rows))
+        output = np.array([float(mass) for mass in self.output_masses])
+        values = sign * self.likelihoods.approximate[rows, columns] / output
+        slack = 4 * self.error * abs(values.max())
+        candidates = np.flatnonzero(values >= values.max() - slack)
+        best = max(candidates, key=lambda y: (sign * self.lift_at(int(rows[y]), int(y)), -y))
+        s = int(rows[best])
+        witness = Witness(secret=self.secrets.labels[s], output=self.outputs.labels[int(best)])
+        return Extreme(self.lift_at(s, int(best)), witness)
+
+
+def lift_table(channel: Channel, context: Context) -> LiftTable:
+    """Compute all lifts of a channel under a prior or a joint."""
+    given = likelihoods(channel, context)
+    if isinstance(context, Prior):
+        prior = secret_prior = context.reordered(channel.inputs)
+    elif isinstance(context, Joint):
+        prior = context.prior.reordered(channel.inputs)
+        secret_prior = context.secret_prior.restricted()
+    else:
+        raise NotDefined(
+            "the lift table", context.describe(), "give one prior or one joint, or ask for lip"
+        )
+    masses = channel.output_counts(prior)
+    rows = np.array([s for s, count in enumerate(secret_prior.counts) if count], dtype=np.intp)
+    columns = np.array([y for y, mass in enumerate(masses) if mass], dtype=np.intp)
+    return LiftTable(
+        given.kept(rows, columns),
+        tuple(secret_prior.counts[int(s)] for s in rows),
+        secret_prior.total,
+        tuple(masses[int(y)] for y in columns),
+        prior.total * channel.common_total,
+    )
+
+
+def impossible_inputs(channel: Channel, context: Context) -> tuple[Label, ...]:
+    """Return the inputs the channel accepts although the context says they never occur."""
+    if isinstance(context, Prior):
+        counts = context.reordered(channel.inputs).counts
+    elif isinstance(context, Joint):
+        counts = context.reordered(channel.inputs).prior.counts
+    elif isinstance(context, PriorSet):
+        counts = tuple(int(p) for p in context.reordered(channel.inputs).possible)
+    else:
+        raise NotDefined("a lift", context.describe(), "give a prior, a joint or a set of priors")
+    return tuple(x for x, count in zip(channel.inputs.labels, counts, strict=True) if not count)
+
+
+def refuse_impossible(
+    channel: Channel, context: Context, impossible: Impossible
+) -> tuple[Label, ...]:
+    """Return the unprotected inputs, or refuse them.
+
+    An input of prior probability 0 has no guarantee of any kind that depends on the prior.
+    """
+    labels = impossible_inputs(channel, context)
+    if labels and impossible == "refuse":
+        raise UnprotectedInput(labels)
+    return labels

@@ -1,0 +1,110 @@
+"""The likelihoods P(y | s) of a channel, for its inputs or for a secret behind them, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel
+from liftlock.context import Context, Joint
+from liftlock.exact.integers import Floats, WideMatrix, as_integers, multiply, wide
+from liftlock.notions.reading import screening_error
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """P(y | s) = numerators[s, y] / denominators[s]; `approximate` screens, never decides."""
+
+    secrets: Alphabet
+    outputs: Alphabet
+    numerators: WideMatrix
+    denominators: tuple[int, ...]
+    approximate: Floats
+    error: float
+
+    def at(self, s: int, y: int) -> Fraction:
+        """Return P(y | s) by indices."""
+        return Fraction(self.numerators.item(s, y), self.denominators[s])
+
+    def row(self, s: int) -> list[int]:
+        """Return the numerators of one secret."""
+        return self.numerators.row(s)
+
+    def kept(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Likelihoods:
+        """Keep some secrets and some outputs."""
+        if len(rows) == len(self.secrets) and len(columns) == len(self.outputs):
+            return self
+        return Likelihoods(
+            Alphabet.of(self.secrets.labels[int(s)] for s in rows),
+            Alphabet.of(self.outputs.labels[int(y)] for y in columns),
+            self.numerators.rows(rows).columns(columns),
+            tuple(self.denominators[int(s)] for s in rows),
+            self.approximate[np.ix_(rows, columns)],
+            self.error,
+        )
+
+    def column_extremes(self, sign: int) -> npt.NDArray[np.intp]:
+        """For each output, the secret of the largest (sign 1) or smallest (sign -1) likelihood.
+
+        The first of equals is taken. Floats find the few candidates, integers decide.
+        """
+        numerators, denominators = self.numerators, self.denominators
+        single = numerators.single
+        if single is not None and len(set(denominators)) == 1:
+            found = single.argmax(axis=0) if sign > 0 else single.argmin(axis=0)
+            return found.astype(np.intp)
+        values = sign * self.approximate
+        best = values.max(axis=0)
+        near = values >= best - 4 * self.error * np.abs(best)
+        rows = near.argmax(axis=0).astype(np.intp)
+        for column in np.flatnonzero(near.sum(axis=0) > 1):
+            candidates = np.flatnonzero(near[:, column])
+            winner = int(candidates[0])
+            top = sign * numerators.item(winner, column)
+            for row in candidates[1:]:
+                value = sign * numerators.item(int(row), column)
+                if value * denominators[winner] > top * denominators[row]:
+                    winner, top = int(row), value
+            rows[column] = winner
+        return rows
+
+
+def likelihoods(channel: Channel, context: Context | None = None) -> Likelihoods:
+    """Return P(y | x) of the channel, or P(y | s) when the context is a joint.
+
+    Every input is kept, also one of prior probability 0; secrets that never occur are dropped, as
+    nothing is known about their data.
+    """
+    if isinstance(context, Joint):
+        return _of_secrets(channel, context.reordered(channel.inputs))
+    return Likelihoods(
+        channel.inputs,
+        channel.outputs,
+        wide(channel.weights),
+        channel.totals,
+        channel.floats(),
+        screening_error(1),
+    )
+
+
+def _of_secrets(channel: Channel, joint: Joint) -> Likelihoods:
+    keep = np.array([s for s, row in enumerate(joint.counts) if any(row)], dtype=np.intp)
+    counts = [joint.counts[s] for s in keep]
+    factors = np.array(channel.row_factors, dtype=object)
+    left = as_integers(np.array(counts, dtype=object) * factors[None, :])
+    sums = [sum(row) for row in counts]
+    conditional = np.array(
+        [[float(Fraction(c, total)) for c in row] for row, total in zip(counts, sums, strict=True)]
+    )
+    return Likelihoods(
+        Alphabet.of(joint.secrets.labels[int(s)] for s in keep),
+        channel.outputs,
+        multiply(left, channel.weights),
+        tuple(total * channel.common_total for total in sums),
+        conditional @ channel.floats(),
+        screening_error(len(channel.inputs)),
+    )

@@ -1,0 +1,674 @@
+"""From a guarantee in one notion, the best provable guarantee in every other.
+
+Each `Rule` is one theorem: an upper bound on one leakage from upper bounds on others. `implied`
+applies them until nothing improves. All arithmetic is on safe-side rationals, so every printed bound
+is proved. Directions that do not exist are listed with the reason.
+
+Lift budgets enter as ratios: U = e^eps_upper bounds the max-lift, D = e^eps_lower bounds
+1/min-lift, L = 1/D.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from liftlock.context import Context, Joint
+from liftlock.errors import NotDefined
+from liftlock.exact import enclosure
+from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import Enclosure, power
+from liftlock.notions.alip import ALIP
+from liftlock.notions.alpha_lift import AlphaLift
+from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion, UpperBound, safe_text
+from liftlock.notions.order import read_order
+from liftlock.notions.reading import number_to_json
+from liftlock.notions.sibson import Sibson
+from liftlock.prior import Prior
+
+RATIOS = ("eps_upper", "eps_lower", "ldp", "identifiability", "maximal_leakage")
+"""Leakages kept as ratios (their logarithm is the number of nats)."""
+NATS = ("mutual_information", "sibson", "arimoto")
+PLAIN = (
+    "total_variation",
+    "chi2",
+    "l1_lift",
+    "chi2_lift",
+    "l1_lift_inverse",
+    "chi2_lift_inverse",
+    "alpha_lift",
+    "alpha_lift_inverse",
+)
+_SHORT = 160
+
+
+@dataclass(frozen=True)
+class Population:
+    """What the rules may use of a prior: its extreme probabilities."""
+
+    smallest: Fraction
+    second: Fraction
+    largest: Fraction
+
+    @classmethod
+    def of(cls, prior: Prior) -> Population:
+        """Read it off a prior (symbols of probability 0 do not count)."""
+        masses = sorted(p for p in prior.fractions if p)
+        return cls(masses[0], masses[min(1, len(masses) - 1)], masses[-1])
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is only one symbol, so that nothing can leak."""
+        return self.smallest == 1
+
+
+Facts = Mapping[str, Fraction]
+Formula = Callable[[Facts, Population | None, Fraction | None], Fraction | None]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One theorem: an upper bound on `gives` from upper bounds on all of `needs`."""
+
+    gives: str
+    needs: tuple[str, ...]
+    formula: str
+    source: str
+    bound: Formula
+
+
+@dataclass(frozen=True)
+class Implication:
+    """One line of the table: a bound (None: there is none), the formula, and where it comes from."""
+
+    target: str
+    bound: Enclosure | None
+    unit: str
+    formula: str
+    source: str
+
+    def __str__(self) -> str:
+        if self.bound is None:
+            return f"{self.target}: no bound ({self.formula})"
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.target} <= {safe_text(self.bound)}{unit}  [{self.formula}; {self.source}]"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "target": self.target,
+            "bound": None if self.bound is None else number_to_json(self.bound),
+            "unit": self.unit,
+            "formula": self.formula,
+            "source": self.source,
+        }
+
+
+def implied(
+    guarantee: Notion, context: Context | None = None, *, alpha: object = None
+) -> list[Implication]:
+    """Return what a guarantee implies in every other notion, best bound first proved.
+
+    Without a context only what holds for every prior is used; `alpha` asks for the measures of
+    that order too.
+
+    Source: 000 Thm 1, Prop 1, Thm 3, Cor 3; 002 Prop 1, 3-6 (in their corrected forms).
+
+    >>> from liftlock.notions.lip import LIP
+    >>> table = {row.target: row for row in implied(LIP("1"), Prior.from_counts({"a": 1, "b": 9}))}
+    >>> print(f"{float(table['ldp'].bound):.5f}")
+    1.21186
+    >>> table = {row.target: row for row in implied(LIP("1"))}
+    >>> float(table["ldp"].bound)
+    2.0
+    """
+    population = None if context is None else Population.of(_secret_prior(context))
+    if isinstance(guarantee, ApproximateLIP | ApproximateLDP):
+        return list(_approximate(guarantee, population))
+    order = read_order(alpha) if alpha is not None else None
+    facts, how = _given(guarantee)
+    if isinstance(guarantee, AlphaLift | Sibson):
+        if alpha is not None and order != guarantee.order:
+            facts, how = {}, {}
+        elif guarantee.order is None:
+            raise NotDefined(
+                f"{guarantee.name} of order infinity",
+                "the table of relations",
+                "use eps_upper, eps_lower or maximal_leakage, which it equals",
+            )
+        order = guarantee.order
+    _close(facts, how, population, order)
+    return [_line(target, facts, how) for target in _targets(order)]
+
+
+def _targets(order: Fraction | None) -> Iterator[str]:
+    yield "lip"
+    for target in (*RATIOS, *NATS, *PLAIN):
+        ordered = target in {"sibson", "arimoto", "alpha_lift", "alpha_lift_inverse"}
+        if not ordered or order is not None:
+            yield target
+
+
+def _secret_prior(context: Context) -> Prior:
+    if isinstance(context, Prior):
+        return context
+    if isinstance(context, Joint):
+        return context.secret_prior
+    raise NotDefined("the table of relations", context.describe(), "give a prior or a joint")
+
+
+# --- what a guarantee says directly ----------------------------------------------------------------
+
+
+def _given(guarantee: Notion) -> tuple[dict[str, Fraction], dict[str, tuple[str, str]]]:
+    facts: dict[str, Fraction] = {}
+    if isinstance(guarantee, LIP):
+        facts = {"eps_upper": _up(guarantee.epsilon), "eps_lower": _up(guarantee.epsilon)}
+    elif isinstance(guarantee, ALIP):
+        facts = {"eps_upper": _up(guarantee.upper), "eps_lower": _up(guarantee.lower)}
+    elif isinstance(guarantee, UpperBound):
+        budget = guarantee.budget
+        if guarantee.name in RATIOS and isinstance(budget, Budget):
+            facts = {guarantee.name: _up(budget)}
+        elif isinstance(budget, Budget):
+            facts = {guarantee.name: _end(budget.nats())}
+        else:
+            facts = {guarantee.name: budget}
+    else:
+        raise NotDefined(guarantee.name, "the table of relations", "use another guarantee")
+    return facts, {name: ("given", "given") for name in facts}
+
+
+def _close(
+    facts: dict[str, Fraction],
+    how: dict[str, tuple[str, str]],
+    population: Population | None,
+    order: Fraction | None,
+) -> None:
+    """Apply every rule until nothing improves."""
+    improved = True
+    rounds = 0
+    while improved and rounds < 8:
+        improved = False
+        rounds += 1
+        for rule in RULES:
+            if any(need not in facts for need in rule.needs):
+                continue
+            value = rule.bound(facts, population, order)
+            if value is None:
+                continue
+            value = _short(value)
+            old = facts.get(rule.gives)
+            # A relative gain below 1e-12 is rounding, not a better theorem.
+            if old is None or value < old - abs(old) / 10**12:
+                facts[rule.gives] = value
+                how[rule.gives] = (rule.formula, rule.source)
+                improved = True
+
+
+def _line(target: str, facts: Facts, how: Mapping[str, tuple[str, str]]) -> Implication:
+    if target == "lip":
+        if "eps_upper" in facts and "eps_lower" in facts:
+            side = max(("eps_upper", "eps_lower"), key=lambda name: facts[name])
+            return Implication("lip", _log(facts[side]), "nats", f"max of both sides, {side}",
+                               how[side][1])
+        return Implication("lip", None, "nats", _no_bound("lip", facts), "")
+    unit = "" if target in PLAIN else "nats"
+    if target not in facts:
+        return Implication(target, None, unit, _no_bound(target, facts), "")
+    value = facts[target]
+    bound = _log(value) if target in RATIOS else Enclosure.of(value)
+    return Implication(target, bound, unit, *how[target])
+
+
+_COUNTEREXAMPLE = (
+    "an output of tiny probability may reveal everything: rows (.999, .001) and (1, 0) under a "
+    "uniform prior have maximal leakage .001 and infinite LIP"
+)
+
+
+def _no_bound(target: str, facts: Facts) -> str:
+    lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
+    worst = {"l1_lift", "chi2_lift", "alpha_lift"}
+    inverse = {"l1_lift_inverse", "chi2_lift_inverse", "alpha_lift_inverse"}
+    averages = {"mutual_information", "maximal_leakage", "total_variation", "chi2", "sibson"}
+    if averages & set(facts) and target in lifts | worst | inverse:
+        return f"averages do not bound the worst output: {_COUNTEREXAMPLE}"
+    if target in {"lip", "eps_lower", "ldp", "identifiability"} | inverse:
+        return "nothing here keeps the min-lift away from 0 (or it needs the prior)"
+    return "not known, or it needs the prior"
+
+
+# --- rules -----------------------------------------------------------------------------------------
+
+
+def _lift_caps(facts: Facts, who: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the most and the least lift of a symbol of mass `who` within L..U and mean 1."""
+    upper, lower = facts["eps_upper"], 1 / facts["eps_lower"]
+    most = min(upper, (1 - (1 - who) * lower) / who)
+    least = max(lower, (1 - (1 - who) * upper) / who)
+    return most, least
+
+
+def _upper_from_lower(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    if who is None:
+        return None
+    lower = 1 / facts["eps_lower"]
+    return (1 - (1 - who.smallest) * lower) / who.smallest
+
+
+def _upper_from_prior(_: Facts, who: Population | None, __: Any) -> Fraction | None:
+    return None if who is None else 1 / who.smallest
+
+
+def _lower_from_upper(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    if who is None:
+        return None
+    least = (1 - (1 - who.smallest) * facts["eps_upper"]) / who.smallest
+    return 1 / least if least > 0 else None
+
+
+def _ldp_from_lifts(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    if who is None:
+        return facts["eps_upper"] * facts["eps_lower"]
+    if who.alone:
+        return Fraction(1)
+    pairs = [
+        (who.smallest, who.second),
+        (who.second, who.smallest),
+        (who.smallest, who.largest),
+        (who.largest, who.smallest),
+    ]
+    return max(_lift_caps(facts, up)[0] / _lift_caps(facts, down)[1] for up, down in pairs)
+
+
+def _identifiability_from_lifts(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    if who is None:
+        return None
+    if who.alone:
+        return Fraction(1)
+    up, down = who.largest, who.smallest
+    return _lift_caps(facts, up)[0] * up / (_lift_caps(facts, down)[1] * down)
+
+
+def _upper_from_ldp(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    ratio = facts["ldp"]
+    if who is None:
+        return ratio
+    return 1 / (who.smallest + (1 - who.smallest) / ratio)
+
+
+def _lower_from_ldp(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    ratio = facts["ldp"]
+    if who is None:
+        return ratio
+    return who.smallest + (1 - who.smallest) * ratio
+
+
+def _ldp_from_identifiability(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    return None if who is None else facts["identifiability"] * who.largest / who.smallest
+
+
+def _identifiability_from_ldp(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    return None if who is None else facts["ldp"] * who.largest / who.smallest
+
+
+def _information_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    upper, lower = facts["eps_upper"], 1 / facts["eps_lower"]
+    if upper == 1 or lower == 1:
+        return Fraction(0)
+    log_upper, log_lower = _end(enclosure.log(upper)), enclosure.log(1 / lower).lower
+    return (upper * log_upper * (1 - lower) - lower * log_lower * (upper - 1)) / (upper - lower)
+
+
+def _variation_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    upper, lower = facts["eps_upper"], 1 / facts["eps_lower"]
+    if upper == lower:
+        return Fraction(0)
+    return (upper - 1) * (1 - lower) / (upper - lower)
+
+
+def _l1_from_lifts(facts: Facts, who: Population | None, order: Fraction | None) -> Fraction | None:
+    half = _variation_from_lifts(facts, who, order)
+    return None if half is None else 2 * half
+
+
+def _chi2_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    return (facts["eps_upper"] - 1) * (1 - 1 / facts["eps_lower"])
+
+
+def _alpha_from_upper(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    if order is None:
+        return None
+    if order <= 1:
+        return Fraction(1)
+    return _end(power(Enclosure.of(facts["eps_upper"]), (order - 1) / order))
+
+
+def _alpha_inverse_from_lower(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    return None if order is None else facts["eps_lower"]
+
+
+def _two_point(
+    f_low: Fraction, f: Callable[[Fraction], Fraction], f_most: Callable[[Fraction, Fraction], Fraction]
+) -> Callable[[Fraction, Fraction], Fraction]:
+    """Bound sup over t in (1, U] of ((t-1) f(L) + (1-L) f(t)) / (t-L), the two-point extremal law."""
+
+    def bound(lower: Fraction, upper: Fraction) -> Fraction:
+        def value(t: Fraction) -> Fraction:
+            return ((t - 1) * f_low + (1 - lower) * f(t)) / (t - lower)
+
+        def most(a: Fraction, b: Fraction) -> Fraction:
+            # (t-1)/(t-L) grows with t; (1-L)/(t-L) falls.
+            return (b - 1) / (b - lower) * f_low + (1 - lower) / (a - lower) * f_most(a, b)
+
+        return _supremum(value, most, Fraction(1), upper)
+
+    return bound
+
+
+def _l1_inverse_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    upper, lower = facts["eps_upper"], 1 / facts["eps_lower"]
+    if upper == 1 or lower == 1:
+        return Fraction(0)
+    return _two_point(1 / lower - 1, lambda t: 1 - 1 / t, lambda _, b: 1 - 1 / b)(lower, upper)
+
+
+def _chi2_inverse_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    upper, lower = facts["eps_upper"], 1 / facts["eps_lower"]
+    if upper == 1 or lower == 1:
+        return Fraction(0)
+    return _two_point(
+        (1 / lower - 1) ** 2, lambda t: (1 - 1 / t) ** 2, lambda _, b: (1 - 1 / b) ** 2
+    )(lower, upper)
+
+
+def _supremum(
+    value: Callable[[Fraction], Fraction],
+    most: Callable[[Fraction, Fraction], Fraction],
+    low: Fraction,
+    high: Fraction,
+) -> Fraction:
+    """Bound a supremum from above by branch and bound, to a relative gap of 1e-9."""
+    best = max(value(high), value(_short((low + high) / 2)))
+    heap = [(-float(most(low, high)), low, high)]
+    for _ in range(4000):
+        negative, a, b = heap[0]
+        if -negative <= float(best) * (1 + 1e-9):
+            break
+        heapq.heappop(heap)
+        middle = _short((a + b) / 2)
+        best = max(best, value(middle))
+        heapq.heappush(heap, (-float(most(a, middle)), a, middle))
+        heapq.heappush(heap, (-float(most(middle, b)), middle, b))
+    # The floats only ordered the search; the promise is the exact bound of what is left open.
+    return max(most(a, b) for _, a, b in heap)
+
+
+def _upper_from_l1(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    return None if who is None else 1 + facts["l1_lift"] / (2 * who.smallest)
+
+
+def _lower_from_l1(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    if who is None:
+        return None
+    least = 1 - facts["l1_lift"] / (2 * who.smallest)
+    return 1 / least if least > 0 else None
+
+
+def _chi2_lift_from_l1(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    return None if who is None else facts["l1_lift"] ** 2 / (2 * who.smallest)
+
+
+def _root_of_chi2(facts: Facts, who: Population) -> Fraction:
+    return _sqrt_up(facts["chi2_lift"] * (1 - who.smallest) / who.smallest)
+
+
+def _upper_from_chi2(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    return None if who is None else 1 + _root_of_chi2(facts, who)
+
+
+def _lower_from_chi2(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    if who is None:
+        return None
+    least = 1 - _root_of_chi2(facts, who)
+    return 1 / least if least > 0 else None
+
+
+def _upper_from_alpha(facts: Facts, who: Population | None, order: Fraction | None) -> Fraction | None:
+    if who is None or order is None:
+        return None
+    return facts["alpha_lift"] / power(Enclosure.of(who.smallest), 1 / order).lower
+
+
+def _lower_from_l1_inverse(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    return None if who is None else (facts["l1_lift_inverse"] + who.smallest) / who.smallest
+
+
+def _lower_from_chi2_inverse(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
+    return None if who is None else 1 + _sqrt_up(facts["chi2_lift_inverse"] / who.smallest)
+
+
+def _lower_from_alpha_inverse(
+    facts: Facts, who: Population | None, order: Fraction | None
+) -> Fraction | None:
+    if who is None or order is None:
+        return None
+    return facts["alpha_lift_inverse"] / power(Enclosure.of(who.smallest), 1 / order).lower
+
+
+def _sibson_from_alpha(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    if order is None or order <= 1:
+        return None
+    return order / (order - 1) * _end(enclosure.log(max(facts["alpha_lift"], Fraction(1))))
+
+
+def _log_fact(name: str) -> Formula:
+    def bound(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+        return None if order is None else _end(enclosure.log(facts[name]))
+
+    return bound
+
+
+def _copy(name: str, factor: Fraction = Fraction(1)) -> Formula:
+    return lambda facts, _who, _order: facts[name] * factor
+
+
+def _shannon_below_sibson(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    return facts["sibson"] if order is not None and order >= 1 else None
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("eps_upper", (), "1/P_min", "Bayes' rule", _upper_from_prior),
+    Rule("eps_upper", ("eps_lower",), "(1-(1-P_min)L)/P_min", "mean lift 1", _upper_from_lower),
+    Rule("eps_lower", ("eps_upper",), "(1-(1-P_min)U)/P_min", "mean lift 1", _lower_from_upper),
+    Rule("eps_upper", ("ldp",), "-ln(P_min+(1-P_min)/E)", "000 Thm 1 converse", _upper_from_ldp),
+    Rule("eps_lower", ("ldp",), "ln(P_min+(1-P_min)E)", "000 Thm 1 converse", _lower_from_ldp),
+    Rule(
+        "ldp", ("eps_upper", "eps_lower"), "max l(x')/l(x) within the budgets",
+        "000 Thm 1 (exact form); 002 Prop 1.4", _ldp_from_lifts,
+    ),
+    Rule(
+        "identifiability", ("eps_upper", "eps_lower"), "max posterior odds within the budgets",
+        "000 Thm 3.1, eq. (10)", _identifiability_from_lifts,
+    ),
+    Rule("identifiability", ("ldp",), "eps + D_inf(P)", "000 Thm 3.1", _identifiability_from_ldp),
+    Rule("ldp", ("identifiability",), "eps + D_inf(P)", "000 Thm 3.1", _ldp_from_identifiability),
+    Rule("maximal_leakage", ("eps_upper",), "eps_upper", "000 Thm 3.3", _copy("eps_upper")),
+    Rule(
+        "mutual_information", ("eps_upper", "eps_lower"),
+        "(U eu (1-L) - L el (U-1))/(U-L)", "002 Prop 1.1 (tight form)", _information_from_lifts,
+    ),
+    Rule(
+        "mutual_information", ("maximal_leakage",), "maximal leakage", "000 section II.C",
+        lambda facts, _who, _order: _end(enclosure.log(facts["maximal_leakage"])),
+    ),
+    Rule(
+        "mutual_information", ("chi2",), "ln(1+chi2)", "concavity of ln",
+        lambda facts, _who, _order: _end(enclosure.log(1 + facts["chi2"])),
+    ),
+    Rule(
+        "mutual_information", ("sibson",), "I_alpha grows with alpha", "002 section 6",
+        _shannon_below_sibson,
+    ),
+    Rule("sibson", ("maximal_leakage",), "maximal leakage", "002 Prop 1.3 (corrected)",
+         _log_fact("maximal_leakage")),
+    Rule("arimoto", ("maximal_leakage",), "maximal leakage", "002 Prop 1.3 (corrected)",
+         _log_fact("maximal_leakage")),
+    Rule("sibson", ("alpha_lift",), "alpha/(alpha-1) ln(alpha-lift)", "002 section 6",
+         _sibson_from_alpha),
+    Rule(
+        "l1_lift", ("eps_upper", "eps_lower"), "2(U-1)(1-L)/(U-L)", "002 Prop 3.1 (corrected)",
+        _l1_from_lifts,
+    ),
+    Rule("total_variation", ("l1_lift",), "l1-lift / 2", "002 section 6",
+         _copy("l1_lift", Fraction(1, 2))),
+    Rule(
+        "total_variation", ("mutual_information",), "sqrt(I/2)", "Pinsker's inequality",
+        lambda facts, _who, _order: _sqrt_up(facts["mutual_information"] / 2),
+    ),
+    Rule(
+        "total_variation", ("chi2",), "sqrt(chi2)/2", "Jensen's inequality",
+        lambda facts, _who, _order: _sqrt_up(facts["chi2"]) / 2,
+    ),
+    Rule(
+        "total_variation", ("maximal_leakage",), "e^leakage - 1", "P(y|s) <= max over s",
+        lambda facts, _who, _order: facts["maximal_leakage"] - 1,
+    ),
+    Rule(
+        "chi2", ("maximal_leakage",), "e^leakage - 1", "P(y|s) <= max over s",
+        lambda facts, _who, _order: facts["maximal_leakage"] - 1,
+    ),
+    Rule("chi2_lift", ("eps_upper", "eps_lower"), "(U-1)(1-L)", "002 Prop 3.2 (corrected)",
+         _chi2_from_lifts),
+    Rule("chi2_lift", ("l1_lift",), "l1^2/(2 P_min)", "P(s)|l-1| <= l1/2", _chi2_lift_from_l1),
+    Rule("chi2", ("chi2_lift",), "chi2-lift", "002 section 6", _copy("chi2_lift")),
+    Rule(
+        "l1_lift", ("chi2_lift",), "sqrt(chi2-lift)", "Jensen's inequality",
+        lambda facts, _who, _order: _sqrt_up(facts["chi2_lift"]),
+    ),
+    Rule("alpha_lift", ("eps_upper",), "U^((alpha-1)/alpha)", "002 Prop 3.3 (tight form)",
+         _alpha_from_upper),
+    Rule("eps_upper", ("l1_lift",), "ln(1+l1/(2 P_min))", "002 Prop 4.1 (tight form)",
+         _upper_from_l1),
+    Rule("eps_lower", ("l1_lift",), "-ln(1-l1/(2 P_min))", "002 section 6 (corrected)",
+         _lower_from_l1),
+    Rule("eps_upper", ("chi2_lift",), "ln(1+sqrt(chi2 (1-P_min)/P_min))",
+         "002 Prop 4.2 (tight form)", _upper_from_chi2),
+    Rule("eps_lower", ("chi2_lift",), "-ln(1-sqrt(chi2 (1-P_min)/P_min))",
+         "002 section 6 (corrected)", _lower_from_chi2),
+    Rule("eps_upper", ("alpha_lift",), "ln(alpha-lift / P_min^(1/alpha))", "002 Prop 4.3",
+         _upper_from_alpha),
+    Rule("l1_lift_inverse", ("eps_upper", "eps_lower"), "two-point supremum",
+         "002 Prop 5.1 (corrected)", _l1_inverse_from_lifts),
+    Rule("chi2_lift_inverse", ("eps_upper", "eps_lower"), "two-point supremum",
+         "002 Prop 5.2 (corrected)", _chi2_inverse_from_lifts),
+    Rule("alpha_lift_inverse", ("eps_lower",), "1/L", "002 Prop 5.3", _alpha_inverse_from_lower),
+    Rule("eps_lower", ("l1_lift_inverse",), "ln(1+l1inv/P_min)", "002 Prop 6.1",
+         _lower_from_l1_inverse),
+    Rule("eps_lower", ("chi2_lift_inverse",), "ln(1+sqrt(chi2inv/P_min))", "002 Prop 6.2",
+         _lower_from_chi2_inverse),
+    Rule("eps_lower", ("alpha_lift_inverse",), "ln(alphainv / P_min^(1/alpha))", "002 Prop 6.3",
+         _lower_from_alpha_inverse),
+)
+"""The theorems, in the corrected forms; order does not matter."""
+
+
+# --- (epsilon, delta) ------------------------------------------------------------------------------
+
+
+def _approximate(
+    guarantee: ApproximateLIP | ApproximateLDP, who: Population | None
+) -> Iterator[Implication]:
+    """Convert between the forms of delta, which all stand at the same epsilon except LDP's."""
+    ratio, delta = _up(guarantee.epsilon), guarantee.delta
+    epsilon = str(guarantee.epsilon)
+    missing = "needs the prior"
+    bounds: dict[str, tuple[Fraction | None, str, str]] = {}
+    same = f"at epsilon {epsilon}"
+    if isinstance(guarantee, ApproximateLDP):
+        share = Fraction(1) if who is None else 1 - who.smallest
+        most = Fraction(1) if who is None else who.largest
+        bounds["lip_ediv"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
+        bounds["lip_def5"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
+        bounds["lip_joint"] = (
+            most * share * delta, f"P_max (1-P_min) delta {same}", "003 Prop 1 (tight form)",
+        )
+    else:
+        doubled = f"at epsilon 2 x {epsilon}"
+        if guarantee.form == "def5":
+            ediv: Fraction | None = ratio * delta
+            bounds["lip_ediv"] = (ediv, f"e^eps delta {same}", "000 Def 5")
+            bounds["ldp_delta"] = (
+                2 * ratio * delta, f"2 e^eps delta {doubled}", "000 Cor 3 (corrected)",
+            )
+        elif guarantee.form == "ediv":
+            ediv = delta
+            bounds["lip_def5"] = (delta, f"delta {same}", "000 Cor 9")
+            bounds["ldp_delta"] = (
+                (ratio + 1) * delta, f"(e^eps+1) delta {doubled}", "000 Cor 3 (corrected)",
+            )
+        else:
+            ediv = None if who is None else delta / who.smallest
+            bounds["lip_ediv"] = (ediv, f"delta/P_min {same}", "003 Def 4")
+            bounds["lip_def5"] = (ediv, f"delta/P_min {same}", "003 Def 4")
+            pair = (
+                None
+                if who is None
+                else delta * (ratio / who.smallest + 1 / who.second)
+            )
+            bounds["ldp_delta"] = (
+                pair, f"delta (e^eps/P_(1) + 1/P_(2)) {doubled}", "003 Prop 1 (tight form)",
+            )
+        if guarantee.form != "joint":
+            joint = None if ediv is None or who is None else who.largest * ediv
+            bounds["lip_joint"] = (joint, f"P_max ediv {same}", "003 Def 4")
+    for target, (value, formula, source) in bounds.items():
+        if value is None:
+            yield Implication(target, None, "", missing, "")
+        else:
+            yield Implication(
+                target, Enclosure.of(_short(min(value, Fraction(1)))), "", formula, source
+            )
+    reason = "a delta above 0 lets some outputs reveal everything"
+    for target in ("lip", "ldp", "identifiability"):
+        if delta > 0:
+            yield Implication(target, None, "nats", reason, "")
+
+
+# --- safe-side arithmetic --------------------------------------------------------------------------
+
+
+def _up(budget: Budget) -> Fraction:
+    return _end(budget.exp())
+
+
+def _end(value: Enclosure) -> Fraction:
+    assert value.upper is not None
+    return value.upper
+
+
+def _log(ratio: Fraction) -> Enclosure:
+    return enclosure.log(max(ratio, Fraction(1)))
+
+
+def _short(value: Fraction) -> Fraction:
+    """Round up to a short denominator."""
+    if value.denominator.bit_length() <= _SHORT:
+        return value
+    return Fraction(math.ceil(value * (1 << _SHORT)), 1 << _SHORT)
+
+
+def _sqrt_up(value: Fraction) -> Fraction:
+    """Return a rational just above the square root."""
+    scaled = math.ceil(value * (1 << (2 * _SHORT)))
+    root = math.isqrt(scaled)
+    return Fraction(root if root * root == scaled else root + 1, 1 << _SHORT)
+

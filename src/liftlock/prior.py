@@ -1,0 +1,292 @@
+"""A prior: what is known about a person's value before anything is released, as exact counts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.errors import CountError, LabelError
+from liftlock.exact.encoding import fingerprint, integer_to_json
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A probability distribution on an alphabet: integer counts over their total.
+
+    As a context it means that the secret is the value itself (S = X).
+
+    >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
+    >>> prior["flu"], prior.total, prior.smallest
+    (Fraction(1, 10), 1000, Fraction(1, 10))
+    >>> prior == Prior.from_probabilities({"none": "0.7", "cold": 0.2, "flu": "10%"})
+    True
+    """
+
+    alphabet: Alphabet
+    counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.counts) != len(self.alphabet):
+            raise CountError(
+                f"{len(self.counts)} counts for {len(self.alphabet)} labels",
+                remedy="give one count for each label",
+            )
+        for label, count in zip(self.alphabet.labels, self.counts, strict=True):
+            if count < 0:
+                raise CountError(
+                    "negative count", where=f"label {label!r}", value=count,
+                    remedy="counts are 0 or more",
+                )
+        if self.total == 0:
+            raise CountError("all counts are 0", remedy="give at least one positive count")
+
+    # --- making one -----------------------------------------------------------------------------
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> Prior:
+        """Make a prior from a mapping label -> count; any exact numbers of 0 or more."""
+        pairs = list(counts.items() if isinstance(counts, Mapping) else counts)
+        alphabet = Alphabet.of(label for label, _ in pairs)
+        numbers = [exact(value, name=f"count of {label!r}") for label, value in pairs]
+        return cls(alphabet, common_integers(numbers))
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        probabilities: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
+        *,
+        normalise: bool = False,
+    ) -> Prior:
+        """Make a prior from a mapping label -> probability, which must sum to 1 exactly.
+
+        With ``normalise=True`` any positive sum is accepted and divided out.
+
+        >>> Prior.from_probabilities({"a": "0.5", "b": "0.4"})
+        Traceback (most recent call last):
+        liftlock.errors.CountError: probabilities do not sum to 1: '0.9'; ...
+        """
+        pairs = list(
+            probabilities.items() if isinstance(probabilities, Mapping) else probabilities
+        )
+        alphabet = Alphabet.of(label for label, _ in pairs)
+        numbers = [exact(value, name=f"probability of {label!r}") for label, value in pairs]
+        total = sum(numbers, Fraction(0))
+        if total != 1 and not normalise:
+            raise CountError(
+                "probabilities do not sum to 1",
+                value=f"{float(total):.15g}",
+                remedy="correct them, or say normalise=True",
+            )
+        return cls(alphabet, common_integers(numbers))
+
+    @classmethod
+    def from_data(
+        cls,
+        values: Iterable[Any],
+        *,
+        smoothing: object = 0,
+        labels: Iterable[Any] | None = None,
+    ) -> Prior:
+        """Count values; `smoothing` is added to every count (1 is Laplace, 1/2 Jeffreys).
+
+        `labels` declares the whole alphabet, so that symbols not seen can be smoothed too.
+
+        >>> Prior.from_data(["a", "b", "a"], smoothing=1, labels=["a", "b", "c"]).counts
+        (3, 2, 1)
+        """
+        tally: Counter[Any] = Counter(values)
+        if labels is None:
+            if not tally:
+                raise CountError("no values", remedy="give at least one value")
+            alphabet = Alphabet.of(sorted_labels(tally))
+        else:
+            alphabet = Alphabet.of(labels)
+            for value in tally:
+                if value not in alphabet:
+                    raise LabelError(
+                        "value outside the declared labels",
+                        value=value,
+                        remedy="add it to labels",
+                    )
+        extra = exact(smoothing, name="smoothing")
+        if extra < 0:
+            raise CountError("negative smoothing", value=smoothing, remedy="use 0 or more")
+        return cls(alphabet, common_integers([tally[label] + extra for label in alphabet.labels]))
+
+    @classmethod
+    def uniform(cls, labels: Iterable[Any]) -> Prior:
+        """Give every label the same probability."""
+        alphabet = Alphabet.of(labels)
+        return cls(alphabet, (1,) * len(alphabet))
+
+    @classmethod
+    def mixture(cls, priors: Sequence[Prior], weights: Sequence[object]) -> Prior:
+        """Mix priors over the same labels with weights that sum to 1."""
+        if not priors or len(priors) != len(weights):
+            raise CountError(
+                f"{len(priors)} priors and {len(weights)} weights",
+                remedy="give one weight for each prior",
+            )
+        shares = [exact(weight, name="mixture weight") for weight in weights]
+        if min(shares) < 0 or sum(shares) != 1:
+            raise CountError(
+                "mixture weights are not a distribution",
+                value=[str(share) for share in shares],
+                remedy="weights are 0 or more and sum to 1",
+            )
+        alphabet = priors[0].alphabet
+        total = [Fraction(0)] * len(alphabet)
+        for prior, share in zip(priors, shares, strict=True):
+            aligned = prior.reordered(alphabet)
+            total = [t + share * p for t, p in zip(total, aligned.fractions, strict=True)]
+        return cls(alphabet, common_integers(total))
+
+    def restricted(self, labels: Iterable[Any] | None = None) -> Prior:
+        """Condition on a subset of the labels (by default those with positive probability)."""
+        keep = (
+            [label for label, count in zip(self.labels, self.counts, strict=True) if count]
+            if labels is None
+            else list(labels)
+        )
+        indices = [self.alphabet.index(label) for label in keep]
+        points = self.alphabet.coordinates
+        alphabet = Alphabet.of(
+            (self.labels[i] for i in indices),
+            None if points is None else [points[i] for i in indices],
+        )
+        return Prior(alphabet, tuple(self.counts[i] for i in indices))
+
+    def smoothed(self, amount: object) -> Prior:
+        """Add the same amount to every count."""
+        extra = exact(amount, name="smoothing")
+        return Prior(self.alphabet, common_integers([count + extra for count in self.counts]))
+
+    def reordered(self, alphabet: Alphabet) -> Prior:
+        """Return the same prior in the order of another alphabet with the same labels."""
+        if alphabet.labels == self.alphabet.labels:
+            return self
+        order = alphabet.order_of(self.alphabet, whose="the channel", other_name="the prior")
+        return Prior(alphabet, tuple(self.counts[i] for i in order))
+
+    # --- looking at it --------------------------------------------------------------------------
+
+    @cached_property
+    def total(self) -> int:
+        """The sum of the counts."""
+        return sum(self.counts)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels in order."""
+        return self.alphabet.labels
+
+    @cached_property
+    def fractions(self) -> tuple[Fraction, ...]:
+        """The probabilities as exact fractions."""
+        return tuple(Fraction(count, self.total) for count in self.counts)
+
+    def __getitem__(self, label: Label) -> Fraction:
+        return self.fractions[self.alphabet.index(label)]
+
+    def floats(self) -> Floats:
+        """Return the probabilities as float64, for display and drafts."""
+        return np.array([float(value) for value in self.fractions])
+
+    @cached_property
+    def smallest(self) -> Fraction:
+        """The smallest positive probability (P_min of the papers)."""
+        return min(value for value in self.fractions if value)
+
+    @property
+    def inputs(self) -> Alphabet:
+        """The channel inputs this context speaks of."""
+        return self.alphabet
+
+    @property
+    def secrets(self) -> Alphabet:
+        """The secrets to be protected: here the inputs themselves."""
+        return self.alphabet
+
+    @cached_property
+    def reduced(self) -> tuple[int, ...]:
+        """The counts divided by their greatest common divisor."""
+        divisor = math.gcd(*self.counts)
+        return tuple(count // divisor for count in self.counts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Prior):
+            return NotImplemented
+        return self.alphabet == other.alphabet and self.reduced == other.reduced
+
+    def __hash__(self) -> int:
+        return hash((self.alphabet.labels, self.reduced))
+
+    def __str__(self) -> str:
+        shown = [
+            f"{label} {float(value):.4g}"
+            for label, value in zip(self.labels[:6], self.fractions[:6], strict=True)
+        ]
+        if len(self.labels) > 6:
+            shown.append(f"... {len(self.labels)} symbols")
+        return "prior: " + ", ".join(shown)
+
+    def describe(self) -> str:
+        """Say in a few words what kind of context this is."""
+        return f"a prior on {len(self.alphabet)} symbols"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the canonical form; equal priors have equal fingerprints."""
+        return fingerprint(
+            ["prior", self.alphabet.to_data(), [str(count) for count in self.reduced]]
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "kind": "prior",
+            "labels": self.alphabet.to_data(),
+            "counts": [integer_to_json(count) for count in self.counts],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Prior:
+        """Read the JSON form."""
+        alphabet = Alphabet.from_data(data.get("labels"))
+        return cls(alphabet, integers_from_json(data.get("counts"), "counts"))
+
+
+def integers_from_json(data: Any, name: str) -> tuple[int, ...]:
+    """Read a JSON list of integers (large ones may be text)."""
+    if not isinstance(data, list):
+        raise CountError(f"{name} is not a list", value=data)
+    numbers = [exact(value, name=name) for value in data]
+    for number in numbers:
+        if number.denominator != 1:
+            raise CountError(f"{name} holds a number that is not whole", value=str(number))
+    return tuple(int(number) for number in numbers)
+
+
+def common_integers(numbers: Sequence[Fraction]) -> tuple[int, ...]:
+    """Scale fractions by their common denominator."""
+    scale = math.lcm(*(number.denominator for number in numbers))
+    return tuple(int(number * scale) for number in numbers)
+
+
+def sorted_labels(values: Iterable[Any]) -> list[Any]:
+    """Sort labels; labels of different types are grouped by type."""
+    items = list(values)
+    try:
+        return sorted(items)
+    except TypeError:
+        return sorted(items, key=lambda item: (type(item).__name__, str(item)))

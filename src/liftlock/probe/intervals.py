@@ -1,0 +1,225 @@
+"""Confidence bounds that hold at every sample size: proportions, ratios and weighted sums of them.
+
+Nothing here is an approximation by a normal law. Every bound is one-sided and is wrong with
+probability at most alpha, whatever the true probabilities are.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+if TYPE_CHECKING:
+    from liftlock.exact.integers import Floats
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+
+_OUTWARD = 1e-12
+"""Quantiles of the beta law are computed to about 1e-13; each bound moves outward by more."""
+
+_SPARE = 4.0
+"""Standard deviations kept in reserve, so that a thinned sample almost never runs out."""
+
+
+def proportion_lower(hits: npt.ArrayLike, trials: npt.ArrayLike, alpha: float) -> Floats:
+    """Return the Clopper-Pearson lower bounds of binomial probabilities.
+
+    The bound is the p at which P(Binomial(trials, p) >= hits) = alpha; 0 if there are no hits.
+
+    >>> proportion_lower([0, 5, 10], 10, 0.05).round(4).tolist()
+    [0.0, 0.2224, 0.7411]
+    """
+    k, n = _counts(hits, trials)
+    inside = k > 0
+    first = np.where(inside, k, 1.0)
+    second = np.where(inside, n - k + 1.0, 1.0)
+    quantile: Floats = np.asarray(special.betaincinv(first, second, alpha), dtype=np.float64)
+    return np.where(inside, quantile * (1 - _OUTWARD), 0.0)
+
+
+def proportion_upper(hits: npt.ArrayLike, trials: npt.ArrayLike, alpha: float) -> Floats:
+    """Return the Clopper-Pearson upper bounds of binomial probabilities.
+
+    The bound is the p at which P(Binomial(trials, p) <= hits) = alpha; 1 if every trial hit.
+
+    >>> proportion_upper([0, 5, 10], 10, 0.05).round(4).tolist()
+    [0.2589, 0.7776, 1.0]
+    """
+    k, n = _counts(hits, trials)
+    inside = k < n
+    first = np.where(inside, k + 1.0, 1.0)
+    second = np.where(inside, n - k, 1.0)
+    quantile: Floats = np.asarray(special.betainccinv(first, second, alpha), dtype=np.float64)
+    return np.where(inside, np.minimum(quantile * (1 + _OUTWARD), 1.0), 1.0)
+
+
+def ratio_lower_by_share(hits_top: float, hits_bottom: float, share: float, alpha: float) -> float:
+    """Return a lower bound of p_top / p_bottom when a coin chose the source of every draw.
+
+    Each draw came from the top source with probability `share`, else from the bottom one. Among
+    the draws that hit, the number from the top source is then exactly binomial, with
+
+        rho = share p_top / (share p_top + (1 - share) p_bottom),
+
+    so one Clopper-Pearson bound of rho is a bound of the ratio: no error has to be divided
+    between numerator and denominator. Sharp for rare events.
+
+    >>> round(ratio_lower_by_share(3000, 1000, 0.5, 0.001), 3)
+    2.678
+    """
+    rho = float(proportion_lower(hits_top, hits_top + hits_bottom, alpha))
+    if rho >= 1.0:
+        return math.inf
+    return rho / (1.0 - rho) * (1.0 - share) / share
+
+
+def ratio_lower_by_bounds(
+    hits_top: float, trials_top: float, hits_bottom: float, trials_bottom: float, alpha: float
+) -> float:
+    """Return a lower bound of p_top / p_bottom from a bound of each, at alpha / 2.
+
+    Sharper than `ratio_lower_by_share` when the event is common (it uses the misses too).
+
+    >>> round(ratio_lower_by_bounds(3000, 4000, 1000, 4000, 0.001), 3)
+    2.691
+    """
+    top = float(proportion_lower(hits_top, trials_top, alpha / 2))
+    bottom = float(proportion_upper(hits_bottom, trials_bottom, alpha / 2))
+    return top / bottom
+
+
+def thinned_size(weights: Floats, trials: Counts) -> int:
+    """Return how many draws in the proportions `weights` recorded trials can almost surely supply.
+
+    A sample of N such draws takes about N w_x of the n_x trials of x; N is the largest number with
+    N w_x + 4 sqrt(N w_x) <= n_x for every x. One input alone is not random: N = n_x.
+
+    >>> thinned_size(np.array([0.5, 0.5]), np.array([1000, 4000]))
+    1758
+    """
+    needed = weights > 0
+    if needed.sum() == 1:
+        return int(trials[needed][0])
+    available = trials[needed].astype(np.float64)
+    half = _SPARE / 2
+    root = np.sqrt(half * half + available) - half
+    return int(np.floor(np.min(root * root / weights[needed])))
+
+
+def thinned_hits(
+    weights: Floats, hits: Counts, trials: Counts, size: int, generator: np.random.Generator
+) -> Counts | None:
+    """Turn trials made in any proportions into `size` draws in the proportions `weights`.
+
+    Numbers of draws are multinomial, and each takes a random subset of the trials of its input, so
+    a hit among the draws has probability sum_x w_x q_x exactly. None when an input has too few.
+
+    >>> kept = thinned_hits(
+    ...     np.array([0.5, 0.5]), np.array([0, 400]), np.array([100, 400]), 80,
+    ...     np.random.default_rng(7))
+    >>> int(kept[0]), 20 < kept[1] < 60
+    (0, True)
+    """
+    taken = generator.multinomial(size, weights / weights.sum())
+    if np.any(taken > trials):
+        return None
+    drawn: Counts = generator.hypergeometric(hits, trials - hits, taken).astype(np.int64)
+    return drawn
+
+
+def weighted_sum_upper(
+    weights: Floats,
+    hits: Counts,
+    trials: Counts,
+    alpha: float,
+    *,
+    generator: np.random.Generator,
+    apart: npt.NDArray[np.bool_] | None = None,
+) -> float:
+    """Return an upper bound of sum_x w_x q_x from independent binomial hits of each q_x.
+
+    The inputs in `apart` (those with few trials for their weight) get a Clopper-Pearson bound
+    each; an input without trials counts as q_x = 1. All others are thinned to one binomial sample.
+    `apart` may depend on anything but the hits.
+
+    >>> value = weighted_sum_upper(
+    ...     np.array([0.5, 0.5]), np.array([100, 300]), np.array([1000, 1000]), 0.001,
+    ...     generator=np.random.default_rng(7))
+    >>> 0.2 < value < 0.26
+    True
+    """
+    alone, pooled = _parts(weights, trials, apart)
+    seen = alone & (trials > 0)
+    separate = int(seen.sum())
+    level = alpha / 2 if pooled.any() and separate else alpha
+    total = float(weights[alone & ~seen].sum())
+    if separate:
+        bounds = proportion_upper(hits[seen], trials[seen], level / separate)
+        total += float(weights[seen] @ bounds)
+    if pooled.any():
+        total += _pooled(weights, hits, trials, pooled, level, generator, upper=True)
+    return total
+
+
+def weighted_sum_lower(
+    weights: Floats,
+    hits: Counts,
+    trials: Counts,
+    alpha: float,
+    *,
+    generator: np.random.Generator,
+    apart: npt.NDArray[np.bool_] | None = None,
+) -> float:
+    """Return a lower bound of sum_x w_x q_x from independent binomial hits of each q_x.
+
+    The inputs in `apart` count as q_x = 0, which costs no error probability.
+
+    >>> value = weighted_sum_lower(
+    ...     np.array([0.5, 0.5]), np.array([100, 300]), np.array([1000, 1000]), 0.001,
+    ...     generator=np.random.default_rng(7))
+    >>> 0.15 < value < 0.2
+    True
+    """
+    _, pooled = _parts(weights, trials, apart)
+    if not pooled.any():
+        return 0.0
+    return _pooled(weights, hits, trials, pooled, alpha, generator, upper=False)
+
+
+def _pooled(
+    weights: Floats,
+    hits: Counts,
+    trials: Counts,
+    pooled: npt.NDArray[np.bool_],
+    alpha: float,
+    generator: np.random.Generator,
+    *,
+    upper: bool,
+) -> float:
+    shares, mass = weights[pooled], float(weights[pooled].sum())
+    size = thinned_size(shares / mass, trials[pooled])
+    drawn = thinned_hits(shares, hits[pooled], trials[pooled], size, generator)
+    if drawn is None:
+        # An input ran out by chance. Drawing again would favour some samples: say nothing instead.
+        return mass if upper else 0.0
+    bound = proportion_upper if upper else proportion_lower
+    return mass * float(bound(int(drawn.sum()), size, alpha))
+
+
+def _parts(
+    weights: Floats, trials: Counts, apart: npt.NDArray[np.bool_] | None
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    needed = weights > 0
+    alone = (trials == 0) if apart is None else (apart | (trials == 0))
+    return needed & alone, needed & ~alone
+
+
+def _counts(hits: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
+    k, n = np.broadcast_arrays(
+        np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    )
+    return k, n

@@ -1,0 +1,200 @@
+"""What an audit of a black box found: bounds with a confidence, and the evidence for them."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from liftlock.probe.claims import Claims, Side
+
+_MEANING: dict[Side, str] = {
+    "eps_upper": "largest lift",
+    "eps_lower": "smallest lift",
+    "ldp": "largest likelihood ratio",
+}
+_SHOWN_OUTPUTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The evidence on one side: an input, a set of outputs, and how often it occurred.
+
+    ``bound`` is a lower confidence bound of the true epsilon in nats (0 says nothing),
+    ``estimate`` the point estimate on the same draws. ``against`` is the other input of a
+    likelihood ratio; for lifts it is None and means the rest of the prior.
+    """
+
+    side: Side
+    bound: float
+    estimate: float
+    claim: float | None
+    input: Hashable
+    against: Hashable | None
+    event: tuple[Hashable, ...]
+    hits: int
+    draws: int
+    hits_against: int
+    draws_against: int
+    method: Literal["share", "bounds"]
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the bound lies above the claim."""
+        return self.claim is not None and self.bound > self.claim
+
+    def __str__(self) -> str:
+        against = (
+            f"input {self.against!r}"
+            if self.side == "ldp"
+            else "the other inputs in proportion to the prior"
+        )
+        claimed = "" if self.claim is None else f" (claimed: at most {self.claim:.6g})"
+        return (
+            f"{self.side} is at least {self.bound:.6g}{claimed}, the {_MEANING[self.side]} being "
+            f"{_direction(self)} {_factor(self):.6g}; estimate {self.estimate:.6g}. "
+            f"Witness: output in {_outputs(self.event)} came "
+            f"{self.hits:,} times in {self.draws:,} draws with input {self.input!r} and "
+            f"{self.hits_against:,} times in {self.draws_against:,} draws with {against}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """Lower confidence bounds of what a black box leaks, and whether they contradict a claim.
+
+    All bounds hold together with probability at least ``confidence``. A bound of 0 says nothing.
+    ``unseen`` are inputs of positive prior probability that were never tried, ``impossible`` are
+    inputs of prior probability 0, whose lifts nothing is said about.
+    """
+
+    findings: tuple[Finding, ...]
+    claims: Claims
+    confidence: float
+    samples: int
+    outputs: int
+    seed: int
+    unseen: tuple[Hashable, ...] = ()
+    impossible: tuple[Hashable, ...] = ()
+
+    @property
+    def eps_upper(self) -> float:
+        """A lower bound of the logarithm of the largest lift."""
+        return self._bound("eps_upper")
+
+    @property
+    def eps_lower(self) -> float:
+        """A lower bound of minus the logarithm of the smallest lift."""
+        return self._bound("eps_lower")
+
+    @property
+    def lip(self) -> float:
+        """A lower bound of the local information privacy budget: the larger of the two sides."""
+        return max(self.eps_upper, self.eps_lower)
+
+    @property
+    def ldp(self) -> float:
+        """A lower bound of the local differential privacy budget.
+
+        A lift is an average of likelihood ratios, so each side of the lift bounds it as well.
+        """
+        return max(self._bound("ldp"), self.lip)
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether any claim is contradicted at this confidence."""
+        return any(finding.contradicted for finding in self.findings)
+
+    @property
+    def witness(self) -> Finding:
+        """The finding that exceeds its claim most, or comes nearest to it."""
+        return max(self.findings, key=lambda f: f.bound - (0.0 if f.claim is None else f.claim))
+
+    def finding(self, side: Side) -> Finding | None:
+        """Return the evidence on one side, or None if that side was not tested."""
+        return next((finding for finding in self.findings if finding.side == side), None)
+
+    def _bound(self, side: Side) -> float:
+        finding = self.finding(side)
+        return 0.0 if finding is None else finding.bound
+
+    def to_data(self) -> dict[str, Any]:
+        """Return a form that can be written as JSON (labels as text where they are not plain)."""
+        return {
+            "contradicted": self.contradicted,
+            "confidence": self.confidence,
+            "samples": self.samples,
+            "outputs": self.outputs,
+            "seed": str(self.seed),
+            "bounds": {
+                "eps_upper": self.eps_upper,
+                "eps_lower": self.eps_lower,
+                "lip": self.lip,
+                "ldp": self.ldp,
+            },
+            "claims": {side: self.claims.limit(side) for side in self.claims.sides},
+            "findings": [
+                {
+                    "side": finding.side,
+                    "bound": finding.bound,
+                    "estimate": finding.estimate,
+                    "claim": finding.claim,
+                    "contradicted": finding.contradicted,
+                    "input": _plain(finding.input),
+                    "against": _plain(finding.against) if finding.side == "ldp" else None,
+                    "event": [_plain(output) for output in finding.event],
+                    "hits": finding.hits,
+                    "draws": finding.draws,
+                    "hits_against": finding.hits_against,
+                    "draws_against": finding.draws_against,
+                    "method": finding.method,
+                }
+                for finding in self.findings
+            ],
+            "unseen": [_plain(label) for label in self.unseen],
+            "impossible": [_plain(label) for label in self.impossible],
+        }
+
+    def __str__(self) -> str:
+        level = f"confidence {100 * self.confidence:.6g} %"
+        if self.contradicted:
+            head = f"The claim is contradicted ({level}, {self.samples:,} samples)."
+        elif self.claims.sides:
+            head = (
+                f"No contradiction found ({level}, {self.samples:,} samples). This does not show "
+                "that the claim is true: rarer events, or more samples, may still break it."
+            )
+        else:
+            head = f"Lower bounds of the leakage ({level}, {self.samples:,} samples)."
+        paragraphs = [head, *(f"- {finding}" for finding in self.findings)]
+        if self.unseen:
+            paragraphs.append(f"Never tried, so nothing is known of: {_outputs(self.unseen)}.")
+        if self.impossible:
+            paragraphs.append(
+                "The prior gives probability 0, and so no guarantee on lifts, to: "
+                f"{_outputs(self.impossible)}."
+            )
+        return "\n".join(
+            textwrap.fill(paragraph, 100, subsequent_indent="  " if paragraph[0] == "-" else "")
+            for paragraph in paragraphs
+        )
+
+
+def _direction(finding: Finding) -> str:
+    return "at most" if finding.side == "eps_lower" else "at least"
+
+
+def _factor(finding: Finding) -> float:
+    return math.exp(-finding.bound if finding.side == "eps_lower" else finding.bound)
+
+
+def _outputs(labels: tuple[Hashable, ...]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:_SHOWN_OUTPUTS])
+    more = len(labels) - _SHOWN_OUTPUTS
+    return f"{{{shown}, ... {more} more}}" if more > 0 else f"{{{shown}}}"
+
+
+def _plain(label: Hashable) -> Any:
+    return label if isinstance(label, str | int | float | bool) else str(label)
