@@ -40,7 +40,7 @@ test: lint  ## Everything that must hold: lint, types, layers, tests, docs
 
 .PHONY: lint
 lint: $(VENV)/.stamp-test $(VENV)/.stamp-docs  ## Style, formatting, types, import layers
-	$(BIN)/ruff check -q $(CODE)
+	$(BIN)/ruff check -q --output-format=concise $(CODE)
 	$(BIN)/ruff format -q --check $(CODE)
 	$(BIN)/mypy --no-error-summary $(CODE)
 	$(BIN)/lint-imports --no-logo
