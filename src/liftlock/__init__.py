@@ -1,0 +1,81 @@
+"""liftlock: context-aware local privacy that can be checked.
+
+import liftlock as ll
+
+prior = ll.Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
+mechanism = ll.lock(draft, ll.LIP("1"), prior)      # certified, or refused with a witness
+reports = mechanism.release(answers)                # operating-system entropy
+print(ll.audit(mechanism.channel, prior).worst_case())
+"""
+
+from liftlock import notions
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel, Table
+from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock.designs import Draft
+from liftlock.errors import (
+    InputError,
+    LiftlockError,
+    NotCertified,
+    NotDefined,
+    UnprotectedInput,
+)
+from liftlock.exact.numbers import exact, measured
+from liftlock.files import read_channel, read_joint, read_prior, read_priors
+from liftlock.mechanism import Mechanism, lock
+from liftlock.notions import (
+    ALIP,
+    LDP,
+    LIP,
+    ApproximateLDP,
+    ApproximateLIP,
+    Audit,
+    Certificate,
+    audit,
+    implied,
+    lift_table,
+)
+from liftlock.prior import Prior
+from liftlock.sampling import release, simulate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ALIP",
+    "LDP",
+    "LIP",
+    "Alphabet",
+    "ApproximateLDP",
+    "ApproximateLIP",
+    "Audit",
+    "Ball",
+    "Certificate",
+    "Channel",
+    "Context",
+    "Draft",
+    "Family",
+    "InputError",
+    "Intervals",
+    "Joint",
+    "LiftlockError",
+    "Mechanism",
+    "NotCertified",
+    "NotDefined",
+    "Prior",
+    "Table",
+    "UnprotectedInput",
+    "__version__",
+    "audit",
+    "exact",
+    "implied",
+    "lift_table",
+    "lock",
+    "measured",
+    "notions",
+    "read_channel",
+    "read_joint",
+    "read_prior",
+    "read_priors",
+    "release",
+    "simulate",
+]

@@ -33,9 +33,7 @@ class Alphabet:
     coordinates: tuple[Fraction, ...] | None = None
 
     @classmethod
-    def of(
-        cls, labels: Iterable[Any], coordinates: Iterable[Any] | None = None
-    ) -> Alphabet:
+    def of(cls, labels: Iterable[Any], coordinates: Iterable[Any] | None = None) -> Alphabet:
         """Make an alphabet from labels, and optionally the number each label stands for."""
         names = tuple(_plain(label) for label in labels)
         if not names:
@@ -117,7 +115,8 @@ class Alphabet:
 
     def decode(self, codes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
         """Turn indices back into labels, as an array."""
-        return self._array[codes]
+        labels: npt.NDArray[Any] = self._array[codes]
+        return labels
 
     @cached_property
     def _array(self) -> npt.NDArray[Any]:

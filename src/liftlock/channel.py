@@ -34,8 +34,9 @@ VERSION = 1
 class Channel:
     """An exact channel: P(y | x) = weights[x, y] / totals[x].
 
-    >>> bit = Channel.from_rows({"no": {"no": "0.75", "yes": "0.25"},
-    ...                          "yes": {"no": "0.25", "yes": "0.75"}})
+    >>> bit = Channel.from_rows(
+    ...     {"no": {"no": "0.75", "yes": "0.25"}, "yes": {"no": "0.25", "yes": "0.75"}}
+    ... )
     >>> bit.probability("no", "yes")
     Fraction(1, 4)
     >>> bit.output(Prior.from_counts({"no": 1, "yes": 1}))["yes"]
@@ -74,7 +75,7 @@ class Channel:
 
     @classmethod
     def from_rows(cls, rows: Mapping[Any, Mapping[Any, Any]]) -> Channel:
-        """Make a channel from a table input -> output -> probability; rows must sum to 1 exactly."""
+        """Make a channel from a table input -> output -> probability; rows sum to 1 exactly."""
         inputs = Alphabet.of(rows)
         first = next(iter(rows.values()))
         outputs = Alphabet.of(first)
@@ -213,8 +214,10 @@ class Channel:
             return Joint(self.inputs, self.outputs, rows)
         aligned = context.reordered(self.inputs)
         left = as_integers(
-            np.array([[c * f for c, f in zip(row, factors, strict=True)] for row in aligned.counts],
-                     dtype=object)
+            np.array(
+                [[c * f for c, f in zip(row, factors, strict=True)] for row in aligned.counts],
+                dtype=object,
+            )
         )
         cells = multiply(left, self.weights).objects()
         return Joint(aligned.secrets, self.outputs, tuple(tuple(row) for row in cells.tolist()))
@@ -255,12 +258,8 @@ class Channel:
         left = self.weights.astype(object)[:, :, None]
         right = other.weights[order].astype(object)[:, None, :]
         cells = (left * right).reshape(len(self.inputs), -1)
-        totals = tuple(
-            total * other.totals[i] for total, i in zip(self.totals, order, strict=True)
-        )
-        return Channel(
-            self.inputs, self.outputs.paired(other.outputs), as_integers(cells), totals
-        )
+        totals = tuple(total * other.totals[i] for total, i in zip(self.totals, order, strict=True))
+        return Channel(self.inputs, self.outputs.paired(other.outputs), as_integers(cells), totals)
 
     def relabelled(self, names: Mapping[Any, Any]) -> Channel:
         """Rename outputs; two outputs given the same name are merged into one.

@@ -108,9 +108,7 @@ class Joint:
         return cls.from_rows(secrets, inputs, rows)
 
     @classmethod
-    def from_rows(
-        cls, secrets: Alphabet, inputs: Alphabet, rows: Sequence[Sequence[Any]]
-    ) -> Joint:
+    def from_rows(cls, secrets: Alphabet, inputs: Alphabet, rows: Sequence[Sequence[Any]]) -> Joint:
         """Make a joint from rows of exact numbers, one row per secret."""
         numbers = [[exact(value, name="count") for value in row] for row in rows]
         flat = common_integers([value for row in numbers for value in row] or [Fraction(0)])
@@ -314,7 +312,7 @@ class Intervals:
     @classmethod
     def all_priors(cls, labels: Iterable[Any]) -> Intervals:
         """Return the set of all priors on the labels (worst-case LIP, which is LDP)."""
-        return cls.of({label: (0, 1) for label in labels})
+        return cls.of(dict.fromkeys(labels, (0, 1)))
 
     def __post_init__(self) -> None:
         for label, low, high in zip(self.inputs.labels, self.lower, self.upper, strict=True):
@@ -521,4 +519,3 @@ def context_from_data(data: Any) -> Context:
         value=kind,
         remedy="known kinds are prior, joint, family, intervals and ball",
     )
-

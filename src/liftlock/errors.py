@@ -17,12 +17,10 @@ too, so callers never parse a message.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from liftlock.notions.certificate import Certificate
 
 
 class LiftlockError(Exception):
@@ -32,8 +30,9 @@ class LiftlockError(Exception):
 class InputError(LiftlockError, ValueError):
     """Something handed to liftlock is not usable.
 
-    >>> error = InputError("negative count", where="prior.csv, line 3", value=-4,
-    ...                    remedy="counts must be 0 or more")
+    >>> error = InputError(
+    ...     "negative count", where="prior.csv, line 3", value=-4, remedy="counts must be 0 or more"
+    ... )
     >>> print(error)
     negative count at prior.csv, line 3: -4; counts must be 0 or more
     >>> error.value
@@ -106,6 +105,14 @@ class NotDefined(LiftlockError, TypeError):
         super().__init__(f"{notion} is not defined for {context}; {remedy}")
 
 
+class RefusedCertificate(Protocol):
+    """What this layer needs to know of a certificate: it can say why it was refused."""
+
+    def refusal(self) -> str:
+        """Say in one line why the guarantee does not hold."""
+        ...
+
+
 class NotCertified(LiftlockError):
     """The exact audit refused the guarantee; nothing was released under it.
 
@@ -113,7 +120,7 @@ class NotCertified(LiftlockError):
     smallest budget that the same channel does satisfy.
     """
 
-    def __init__(self, certificate: Certificate, smallest: str) -> None:
+    def __init__(self, certificate: RefusedCertificate, smallest: str) -> None:
         self.certificate = certificate
         self.smallest = smallest
         super().__init__(f"{certificate.refusal()}; smallest budget that would pass: {smallest}")

@@ -44,7 +44,9 @@ class Prior:
         for label, count in zip(self.alphabet.labels, self.counts, strict=True):
             if count < 0:
                 raise CountError(
-                    "negative count", where=f"label {label!r}", value=count,
+                    "negative count",
+                    where=f"label {label!r}",
+                    value=count,
                     remedy="counts are 0 or more",
                 )
         if self.total == 0:
@@ -75,9 +77,7 @@ class Prior:
         Traceback (most recent call last):
         liftlock.errors.CountError: probabilities do not sum to 1: '0.9'; ...
         """
-        pairs = list(
-            probabilities.items() if isinstance(probabilities, Mapping) else probabilities
-        )
+        pairs = list(probabilities.items() if isinstance(probabilities, Mapping) else probabilities)
         alphabet = Alphabet.of(label for label, _ in pairs)
         numbers = [exact(value, name=f"probability of {label!r}") for label, value in pairs]
         total = sum(numbers, Fraction(0))

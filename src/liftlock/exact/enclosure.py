@@ -149,7 +149,9 @@ def exp_of(value: Enclosure, bits: int = BITS) -> Enclosure:
 def power(base: Enclosure, exponent: Fraction, bits: int = BITS) -> Enclosure:
     """Enclose base^exponent for a base of 0 or more and an exponent above 0.
 
-    >>> power(Enclosure.of(8), Fraction(1, 3)).lower <= 2 <= power(Enclosure.of(8), Fraction(1, 3)).upper
+    >>> power(Enclosure.of(8), Fraction(1, 3)).lower <= 2 <= power(
+    ...     Enclosure.of(8), Fraction(1, 3)
+    ... ).upper
     True
     """
     if exponent <= 0:
@@ -269,6 +271,4 @@ def _log(value: Fraction, bits: int) -> Enclosure:
     shift = exponent * ln2
     slack = 2 * abs(exponent) + 1
     scale = 1 << work
-    return Enclosure(
-        Fraction(low + shift - slack, scale), Fraction(high + shift + slack, scale)
-    )
+    return Enclosure(Fraction(low + shift - slack, scale), Fraction(high + shift + slack, scale))

@@ -105,9 +105,7 @@ def wide(matrix: Integers) -> WideMatrix:
     rows, columns = matrix.shape
     if matrix.dtype != object:
         return WideMatrix(((0, matrix.astype(np.int64, copy=False)),), (rows, columns))
-    parts = tuple(
-        (shift, limb.astype(np.int64)) for shift, limb in _limbs(matrix, _INT64_BITS)
-    )
+    parts = tuple((shift, limb.astype(np.int64)) for shift, limb in _limbs(matrix, _INT64_BITS))
     return WideMatrix(parts, (rows, columns))
 
 

@@ -64,9 +64,10 @@ def round_integer_rows(matrix: Integers, bits: int = DEFAULT_BITS) -> Integers:
     weights = scaled // totals[:, None]
     remainders = scaled - weights * totals[:, None]
     missing = (1 << bits) - weights.sum(axis=1)
-    for row in np.flatnonzero(missing):
+    for row in (int(i) for i in np.flatnonzero(missing)):
         rest = remainders[row]
         order = sorted(range(len(rest)), key=lambda i: (-rest[i], i))
-        for index in order[: missing[row]]:
-            weights[row, index] += 1
-    return weights.astype(np.int64) if bits <= MOST_BITS else weights
+        for place in order[: int(missing[row])]:
+            weights[row, place] += 1
+    rounded: Integers = weights.astype(np.int64) if bits <= MOST_BITS else weights
+    return rounded

@@ -12,7 +12,7 @@ from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.notions.bounded_prior import LiftRange, lift_range
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, lift_table, refuse_impossible
-from liftlock.notions.notion import safe_text
+from liftlock.notions.notion import UpperBound, safe_text
 from liftlock.notions.reading import Reading
 
 
@@ -121,7 +121,11 @@ def lift_claims(
     claims = [
         Claim("max-lift", top, "<=", ceiling, upper.allows(largest.lift), largest.witness),
         Claim(
-            "min-lift", Enclosure.of(bottom), ">=", low_bound, lower.allows(inverse),
+            "min-lift",
+            Enclosure.of(bottom),
+            ">=",
+            low_bound,
+            lower.allows(inverse),
             smallest.witness,
         ),
     ]
@@ -132,3 +136,27 @@ def lift_claims(
     return claims, nats
 
 
+class MaxLift(UpperBound):
+    """The guarantee that no belief rises by more than a factor e^budget (one side only).
+
+    Source: 002 eq. (2), Def 3.
+    """
+
+    notion = "eps_upper"
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return measure_upper(channel, context, bits)
+
+
+class MinLift(UpperBound):
+    """The guarantee that no belief falls by more than a factor e^budget (one side only).
+
+    Source: 002 eq. (2), Def 3.
+    """
+
+    notion = "eps_lower"
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return measure_lower(channel, context, bits)

@@ -42,9 +42,7 @@ def of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
     return _norm("alpha_lift", table, order, bits, inverse=False)
 
 
-def measure_inverse(
-    channel: Channel, context: Context, alpha: object, bits: int = BITS
-) -> Reading:
+def measure_inverse(channel: Channel, context: Context, alpha: object, bits: int = BITS) -> Reading:
     """Measure max over y of (sum over s of P(s) (1/lift)^alpha)^(1/alpha).
 
     Order infinity is one over the min-lift.

@@ -63,7 +63,9 @@ def _pair_key(given: Likelihoods, s: int, other: int) -> tuple[bytes, bytes]:
     parts = [part[[s, other]] for _, part in given.numerators.parts]
     stacked = np.concatenate(parts, axis=0)
     order = np.lexsort(stacked)
-    return stacked[:, order].tobytes(), f"{given.denominators[s]}/{given.denominators[other]}".encode()
+    return stacked[
+        :, order
+    ].tobytes(), f"{given.denominators[s]}/{given.denominators[other]}".encode()
 
 
 def measure(

@@ -266,9 +266,7 @@ class ApproximateLIP:
             holds,
             witness,
         )
-        return make_certificate(
-            self.name, self.budgets, channel, context, [claim], {}, unprotected
-        )
+        return make_certificate(self.name, self.budgets, channel, context, [claim], {}, unprotected)
 
     def smallest(self, channel: Channel, context: Context) -> str:
         """Say the smallest delta at this epsilon, and the smallest epsilon at this delta."""

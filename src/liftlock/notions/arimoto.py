@@ -52,9 +52,7 @@ def of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
     for value in tilted:
         total = total + value
     assert total.upper is not None
-    weights = [
-        Enclosure(value.lower / total.upper, _end(value) / total.lower) for value in tilted
-    ]
+    weights = [Enclosure(value.lower / total.upper, _end(value) / total.lower) for value in tilted]
     sum_ = mean_norm(table, [float(w) for w in weights], weights, order, bits)
     return Reading("arimoto", scaled_log(sum_, order, bits), "nats")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -45,8 +46,9 @@ class Audit:
     """All readings of one channel in one context.
 
     >>> from liftlock.prior import Prior
-    >>> bit = Channel.from_rows({"no": {"no": "3/4", "yes": "1/4"},
-    ...                          "yes": {"no": "1/4", "yes": "3/4"}})
+    >>> bit = Channel.from_rows(
+    ...     {"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}}
+    ... )
     >>> result = audit(bit, Prior.from_counts({"no": 9, "yes": 1}))
     >>> print(result.worst_case())
     Seeing "yes", the belief in "yes" can rise from 10 % to 25 % (a factor 2.5).
@@ -142,10 +144,8 @@ def audit(
     else:
         readings["maximal_leakage"] = maximal_leakage.measure(channel, context)
         if isinstance(context, Family):
-            try:
+            with contextlib.suppress(NotDefined):
                 readings["identifiability"] = identifiability.measure(channel, context)
-            except NotDefined:
-                pass
     if budget is not None:
         for form in FORMS:
             say(f"delta_{form}")
@@ -196,10 +196,7 @@ def _sentence(result: Audit, lift: Fraction | None, *, up: bool) -> str:
         return f"{start} by a factor {float(lift):.4g} (for priors that make it unlikely)."
     after = before * lift
     note = "; it is ruled out" if after == 0 else ""
-    return (
-        f"{start} from {percent(before)} to {percent(after)} "
-        f"(a factor {float(lift):.4g}{note})."
-    )
+    return f"{start} from {percent(before)} to {percent(after)} (a factor {float(lift):.4g}{note})."
 
 
 def _prior_of(context: Context) -> Prior | None:
@@ -225,4 +222,3 @@ def percent(value: Fraction) -> str:
 
 def _quoted(label: Label | None) -> str:
     return f'"{label}"' if isinstance(label, str) else str(label)
-

@@ -7,6 +7,7 @@ downward rho2-to-rho1 breach is a set with P(Q) >= rho2 and P(Q | y) < rho1, whi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,9 +15,12 @@ from liftlock.alphabet import Label
 from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.errors import NumberError
+from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.numbers import exact_probability
-from liftlock.notions.lift import LiftTable, lift_table
+from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
+from liftlock.notions.notion import safe_text
 from liftlock.notions.reading import Reading, Witness
 
 MOST_NODES = 20_000
@@ -72,7 +76,8 @@ def _best_set(
             left -= size
         return value
 
-    best, chosen = floor, ()
+    best = floor
+    chosen: tuple[int, ...] = ()
     open_bound = floor
     stack: list[tuple[int, Fraction, Fraction, tuple[int, ...]]] = [(0, room, Fraction(0), ())]
     nodes = 0
@@ -130,12 +135,7 @@ def breaches(channel: Channel, context: Context, rho1: object, rho2: object) -> 
     >>> report.possible
     True
     """
-    low = exact_probability(rho1, name="rho1")
-    high = exact_probability(rho2, name="rho2")
-    if not 0 < low < high < 1:
-        raise NumberError(
-            "breach levels out of order", value=f"{rho1}, {rho2}", remedy="use 0 < rho1 < rho2 < 1"
-        )
+    low, high = _levels(rho1, rho2)
     table = lift_table(channel, context)
     upward = of_table(table, low)
     mirrored = of_table(table, 1 - high)
@@ -145,3 +145,77 @@ def breaches(channel: Channel, context: Context, rho1: object, rho2: object) -> 
     return BreachReport(
         low, high, upward, Reading("breach_down", fallen, "", None, mirrored.witness)
     )
+
+
+def _levels(rho1: object, rho2: object) -> tuple[Fraction, Fraction]:
+    low = exact_probability(rho1, name="rho1")
+    high = exact_probability(rho2, name="rho2")
+    if not 0 < low < high < 1:
+        raise NumberError(
+            "breach levels out of order", value=f"{rho1}, {rho2}", remedy="use 0 < rho1 < rho2 < 1"
+        )
+    return low, high
+
+
+@dataclass(frozen=True, init=False)
+class NoBreach:
+    """The guarantee that no property of prior at most rho1 reaches a posterior above rho2.
+
+    The mirror image (from at least rho2 to below rho1) is part of it.
+
+    Source: 002 Def A1, Prop A1.
+    """
+
+    rho1: Fraction
+    rho2: Fraction
+
+    def __init__(self, rho1: object, rho2: object) -> None:
+        low, high = _levels(rho1, rho2)
+        object.__setattr__(self, "rho1", low)
+        object.__setattr__(self, "rho2", high)
+
+    @property
+    def name(self) -> str:
+        """The key of the notion."""
+        return "breach"
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The two levels as exact text."""
+        return {"rho1": decimal_text(self.rho1), "rho2": decimal_text(self.rho2)}
+
+    def __str__(self) -> str:
+        return f"breach({decimal_text(self.rho1)}, {decimal_text(self.rho2)})"
+
+    def certify(
+        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+    ) -> Certificate:
+        """Audit exactly whether a breach exists."""
+        unprotected = refuse_impossible(channel, context, impossible)
+        report = breaches(channel, context, self.rho1, self.rho2)
+        up, down = report.upward, report.downward
+        assert up.value.upper is not None
+        claims = [
+            Claim(
+                "highest posterior",
+                up.value,
+                "<=",
+                Enclosure.of(self.rho2),
+                up.value.upper <= self.rho2,
+                up.witness,
+            ),
+            Claim(
+                "lowest posterior",
+                down.value,
+                ">=",
+                Enclosure.of(self.rho1),
+                down.value.lower >= self.rho1,
+                down.witness,
+            ),
+        ]
+        return make_certificate(self.name, self.budgets, channel, context, claims, {}, unprotected)
+
+    def smallest(self, channel: Channel, context: Context) -> str:
+        """Say the smallest rho2 that the channel satisfies at this rho1."""
+        table = lift_table(channel, context)
+        return f"rho2={safe_text(of_table(table, self.rho1).value)} at this rho1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
+from decimal import Decimal, localcontext
 from typing import Any, Literal
 
 from liftlock.alphabet import Label, label_to_json
@@ -32,7 +32,8 @@ class Claim:
         sign = self.relation if self.holds else {"<=": ">", ">=": "<"}[self.relation]
         mark = "holds" if self.holds else "FAILS"
         place = f" at {self.witness}" if self.witness is not None else ""
-        return f"{mark}: {self.quantity} {_shown(self.measured)} {sign} {_shown(self.bound)}{place}"
+        measured, bound = _pair(self.measured, self.bound)
+        return f"{mark}: {self.quantity} {measured} {sign} {bound}{place}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -84,9 +85,9 @@ class Certificate:
         claim = broken[0]
         sign = {"<=": "above", ">=": "below"}[claim.relation]
         place = f" at {claim.witness}" if claim.witness is not None else ""
+        measured, bound = _pair(claim.measured, claim.bound)
         return (
-            f"{self.guarantee} does not hold: {claim.quantity} is {_shown(claim.measured)}, "
-            f"{sign} {_shown(claim.bound)}{place}"
+            f"{self.guarantee} does not hold: {claim.quantity} is {measured}, {sign} {bound}{place}"
         )
 
     def __str__(self) -> str:
@@ -155,9 +156,21 @@ def check_certificate_data(data: Any) -> None:
     check_format(data, FORMAT, VERSION)
 
 
-def _shown(value: Enclosure) -> str:
-    if value.is_exact and value.lower.denominator != 1:
-        ratio: Fraction = value.lower
-        if len(str(ratio)) <= 12:
-            return f"{float(ratio):.6g} (= {ratio})"
-    return f"{float(value):.10g}" if not value.is_infinite else "infinite"
+def _pair(measured: Enclosure, bound: Enclosure) -> tuple[str, str]:
+    """Write two numbers with as many digits as it takes to see which is larger."""
+    for digits in (10, 16, 25, 40):
+        texts = _shown(measured, digits), _shown(bound, digits)
+        if texts[0].split()[0] != texts[1].split()[0] or measured == bound:
+            break
+    return texts
+
+
+def _shown(value: Enclosure, digits: int) -> str:
+    if value.upper is None:
+        return "infinite"
+    middle = (value.lower + value.upper) / 2
+    with localcontext(prec=digits):
+        text = f"{(Decimal(middle.numerator) / Decimal(middle.denominator)).normalize():f}"
+    if value.is_exact and middle.denominator != 1 and len(str(middle)) <= 12:
+        return f"{text} (= {middle})"
+    return text

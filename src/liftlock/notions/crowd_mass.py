@@ -1,23 +1,28 @@
 """Crowd mass: how large a part of the population an output can point at.
 
-An output points at the secrets it makes more likely (lift above 1). With lifts limited to
-[L, U], an output that pushes every secret to one of the two ends raises a crowd of prior mass
+An output points at the secrets it makes more likely (lift above 1); the crowd mass is the prior
+mass of the smallest set so pointed at. A mechanism that pushes every lift to one of two ends L
+and U (an extremal one) always points at a crowd of mass
 
-    p* = (1 - L) / (U - L),     1 / (1 + e^epsilon) when L = 1/U,
+    p* = (1 - L) / (U - L),     1 / (1 + e^epsilon) when L = 1/U;
 
-and so an answer never singles out a smaller crowd than p* as far as the budget allows.
+other mechanisms may point at a smaller crowd, but then less sharply. The measure says which it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from liftlock.channel import Channel
 from liftlock.context import Context
-from liftlock.exact.budget import Budget
+from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import sum_of
-from liftlock.notions.lift import LiftTable, lift_table
+from liftlock.exact.numbers import exact_probability
+from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
 from liftlock.notions.reading import Reading, Witness
 
 
@@ -78,3 +83,49 @@ def limit(*, lower: object, upper: object) -> Enclosure:
         (down.lower - 1) / (up.upper * down.lower - 1),
         (down.upper - 1) / (up.lower * down.upper - 1),
     )
+
+
+@dataclass(frozen=True, init=False)
+class CrowdMass:
+    """The guarantee that no output points at a crowd smaller than a share of the population.
+
+    Source: math section 8.
+    """
+
+    at_least: Fraction
+
+    def __init__(self, at_least: object) -> None:
+        object.__setattr__(self, "at_least", exact_probability(at_least, name="crowd mass"))
+
+    @property
+    def name(self) -> str:
+        """The key of the notion."""
+        return "crowd_mass"
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The share as exact text."""
+        return {"at_least": decimal_text(self.at_least)}
+
+    def __str__(self) -> str:
+        return f"crowd_mass({decimal_text(self.at_least)})"
+
+    def certify(
+        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+    ) -> Certificate:
+        """Audit exactly whether every crowd is large enough."""
+        unprotected = refuse_impossible(channel, context, impossible)
+        found = measure(channel, context)
+        claim = Claim(
+            "crowd_mass",
+            found.value,
+            ">=",
+            Enclosure.of(self.at_least),
+            found.value.lower >= self.at_least,
+            found.witness,
+        )
+        return make_certificate(self.name, self.budgets, channel, context, [claim], {}, unprotected)
+
+    def smallest(self, channel: Channel, context: Context) -> str:
+        """Say the largest share that the channel satisfies."""
+        return f"crowd_mass={measure(channel, context).value.lower}"

@@ -108,19 +108,13 @@ def measure(first: Prior, second: Prior, gamma: object) -> Reading:
     if number < 0:
         raise NumberError("gamma is negative", value=gamma, remedy="give a number of 0 or more")
     other = second.reordered(first.alphabet)
-    found = excess(
-        first.counts, first.total, other.counts, other.total, Budget(None, number)
-    )
+    found = excess(first.counts, first.total, other.counts, other.total, Budget(None, number))
     outputs = tuple(first.labels[y] for y in found.outputs)
     value = found.value(Enclosure.of(number))
     return Reading("e_divergence", value, "", None, Witness(outputs=outputs))
 
 
-def positive_parts(
-    p: Floats, q: Floats, ratio: float
-) -> Floats:
+def positive_parts(p: Floats, q: Floats, ratio: float) -> Floats:
     """Estimate sum over y of max(0, p - ratio q) in float64, along the last axis."""
     sums: Floats = np.maximum(p - ratio * q, 0.0).sum(axis=-1)
     return sums
-
-

@@ -90,8 +90,7 @@ class LiftTable:
     def lifts(self) -> list[list[Fraction]]:
         """Return the whole table (a row for each secret)."""
         return [
-            [self.lift_at(s, y) for y in range(len(self.outputs))]
-            for s in range(len(self.secrets))
+            [self.lift_at(s, y) for y in range(len(self.outputs))] for s in range(len(self.secrets))
         ]
 
     def column(self, y: int) -> list[Fraction]:
@@ -105,7 +104,8 @@ class LiftTable:
     @cached_property
     def _approximate(self) -> Floats:
         output = np.array([float(mass) for mass in self.output_masses])
-        return self.likelihoods.approximate / output
+        lifts: Floats = self.likelihoods.approximate / output
+        return lifts
 
     @property
     def error(self) -> float:

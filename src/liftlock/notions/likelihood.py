@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from liftlock.channel import Channel
 from liftlock.context import Context, Joint
 from liftlock.exact.integers import Floats, WideMatrix, as_integers, multiply, wide
 from liftlock.notions.reading import screening_error
+
+Indices: TypeAlias = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Likelihoods:
         """Return the numerators of one secret."""
         return self.numerators.row(s)
 
-    def kept(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> Likelihoods:
+    def kept(self, rows: Indices, columns: Indices) -> Likelihoods:
         """Keep some secrets and some outputs."""
         if len(rows) == len(self.secrets) and len(columns) == len(self.outputs):
             return self
@@ -47,7 +50,7 @@ class Likelihoods:
             self.error,
         )
 
-    def column_extremes(self, sign: int) -> npt.NDArray[np.intp]:
+    def column_extremes(self, sign: int) -> Indices:
         """For each output, the secret of the largest (sign 1) or smallest (sign -1) likelihood.
 
         The first of equals is taken. Floats find the few candidates, integers decide.
@@ -55,13 +58,13 @@ class Likelihoods:
         numerators, denominators = self.numerators, self.denominators
         single = numerators.single
         if single is not None and len(set(denominators)) == 1:
-            found = single.argmax(axis=0) if sign > 0 else single.argmin(axis=0)
-            return found.astype(np.intp)
+            found: Indices = single.argmax(axis=0) if sign > 0 else single.argmin(axis=0)
+            return found
         values = sign * self.approximate
         best = values.max(axis=0)
         near = values >= best - 4 * self.error * np.abs(best)
-        rows = near.argmax(axis=0).astype(np.intp)
-        for column in np.flatnonzero(near.sum(axis=0) > 1):
+        rows: Indices = near.argmax(axis=0)
+        for column in (int(i) for i in np.flatnonzero(near.sum(axis=0) > 1)):
             candidates = np.flatnonzero(near[:, column])
             winner = int(candidates[0])
             top = sign * numerators.item(winner, column)

@@ -115,9 +115,7 @@ class UpperBound(ABC):
         self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether the value stays within the budget."""
-        unprotected = (
-            () if self.context_free else refuse_impossible(channel, context, impossible)
-        )
+        unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
         holds, reading = self._decide(channel, context)
         claim = Claim(self.notion, reading.value, "<=", self.bound(), holds, reading.witness)
         nats = {self.notion: reading.value} if self.unit == "nats" else {}

@@ -1,4 +1,4 @@
-"""Leakages that average a function of the lift over secrets, output by output, and take the worst."""
+"""Leakages that average a function of the lift over secrets and take the worst output."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def worst_output(
     """Take the maximum over outputs of an average over secrets.
 
     `estimate` maps the matrix of lifts to floats to be averaged with P(s); `exactly` maps the lifts
-    at one output to the exact (or enclosed) value. An infinite estimate is infinite. `amplify` is by
-    how much the function multiplies the relative error of a lift.
+    at one output to the exact (or enclosed) value. An infinite estimate is infinite. `amplify` is
+    by how much the function multiplies the relative error of a lift.
     """
     masses = np.array([float(m) for m in table.secret_masses])
     with np.errstate(divide="ignore"):

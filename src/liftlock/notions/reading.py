@@ -66,7 +66,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Reading:
-    """A measured leakage: its enclosure, the exact ratio when it is the logarithm of one, a witness.
+    """A measured leakage: its enclosure, the exact ratio if it is a logarithm, a witness.
 
     `unit` is ``"nats"`` for logarithms and ``""`` for plain numbers.
     """

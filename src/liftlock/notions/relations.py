@@ -1,8 +1,8 @@
 """From a guarantee in one notion, the best provable guarantee in every other.
 
 Each `Rule` is one theorem: an upper bound on one leakage from upper bounds on others. `implied`
-applies them until nothing improves. All arithmetic is on safe-side rationals, so every printed bound
-is proved. Directions that do not exist are listed with the reason.
+applies them until nothing improves. All arithmetic is on safe-side rationals, so every printed
+bound is proved. Directions that do not exist are listed with the reason.
 
 Lift budgets enter as ratios: U = e^eps_upper bounds the max-lift, D = e^eps_lower bounds
 1/min-lift, L = 1/D.
@@ -86,7 +86,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Implication:
-    """One line of the table: a bound (None: there is none), the formula, and where it comes from."""
+    """One line of the table: a bound (None: there is none), its formula and its source."""
 
     target: str
     bound: Enclosure | None
@@ -144,8 +144,9 @@ def implied(
                 "use eps_upper, eps_lower or maximal_leakage, which it equals",
             )
         order = guarantee.order
+    known = _known_logarithms(guarantee, facts)
     _close(facts, how, population, order)
-    return [_line(target, facts, how) for target in _targets(order)]
+    return [_line(target, facts, how, known) for target in _targets(order)]
 
 
 def _targets(order: Fraction | None) -> Iterator[str]:
@@ -164,7 +165,7 @@ def _secret_prior(context: Context) -> Prior:
     raise NotDefined("the table of relations", context.describe(), "give a prior or a joint")
 
 
-# --- what a guarantee says directly ----------------------------------------------------------------
+# --- what a guarantee says directly ---------------------------------------------------------------
 
 
 def _given(guarantee: Notion) -> tuple[dict[str, Fraction], dict[str, tuple[str, str]]]:
@@ -183,7 +184,7 @@ def _given(guarantee: Notion) -> tuple[dict[str, Fraction], dict[str, tuple[str,
             facts = {guarantee.name: budget}
     else:
         raise NotDefined(guarantee.name, "the table of relations", "use another guarantee")
-    return facts, {name: ("given", "given") for name in facts}
+    return facts, dict.fromkeys(facts, ("given", "given"))
 
 
 def _close(
@@ -213,18 +214,38 @@ def _close(
                 improved = True
 
 
-def _line(target: str, facts: Facts, how: Mapping[str, tuple[str, str]]) -> Implication:
+def _known_logarithms(guarantee: Notion, facts: Facts) -> dict[Fraction, Enclosure]:
+    """Remember which ratios are e^budget, so that a budget of 1 is not printed 1.0000000001."""
+    if isinstance(guarantee, LIP):
+        nats = guarantee.epsilon.nats()
+        return {facts["eps_upper"]: nats, facts["eps_upper"] ** 2: nats.scaled(2)}
+    if isinstance(guarantee, ALIP):
+        lower, upper = guarantee.lower.nats(), guarantee.upper.nats()
+        down, up = facts["eps_lower"], facts["eps_upper"]
+        return {down: lower, up: upper, down * up: lower + upper}
+    budget = guarantee.budget if isinstance(guarantee, UpperBound) else None
+    if isinstance(budget, Budget) and guarantee.name in RATIOS:
+        return {facts[guarantee.name]: budget.nats()}
+    return {}
+
+
+def _line(
+    target: str,
+    facts: Facts,
+    how: Mapping[str, tuple[str, str]],
+    known: Mapping[Fraction, Enclosure],
+) -> Implication:
     if target == "lip":
         if "eps_upper" in facts and "eps_lower" in facts:
             side = max(("eps_upper", "eps_lower"), key=lambda name: facts[name])
-            return Implication("lip", _log(facts[side]), "nats", f"max of both sides, {side}",
-                               how[side][1])
+            bound = known.get(facts[side]) or _log(facts[side])
+            return Implication("lip", bound, "nats", f"max of both sides, {side}", how[side][1])
         return Implication("lip", None, "nats", _no_bound("lip", facts), "")
     unit = "" if target in PLAIN else "nats"
     if target not in facts:
         return Implication(target, None, unit, _no_bound(target, facts), "")
     value = facts[target]
-    bound = _log(value) if target in RATIOS else Enclosure.of(value)
+    bound = (known.get(value) or _log(value)) if target in RATIOS else Enclosure.of(value)
     return Implication(target, bound, unit, *how[target])
 
 
@@ -246,7 +267,7 @@ def _no_bound(target: str, facts: Facts) -> str:
     return "not known, or it needs the prior"
 
 
-# --- rules -----------------------------------------------------------------------------------------
+# --- rules ----------------------------------------------------------------------------------------
 
 
 def _lift_caps(facts: Facts, who: Fraction) -> tuple[Fraction, Fraction]:
@@ -357,9 +378,11 @@ def _alpha_inverse_from_lower(facts: Facts, _: Any, order: Fraction | None) -> F
 
 
 def _two_point(
-    f_low: Fraction, f: Callable[[Fraction], Fraction], f_most: Callable[[Fraction, Fraction], Fraction]
+    f_low: Fraction,
+    f: Callable[[Fraction], Fraction],
+    f_most: Callable[[Fraction, Fraction], Fraction],
 ) -> Callable[[Fraction, Fraction], Fraction]:
-    """Bound sup over t in (1, U] of ((t-1) f(L) + (1-L) f(t)) / (t-L), the two-point extremal law."""
+    """Bound sup over t in (1, U] of ((t-1) f(L) + (1-L) f(t)) / (t-L), a two-point law."""
 
     def bound(lower: Fraction, upper: Fraction) -> Fraction:
         def value(t: Fraction) -> Fraction:
@@ -442,7 +465,9 @@ def _lower_from_chi2(facts: Facts, who: Population | None, _: Any) -> Fraction |
     return 1 / least if least > 0 else None
 
 
-def _upper_from_alpha(facts: Facts, who: Population | None, order: Fraction | None) -> Fraction | None:
+def _upper_from_alpha(
+    facts: Facts, who: Population | None, order: Fraction | None
+) -> Fraction | None:
     if who is None or order is None:
         return None
     return facts["alpha_lift"] / power(Enclosure.of(who.smallest), 1 / order).lower
@@ -492,96 +517,208 @@ RULES: tuple[Rule, ...] = (
     Rule("eps_upper", ("ldp",), "-ln(P_min+(1-P_min)/E)", "000 Thm 1 converse", _upper_from_ldp),
     Rule("eps_lower", ("ldp",), "ln(P_min+(1-P_min)E)", "000 Thm 1 converse", _lower_from_ldp),
     Rule(
-        "ldp", ("eps_upper", "eps_lower"), "max l(x')/l(x) within the budgets",
-        "000 Thm 1 (exact form); 002 Prop 1.4", _ldp_from_lifts,
+        "ldp",
+        ("eps_upper", "eps_lower"),
+        "max l(x')/l(x) within the budgets",
+        "000 Thm 1 (exact form); 002 Prop 1.4",
+        _ldp_from_lifts,
     ),
     Rule(
-        "identifiability", ("eps_upper", "eps_lower"), "max posterior odds within the budgets",
-        "000 Thm 3.1, eq. (10)", _identifiability_from_lifts,
+        "identifiability",
+        ("eps_upper", "eps_lower"),
+        "max posterior odds within the budgets",
+        "000 Thm 3.1, eq. (10)",
+        _identifiability_from_lifts,
     ),
     Rule("identifiability", ("ldp",), "eps + D_inf(P)", "000 Thm 3.1", _identifiability_from_ldp),
     Rule("ldp", ("identifiability",), "eps + D_inf(P)", "000 Thm 3.1", _ldp_from_identifiability),
     Rule("maximal_leakage", ("eps_upper",), "eps_upper", "000 Thm 3.3", _copy("eps_upper")),
     Rule(
-        "mutual_information", ("eps_upper", "eps_lower"),
-        "(U eu (1-L) - L el (U-1))/(U-L)", "002 Prop 1.1 (tight form)", _information_from_lifts,
+        "mutual_information",
+        ("eps_upper", "eps_lower"),
+        "(U eu (1-L) - L el (U-1))/(U-L)",
+        "002 Prop 1.1 (tight form)",
+        _information_from_lifts,
     ),
     Rule(
-        "mutual_information", ("maximal_leakage",), "maximal leakage", "000 section II.C",
+        "mutual_information",
+        ("maximal_leakage",),
+        "maximal leakage",
+        "000 section II.C",
         lambda facts, _who, _order: _end(enclosure.log(facts["maximal_leakage"])),
     ),
     Rule(
-        "mutual_information", ("chi2",), "ln(1+chi2)", "concavity of ln",
+        "mutual_information",
+        ("chi2",),
+        "ln(1+chi2)",
+        "concavity of ln",
         lambda facts, _who, _order: _end(enclosure.log(1 + facts["chi2"])),
     ),
     Rule(
-        "mutual_information", ("sibson",), "I_alpha grows with alpha", "002 section 6",
+        "mutual_information",
+        ("sibson",),
+        "I_alpha grows with alpha",
+        "002 section 6",
         _shannon_below_sibson,
     ),
-    Rule("sibson", ("maximal_leakage",), "maximal leakage", "002 Prop 1.3 (corrected)",
-         _log_fact("maximal_leakage")),
-    Rule("arimoto", ("maximal_leakage",), "maximal leakage", "002 Prop 1.3 (corrected)",
-         _log_fact("maximal_leakage")),
-    Rule("sibson", ("alpha_lift",), "alpha/(alpha-1) ln(alpha-lift)", "002 section 6",
-         _sibson_from_alpha),
     Rule(
-        "l1_lift", ("eps_upper", "eps_lower"), "2(U-1)(1-L)/(U-L)", "002 Prop 3.1 (corrected)",
+        "sibson",
+        ("maximal_leakage",),
+        "maximal leakage",
+        "002 Prop 1.3 (corrected)",
+        _log_fact("maximal_leakage"),
+    ),
+    Rule(
+        "arimoto",
+        ("maximal_leakage",),
+        "maximal leakage",
+        "002 Prop 1.3 (corrected)",
+        _log_fact("maximal_leakage"),
+    ),
+    Rule(
+        "sibson",
+        ("alpha_lift",),
+        "alpha/(alpha-1) ln(alpha-lift)",
+        "002 section 6",
+        _sibson_from_alpha,
+    ),
+    Rule(
+        "l1_lift",
+        ("eps_upper", "eps_lower"),
+        "2(U-1)(1-L)/(U-L)",
+        "002 Prop 3.1 (corrected)",
         _l1_from_lifts,
     ),
-    Rule("total_variation", ("l1_lift",), "l1-lift / 2", "002 section 6",
-         _copy("l1_lift", Fraction(1, 2))),
     Rule(
-        "total_variation", ("mutual_information",), "sqrt(I/2)", "Pinsker's inequality",
+        "total_variation",
+        ("l1_lift",),
+        "l1-lift / 2",
+        "002 section 6",
+        _copy("l1_lift", Fraction(1, 2)),
+    ),
+    Rule(
+        "total_variation",
+        ("mutual_information",),
+        "sqrt(I/2)",
+        "Pinsker's inequality",
         lambda facts, _who, _order: _sqrt_up(facts["mutual_information"] / 2),
     ),
     Rule(
-        "total_variation", ("chi2",), "sqrt(chi2)/2", "Jensen's inequality",
+        "total_variation",
+        ("chi2",),
+        "sqrt(chi2)/2",
+        "Jensen's inequality",
         lambda facts, _who, _order: _sqrt_up(facts["chi2"]) / 2,
     ),
     Rule(
-        "total_variation", ("maximal_leakage",), "e^leakage - 1", "P(y|s) <= max over s",
+        "total_variation",
+        ("maximal_leakage",),
+        "e^leakage - 1",
+        "P(y|s) <= max over s",
         lambda facts, _who, _order: facts["maximal_leakage"] - 1,
     ),
     Rule(
-        "chi2", ("maximal_leakage",), "e^leakage - 1", "P(y|s) <= max over s",
+        "chi2",
+        ("maximal_leakage",),
+        "e^leakage - 1",
+        "P(y|s) <= max over s",
         lambda facts, _who, _order: facts["maximal_leakage"] - 1,
     ),
-    Rule("chi2_lift", ("eps_upper", "eps_lower"), "(U-1)(1-L)", "002 Prop 3.2 (corrected)",
-         _chi2_from_lifts),
+    Rule(
+        "chi2_lift",
+        ("eps_upper", "eps_lower"),
+        "(U-1)(1-L)",
+        "002 Prop 3.2 (corrected)",
+        _chi2_from_lifts,
+    ),
     Rule("chi2_lift", ("l1_lift",), "l1^2/(2 P_min)", "P(s)|l-1| <= l1/2", _chi2_lift_from_l1),
     Rule("chi2", ("chi2_lift",), "chi2-lift", "002 section 6", _copy("chi2_lift")),
     Rule(
-        "l1_lift", ("chi2_lift",), "sqrt(chi2-lift)", "Jensen's inequality",
+        "l1_lift",
+        ("chi2_lift",),
+        "sqrt(chi2-lift)",
+        "Jensen's inequality",
         lambda facts, _who, _order: _sqrt_up(facts["chi2_lift"]),
     ),
-    Rule("alpha_lift", ("eps_upper",), "U^((alpha-1)/alpha)", "002 Prop 3.3 (tight form)",
-         _alpha_from_upper),
-    Rule("eps_upper", ("l1_lift",), "ln(1+l1/(2 P_min))", "002 Prop 4.1 (tight form)",
-         _upper_from_l1),
-    Rule("eps_lower", ("l1_lift",), "-ln(1-l1/(2 P_min))", "002 section 6 (corrected)",
-         _lower_from_l1),
-    Rule("eps_upper", ("chi2_lift",), "ln(1+sqrt(chi2 (1-P_min)/P_min))",
-         "002 Prop 4.2 (tight form)", _upper_from_chi2),
-    Rule("eps_lower", ("chi2_lift",), "-ln(1-sqrt(chi2 (1-P_min)/P_min))",
-         "002 section 6 (corrected)", _lower_from_chi2),
-    Rule("eps_upper", ("alpha_lift",), "ln(alpha-lift / P_min^(1/alpha))", "002 Prop 4.3",
-         _upper_from_alpha),
-    Rule("l1_lift_inverse", ("eps_upper", "eps_lower"), "two-point supremum",
-         "002 Prop 5.1 (corrected)", _l1_inverse_from_lifts),
-    Rule("chi2_lift_inverse", ("eps_upper", "eps_lower"), "two-point supremum",
-         "002 Prop 5.2 (corrected)", _chi2_inverse_from_lifts),
+    Rule(
+        "alpha_lift",
+        ("eps_upper",),
+        "U^((alpha-1)/alpha)",
+        "002 Prop 3.3 (tight form)",
+        _alpha_from_upper,
+    ),
+    Rule(
+        "eps_upper", ("l1_lift",), "ln(1+l1/(2 P_min))", "002 Prop 4.1 (tight form)", _upper_from_l1
+    ),
+    Rule(
+        "eps_lower",
+        ("l1_lift",),
+        "-ln(1-l1/(2 P_min))",
+        "002 section 6 (corrected)",
+        _lower_from_l1,
+    ),
+    Rule(
+        "eps_upper",
+        ("chi2_lift",),
+        "ln(1+sqrt(chi2 (1-P_min)/P_min))",
+        "002 Prop 4.2 (tight form)",
+        _upper_from_chi2,
+    ),
+    Rule(
+        "eps_lower",
+        ("chi2_lift",),
+        "-ln(1-sqrt(chi2 (1-P_min)/P_min))",
+        "002 section 6 (corrected)",
+        _lower_from_chi2,
+    ),
+    Rule(
+        "eps_upper",
+        ("alpha_lift",),
+        "ln(alpha-lift / P_min^(1/alpha))",
+        "002 Prop 4.3",
+        _upper_from_alpha,
+    ),
+    Rule(
+        "l1_lift_inverse",
+        ("eps_upper", "eps_lower"),
+        "two-point supremum",
+        "002 Prop 5.1 (corrected)",
+        _l1_inverse_from_lifts,
+    ),
+    Rule(
+        "chi2_lift_inverse",
+        ("eps_upper", "eps_lower"),
+        "two-point supremum",
+        "002 Prop 5.2 (corrected)",
+        _chi2_inverse_from_lifts,
+    ),
     Rule("alpha_lift_inverse", ("eps_lower",), "1/L", "002 Prop 5.3", _alpha_inverse_from_lower),
-    Rule("eps_lower", ("l1_lift_inverse",), "ln(1+l1inv/P_min)", "002 Prop 6.1",
-         _lower_from_l1_inverse),
-    Rule("eps_lower", ("chi2_lift_inverse",), "ln(1+sqrt(chi2inv/P_min))", "002 Prop 6.2",
-         _lower_from_chi2_inverse),
-    Rule("eps_lower", ("alpha_lift_inverse",), "ln(alphainv / P_min^(1/alpha))", "002 Prop 6.3",
-         _lower_from_alpha_inverse),
+    Rule(
+        "eps_lower",
+        ("l1_lift_inverse",),
+        "ln(1+l1inv/P_min)",
+        "002 Prop 6.1",
+        _lower_from_l1_inverse,
+    ),
+    Rule(
+        "eps_lower",
+        ("chi2_lift_inverse",),
+        "ln(1+sqrt(chi2inv/P_min))",
+        "002 Prop 6.2",
+        _lower_from_chi2_inverse,
+    ),
+    Rule(
+        "eps_lower",
+        ("alpha_lift_inverse",),
+        "ln(alphainv / P_min^(1/alpha))",
+        "002 Prop 6.3",
+        _lower_from_alpha_inverse,
+    ),
 )
 """The theorems, in the corrected forms; order does not matter."""
 
 
-# --- (epsilon, delta) ------------------------------------------------------------------------------
+# --- (epsilon, delta) -----------------------------------------------------------------------------
 
 
 def _approximate(
@@ -599,7 +736,9 @@ def _approximate(
         bounds["lip_ediv"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
         bounds["lip_def5"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
         bounds["lip_joint"] = (
-            most * share * delta, f"P_max (1-P_min) delta {same}", "003 Prop 1 (tight form)",
+            most * share * delta,
+            f"P_max (1-P_min) delta {same}",
+            "003 Prop 1 (tight form)",
         )
     else:
         doubled = f"at epsilon 2 x {epsilon}"
@@ -607,25 +746,27 @@ def _approximate(
             ediv: Fraction | None = ratio * delta
             bounds["lip_ediv"] = (ediv, f"e^eps delta {same}", "000 Def 5")
             bounds["ldp_delta"] = (
-                2 * ratio * delta, f"2 e^eps delta {doubled}", "000 Cor 3 (corrected)",
+                2 * ratio * delta,
+                f"2 e^eps delta {doubled}",
+                "000 Cor 3 (corrected)",
             )
         elif guarantee.form == "ediv":
             ediv = delta
             bounds["lip_def5"] = (delta, f"delta {same}", "000 Cor 9")
             bounds["ldp_delta"] = (
-                (ratio + 1) * delta, f"(e^eps+1) delta {doubled}", "000 Cor 3 (corrected)",
+                (ratio + 1) * delta,
+                f"(e^eps+1) delta {doubled}",
+                "000 Cor 3 (corrected)",
             )
         else:
             ediv = None if who is None else delta / who.smallest
             bounds["lip_ediv"] = (ediv, f"delta/P_min {same}", "003 Def 4")
             bounds["lip_def5"] = (ediv, f"delta/P_min {same}", "003 Def 4")
-            pair = (
-                None
-                if who is None
-                else delta * (ratio / who.smallest + 1 / who.second)
-            )
+            pair = None if who is None else delta * (ratio / who.smallest + 1 / who.second)
             bounds["ldp_delta"] = (
-                pair, f"delta (e^eps/P_(1) + 1/P_(2)) {doubled}", "003 Prop 1 (tight form)",
+                pair,
+                f"delta (e^eps/P_(1) + 1/P_(2)) {doubled}",
+                "003 Prop 1 (tight form)",
             )
         if guarantee.form != "joint":
             joint = None if ediv is None or who is None else who.largest * ediv
@@ -643,7 +784,7 @@ def _approximate(
             yield Implication(target, None, "nats", reason, "")
 
 
-# --- safe-side arithmetic --------------------------------------------------------------------------
+# --- safe-side arithmetic -------------------------------------------------------------------------
 
 
 def _up(budget: Budget) -> Fraction:
@@ -671,4 +812,3 @@ def _sqrt_up(value: Fraction) -> Fraction:
     scaled = math.ceil(value * (1 << (2 * _SHORT)))
     root = math.isqrt(scaled)
     return Fraction(root if root * root == scaled else root + 1, 1 << _SHORT)
-

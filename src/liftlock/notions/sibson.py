@@ -1,8 +1,11 @@
-"""Sibson mutual information of order alpha, in nats: from Shannon (1) to maximal leakage (infinity)."""
+"""Sibson mutual information of order alpha, in nats.
+
+Order 1 is Shannon's mutual information, order infinity the maximal leakage.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,7 +24,9 @@ from liftlock.notions.reading import Reading, screening_error
 
 
 def measure(channel: Channel, context: Context, alpha: object, bits: int = BITS) -> Reading:
-    """Measure I_alpha = alpha/(alpha-1) ln sum over y of (sum over s of P(s) P(y | s)^alpha)^(1/alpha).
+    """Measure Sibson's I_alpha.
+
+        alpha/(alpha-1) ln sum_y (sum_s P(s) P(y|s)^alpha)^(1/alpha)
 
     Source: 002 Prop 1, section 6 (alpha/(alpha-1) times ln of the mean alpha-lift).
 
@@ -39,14 +44,16 @@ def of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
     if order == 1:
         shannon = mutual_information.of_table(table, bits)
         return Reading("sibson", shannon.value, "nats")
-    sum_ = mean_norm(table, [float(m) for m in table.secret_masses], table.secret_masses, order, bits)
+    sum_ = mean_norm(
+        table, [float(m) for m in table.secret_masses], table.secret_masses, order, bits
+    )
     return Reading("sibson", scaled_log(sum_, order, bits), "nats")
 
 
 def mean_norm(
     table: LiftTable,
     float_weights: list[float],
-    weights: tuple[Fraction, ...] | list[Enclosure],
+    weights: Sequence[Fraction | Enclosure],
     order: Fraction,
     bits: int,
 ) -> Enclosure:

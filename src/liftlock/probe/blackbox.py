@@ -115,9 +115,7 @@ def probe(
     exploring = int(_EXPLORE * box.total)
     refining = int(_REFINE * box.total)
     confirming = box.total - exploring - refining
-    horizon = Horizon(
-        deviations=float(special.ndtri(1 - alpha)) + 1, draws=confirming / len(sides)
-    )
+    horizon = Horizon(deviations=float(special.ndtri(1 - alpha)) + 1, draws=confirming / len(sides))
     halves = _explore(box, exploring, horizon)
     targets = _refine(box, refining, halves, sides)
     findings = tuple(
@@ -263,36 +261,42 @@ def _explore(box: _Box, draws: int, horizon: Horizon) -> Halves:
 
 
 def _refine(box: _Box, draws: int, halves: Halves, sides: tuple[Side, ...]) -> list[_Target]:
-    """Shorten the lists of suspects round by round, each time with more draws for each of them."""
+    """Shorten the lists of suspects round by round, each time with more draws for each of them.
+
+    In every round all earlier draws put the outputs in order, and only the new ones judge.
+    """
     size = len(box.population)
     prior = box.population.prior
-    lifts = prior is not None and any(side != "ldp" for side in sides)
-    explored = halves.first + halves.second
-    earlier = of_inputs(explored)
-    rests = of_rests(explored, prior) if lifts and prior is not None else earlier
+    lifts = any(side != "ldp" for side in sides)
     lists = [halves.shortlist(side, _SHORTLISTS[0]) for side in sides]
-    around = direct = Tally(np.zeros_like(explored.counts), np.zeros_like(explored.trials))
-    targets: list[_Target] = []
-    for number, length in enumerate(_SHORTLISTS):
+    seen = halves.first + halves.second
+    for part, following in zip(
+        _portions(draws, len(_SHORTLISTS)), (*_SHORTLISTS[1:], 1), strict=True
+    ):
         focus = _inputs_of([suspect for suspects in lists for suspect in suspects])
-        part = draws // len(_SHORTLISTS) if number else draws - draws // len(_SHORTLISTS)
         crowd = part // 2 if lifts else 0
-        new = box.tally(crowd, lambda n: box.generator.choice(size, n, p=prior))
-        around += new
-        direct += new + box.tally(part - crowd, lambda n, f=focus: f[np.arange(n) % len(f)])
-        targets = []
-        ranked = []
-        for suspects in lists:
-            judged = [
-                (_best_event(suspect, halves, direct, around, earlier, rests), suspect)
-                for suspect in suspects
-            ]
-            judged.sort(key=lambda item: -item[0][0])
-            ranked.append([suspect for _, suspect in judged])
-            targets.append(judged[0][0][1])
-        following = _SHORTLISTS[number + 1] if number + 1 < len(_SHORTLISTS) else 1
-        lists = [suspects[:following] for suspects in ranked]
-    return targets
+        around = box.tally(crowd, lambda n: box.generator.choice(size, n, p=prior))
+        direct = box.tally(part - crowd, lambda n, focus=focus: focus[np.arange(n) % len(focus)])
+        earlier = of_inputs(seen)
+        rests = of_rests(seen, box.population.known_prior()) if lifts else earlier
+        direct += around
+        seen += direct
+        judged = [
+            sorted(
+                (
+                    (*_best_event(suspect, halves, direct, around, earlier, rests), suspect)
+                    for suspect in suspects
+                ),
+                key=lambda item: -item[0],
+            )
+            for suspects in lists
+        ]
+        lists = [[suspect for _, _, suspect in ranked[:following]] for ranked in judged]
+    return [ranked[0][1] for ranked in judged]
+
+
+def _portions(total: int, number: int) -> list[int]:
+    return [total // number + (i < total % number) for i in range(number)]
 
 
 def _inputs_of(suspects: list[Suspicion]) -> Codes:
@@ -330,9 +334,9 @@ def _best_event(
             known, fresh = known[::-1], fresh[::-1]
         probability = float(halves.prior[candidate.symbol])
     order = ordered(*known)
-    scores = prefix_scores(
-        candidate.side, order, *fresh, np.array([probability]), halves.horizon
-    )[0]
+    scores = prefix_scores(candidate.side, order, *fresh, np.array([probability]), halves.horizon)[
+        0
+    ]
     length = int(np.argmax(scores)) + 1
     event = order[0, :length]
     target = _Target(
@@ -358,9 +362,7 @@ def _divide(draws: int, targets: list[_Target], claims: Claims) -> list[int]:
     return parts
 
 
-def _confirm(
-    box: _Box, target: _Target, draws: int, claim: float | None, alpha: float
-) -> Finding:
+def _confirm(box: _Box, target: _Target, draws: int, claim: float | None, alpha: float) -> Finding:
     """Test one event on fresh draws: a coin chooses the source of each."""
     method, share = _best_method(target, draws, alpha)
     member = np.zeros(len(box.outputs) + 1, dtype=bool)
@@ -394,8 +396,9 @@ def _confirm(
     return Finding(
         side=target.side,
         bound=max(0.0, target.leakage(ratio) - SLACK),
-        estimate=point_estimate(target.side, hits[[top, bottom]], trials[[top, bottom]],
-                                target.probability),
+        estimate=point_estimate(
+            target.side, hits[[top, bottom]], trials[[top, bottom]], target.probability
+        ),
         claim=claim,
         input=labels[target.symbol],
         against=None if target.against is None else labels[target.against],

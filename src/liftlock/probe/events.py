@@ -75,9 +75,7 @@ def of_inputs(tally: Tally) -> Estimate:
     """Estimate q(y given x) for every input."""
     trials = np.maximum(tally.trials, 1).astype(np.float64)[:, None]
     unseen = (tally.trials == 0).astype(np.float64)
-    return Estimate(
-        tally.counts / trials, tally.counts / trials**2, 1 / trials[:, 0], unseen
-    )
+    return Estimate(tally.counts / trials, tally.counts / trials**2, 1 / trials[:, 0], unseen)
 
 
 def of_rests(tally: Tally, prior: Floats) -> Estimate:

@@ -119,8 +119,12 @@ def thinned_hits(
     a hit among the draws has probability sum_x w_x q_x exactly. None when an input has too few.
 
     >>> kept = thinned_hits(
-    ...     np.array([0.5, 0.5]), np.array([0, 400]), np.array([100, 400]), 80,
-    ...     np.random.default_rng(7))
+    ...     np.array([0.5, 0.5]),
+    ...     np.array([0, 400]),
+    ...     np.array([100, 400]),
+    ...     80,
+    ...     np.random.default_rng(7),
+    ... )
     >>> int(kept[0]), 20 < kept[1] < 60
     (0, True)
     """
@@ -147,8 +151,12 @@ def weighted_sum_upper(
     `apart` may depend on anything but the hits.
 
     >>> value = weighted_sum_upper(
-    ...     np.array([0.5, 0.5]), np.array([100, 300]), np.array([1000, 1000]), 0.001,
-    ...     generator=np.random.default_rng(7))
+    ...     np.array([0.5, 0.5]),
+    ...     np.array([100, 300]),
+    ...     np.array([1000, 1000]),
+    ...     0.001,
+    ...     generator=np.random.default_rng(7),
+    ... )
     >>> 0.2 < value < 0.26
     True
     """
@@ -179,8 +187,12 @@ def weighted_sum_lower(
     The inputs in `apart` count as q_x = 0, which costs no error probability.
 
     >>> value = weighted_sum_lower(
-    ...     np.array([0.5, 0.5]), np.array([100, 300]), np.array([1000, 1000]), 0.001,
-    ...     generator=np.random.default_rng(7))
+    ...     np.array([0.5, 0.5]),
+    ...     np.array([100, 300]),
+    ...     np.array([1000, 1000]),
+    ...     0.001,
+    ...     generator=np.random.default_rng(7),
+    ... )
     >>> 0.15 < value < 0.2
     True
     """

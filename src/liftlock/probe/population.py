@@ -182,9 +182,7 @@ def _probability(value: Any, symbol: Hashable) -> float:
     return number
 
 
-def _align(
-    known: tuple[Hashable, ...], wanted: tuple[Hashable, ...], whose: str
-) -> list[int]:
+def _align(known: tuple[Hashable, ...], wanted: tuple[Hashable, ...], whose: str) -> list[int]:
     position = {label: i for i, label in enumerate(known)}
     for label in wanted:
         if label not in position:

@@ -1,0 +1,150 @@
+"""All guarantees by name, so that text (a command line, a file) can say them.
+
+A claim is written ``name=value``: ``lip=1``, ``alip=1.3,0.7`` (lower, upper), ``ldp_delta=1,0.01``
+(epsilon, delta), ``alpha_lift=2,1.5`` (alpha, budget), ``breach=0.1,0.5`` (rho1, rho2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from liftlock.errors import InputError
+from liftlock.notions.alip import ALIP, MaxLift, MinLift
+from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
+from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.arimoto import Arimoto
+from liftlock.notions.breach import NoBreach
+from liftlock.notions.chi2 import Chi2
+from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
+from liftlock.notions.crowd_mass import CrowdMass
+from liftlock.notions.identifiability import Identifiability
+from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
+from liftlock.notions.ldp import LDP
+from liftlock.notions.lip import LIP
+from liftlock.notions.maximal_leakage import MaximalLeakage
+from liftlock.notions.mutual_information import MutualInformation
+from liftlock.notions.notion import Notion
+from liftlock.notions.sibson import Sibson
+from liftlock.notions.total_variation import TotalVariation
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One kind of guarantee: its parameters in order, how to make it, what it says."""
+
+    parameters: tuple[str, ...]
+    make: Callable[..., Notion]
+    says: str
+
+
+def _alip(lower: object, upper: object) -> Notion:
+    return ALIP(lower=lower, upper=upper)
+
+
+def _form(form: str) -> Callable[..., Notion]:
+    return lambda epsilon, delta: ApproximateLIP(epsilon, delta, form)
+
+
+REGISTRY: Mapping[str, Entry] = {
+    "lip": Entry(("epsilon",), LIP, "every lift within a factor e^epsilon of 1"),
+    "alip": Entry(("lower", "upper"), _alip, "every lift between e^-lower and e^upper"),
+    "eps_upper": Entry(("budget",), MaxLift, "no lift above e^budget"),
+    "eps_lower": Entry(("budget",), MinLift, "no lift below e^-budget"),
+    "lip_def5": Entry(("epsilon", "delta"), _form("def5"), "(epsilon, delta)-LIP, 000 Def 5"),
+    "lip_ediv": Entry(("epsilon", "delta"), _form("ediv"), "(epsilon, delta)-LIP, 000 Cor 9"),
+    "lip_joint": Entry(("epsilon", "delta"), _form("joint"), "(epsilon, delta)-LIP, 003 Def 4"),
+    "ldp": Entry(("budget",), LDP, "likelihoods of any two secrets within e^budget"),
+    "ldp_delta": Entry(("epsilon", "delta"), ApproximateLDP, "(epsilon, delta)-LDP"),
+    "identifiability": Entry(("budget",), Identifiability, "posterior odds below e^budget"),
+    "mutual_information": Entry(("budget",), MutualInformation, "mean log-lift, in nats"),
+    "maximal_leakage": Entry(("budget",), MaximalLeakage, "gain in guessing anything, in nats"),
+    "total_variation": Entry(("budget",), TotalVariation, "mean l1-lift over 2"),
+    "chi2": Entry(("budget",), Chi2, "mean chi2-lift"),
+    "l1_lift": Entry(("budget",), L1Lift, "mean |lift - 1| at every output"),
+    "chi2_lift": Entry(("budget",), Chi2Lift, "mean (lift - 1)^2 at every output"),
+    "l1_lift_inverse": Entry(("budget",), L1LiftInverse, "mean |1/lift - 1| at every output"),
+    "chi2_lift_inverse": Entry(("budget",), Chi2LiftInverse, "mean (1/lift - 1)^2 at every output"),
+    "alpha_lift": Entry(("alpha", "budget"), AlphaLift, "alpha-norm of the lift"),
+    "alpha_lift_inverse": Entry(
+        ("alpha", "budget"), AlphaLiftInverse, "alpha-norm of the inverse lift"
+    ),
+    "sibson": Entry(("alpha", "budget"), Sibson, "Sibson information of order alpha, in nats"),
+    "arimoto": Entry(("alpha", "budget"), Arimoto, "Arimoto information of order alpha, in nats"),
+    "crowd_mass": Entry(("at_least",), CrowdMass, "smallest crowd an output points at"),
+    "breach": Entry(("rho1", "rho2"), NoBreach, "no property rises from rho1 to above rho2"),
+}
+"""Every kind of guarantee, by name."""
+
+_SHORTHANDS = {
+    "delta_def5": "lip_def5",
+    "delta_ediv": "lip_ediv",
+    "delta_joint": "lip_joint",
+    "delta_ldp": "ldp_delta",
+}
+
+
+def make_notion(name: str, budgets: Mapping[str, object]) -> Notion:
+    """Make a guarantee from its name and budgets, as a certificate stores them.
+
+    >>> str(make_notion("alip", {"lower": "1.3", "upper": "0.7"}))
+    'alip(lower=1.3, upper=0.7)'
+    """
+    entry = _entry(name)
+    missing = [key for key in entry.parameters if key not in budgets]
+    extra = [key for key in budgets if key not in entry.parameters]
+    if missing or extra:
+        raise InputError(
+            f"budgets of {name} do not fit",
+            value=dict(budgets),
+            remedy=f"give {', '.join(entry.parameters)}",
+        )
+    return entry.make(*(budgets[key] for key in entry.parameters))
+
+
+def parse_claim(text: str, *, alpha: object = None, at_epsilon: object = None) -> Notion:
+    """Read a claim such as ``lip=1``.
+
+    When `alpha` is given, claims of an order may leave it out (``sibson=0.5``); when `at_epsilon`
+    is given, ``delta_ediv=0.01`` and its like mean that delta at that epsilon.
+
+    >>> str(parse_claim("lip=ln 3")), str(parse_claim("ldp_delta=1,0.01"))
+    ('lip(ln 3)', 'ldp_delta(1, 0.01)')
+    """
+    name, equals, value = text.partition("=")
+    name = name.strip().lower().replace("-", "_")
+    if not equals or not value.strip():
+        raise InputError(
+            "a claim without a value", value=text, remedy="write it like lip=1 or alip=1.3,0.7"
+        )
+    parts = [part.strip() for part in value.split(",")]
+    if name in _SHORTHANDS:
+        name = _SHORTHANDS[name]
+        if len(parts) == 1:
+            if at_epsilon is None:
+                raise InputError(
+                    "a delta without an epsilon",
+                    value=text,
+                    remedy=f"write {name}=EPSILON,DELTA, or give --at-epsilon",
+                )
+            parts = [str(at_epsilon), *parts]
+    entry = _entry(name)
+    if len(parts) == 1 and entry.parameters[0] == "alpha" and alpha is not None:
+        parts = [str(alpha), *parts]
+    if len(parts) != len(entry.parameters):
+        raise InputError(
+            f"{name} takes {len(entry.parameters)} value{'s' * (len(entry.parameters) > 1)}",
+            value=text,
+            remedy=f"write {name}={','.join(p.upper() for p in entry.parameters)}",
+        )
+    return entry.make(*parts)
+
+
+def _entry(name: str) -> Entry:
+    try:
+        return REGISTRY[name]
+    except KeyError:
+        raise InputError(
+            "unknown notion", value=name, remedy=f"known are {', '.join(REGISTRY)}"
+        ) from None
