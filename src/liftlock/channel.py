@@ -7,6 +7,7 @@ stored law bit for bit.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Joint
 from liftlock.errors import FileError, InputError, LabelError, RowError
 from liftlock.exact.alias import AliasTable
-from liftlock.exact.encoding import fingerprint, integer_to_json
+from liftlock.exact.encoding import canonical_bytes, integer_to_json
 from liftlock.exact.integers import Floats, Integers, as_integers, multiply
 from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
@@ -176,16 +177,34 @@ class Channel:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The sha256 of the canonical form: labels and rows in lowest terms.
+        """The sha256 of the canonical form: labels, then rows in lowest terms.
 
         Two channels with the same labels and the same probabilities have the same fingerprint,
-        whatever integers they were written with.
+        whatever integers they were written with. The bytes are the canonical JSON of
+        ``["channel", inputs, outputs]``, then for each row its total and its weights in lowest
+        terms: ``i`` and 64-bit big-endian integers, or, if the total does not fit, ``t`` and
+        decimals joined by commas.
         """
-        rows = []
-        for row, total in zip(self.weights.tolist(), self.totals, strict=True):
-            divisor = math.gcd(*row, total)
-            rows.append([*(str(w // divisor) for w in row), str(total // divisor)])
-        return fingerprint(["channel", self.inputs.to_data(), self.outputs.to_data(), rows])
+        digest = hashlib.sha256(
+            canonical_bytes(["channel", self.inputs.to_data(), self.outputs.to_data()])
+        )
+        narrow = self.weights.dtype != object
+        divisors = np.gcd.reduce(self.weights, axis=1) if narrow else None
+        for x, total in enumerate(self.totals):
+            row = self.weights[x]
+            if divisors is not None:
+                divisor = int(divisors[x])
+                reduced = row if divisor == 1 else row // divisor
+            else:
+                divisor = math.gcd(*row.tolist())
+                reduced = row // divisor
+            if (total // divisor).bit_length() < 64:
+                head = np.array([total // divisor], dtype=">i8").tobytes()
+                digest.update(b"i" + head + reduced.astype(">i8").tobytes())
+            else:
+                text = ",".join(str(w) for w in (total // divisor, *reduced.tolist()))
+                digest.update(b"t" + text.encode())
+        return digest.hexdigest()
 
     def __str__(self) -> str:
         return f"channel from {len(self.inputs)} inputs to {len(self.outputs)} outputs"

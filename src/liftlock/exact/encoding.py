@@ -16,8 +16,18 @@ def fingerprint(data: Any) -> str:
     >>> fingerprint({"b": 1, "a": [2]}) == fingerprint({"a": [2], "b": 1})
     True
     """
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical_bytes(data)).hexdigest()
+
+
+def canonical_bytes(data: Any) -> bytes:
+    """Return the canonical JSON form as bytes.
+
+    >>> canonical_bytes({"b": 1, "a": ["é"]}).decode()
+    '{"a":["é"],"b":1}'
+    """
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
 def integer_to_json(value: int) -> int | str:

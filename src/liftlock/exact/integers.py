@@ -21,7 +21,8 @@ Integers: TypeAlias = npt.NDArray[Any]
 """A matrix or vector of int64, or of Python integers (dtype object)."""
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-_EXACT_FLOAT_BITS = 53
+EXACT_FLOAT_BITS = 53
+"""Integers of so many bits are exact in float64."""
 _INT64_BITS = 62
 _MOST_PIECES = 64
 
@@ -29,7 +30,7 @@ _MOST_PIECES = 64
 def as_integers(values: Sequence[int] | Integers) -> Integers:
     """Return an array of int64 when every value fits, else of Python integers."""
     array = np.array(values, dtype=object)
-    if array.size and max(abs(int(array.max())), abs(int(array.min()))).bit_length() > _INT64_BITS:
+    if array.size and max(abs(int(array.max())), abs(int(array.min()))).bit_length() > 63:
         return array
     return array.astype(np.int64)
 
@@ -74,6 +75,13 @@ class WideMatrix:
         for shift, part in sorted(self.parts, key=lambda item: item[0]):
             total += np.ldexp(part.astype(np.float64), shift)
         return total
+
+    def positive(self) -> npt.NDArray[np.bool_]:
+        """Tell which entries are above 0."""
+        found = np.zeros(self.shape, dtype=np.bool_)
+        for _, part in self.parts:
+            found |= part > 0
+        return found
 
     def objects(self) -> Integers:
         """Return every entry as a Python integer (slow for millions of entries)."""
@@ -127,7 +135,7 @@ def multiply(left: Integers, right: Integers) -> WideMatrix:
     """Multiply two matrices of integers of 0 or more, exactly."""
     rows, inner = left.shape
     columns = right.shape[1]
-    room = _EXACT_FLOAT_BITS - max(inner, 1).bit_length()
+    room = EXACT_FLOAT_BITS - max(inner, 1).bit_length()
     left_bits, right_bits = _bit_length(left), _bit_length(right)
     left_width, right_width, pieces = _split(left_bits, right_bits, room)
     if pieces > _MOST_PIECES:

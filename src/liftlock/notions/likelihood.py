@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -12,15 +13,29 @@ import numpy.typing as npt
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Context, Joint
-from liftlock.exact.integers import Floats, WideMatrix, as_integers, multiply, wide
+from liftlock.exact.integers import (
+    EXACT_FLOAT_BITS,
+    Floats,
+    WideMatrix,
+    as_integers,
+    multiply,
+    wide,
+)
 from liftlock.notions.reading import screening_error
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 
+SMALLEST = 1e-290
+"""Floats below this are on the way to losing their precision (2.2e-308) or to vanishing."""
+
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """P(y | s) = numerators[s, y] / denominators[s]; `approximate` screens, never decides."""
+    """P(y | s) = numerators[s, y] / denominators[s]; `approximate` screens, never decides.
+
+    `error` bounds the relative error of `approximate`, except near the end of the range of floats,
+    where each entry is the nearest float (so that larger entries never come out smaller).
+    """
 
     secrets: Alphabet
     outputs: Alphabet
@@ -28,6 +43,12 @@ class Likelihoods:
     denominators: tuple[int, ...]
     approximate: Floats
     error: float
+
+    @cached_property
+    def faithful(self) -> npt.NDArray[np.bool_]:
+        """For each output, whether `error` holds for every secret."""
+        small = self.numerators.positive() & (self.approximate < SMALLEST)
+        return np.asarray(~small.any(axis=0))
 
     def at(self, s: int, y: int) -> Fraction:
         """Return P(y | s) by indices."""
@@ -100,14 +121,37 @@ def _of_secrets(channel: Channel, joint: Joint) -> Likelihoods:
     factors = np.array(channel.row_factors, dtype=object)
     left = as_integers(np.array(counts, dtype=object) * factors[None, :])
     sums = [sum(row) for row in counts]
-    conditional = np.array(
-        [[float(Fraction(c, total)) for c in row] for row, total in zip(counts, sums, strict=True)]
+    numerators = multiply(left, channel.weights)
+    denominators = tuple(total * channel.common_total for total in sums)
+    conditional, rows = _shares(counts, sums), channel.floats()
+    least = conditional[left > 0].min() * rows[channel.weights > 0].min()
+    approximate = (
+        conditional @ rows
+        if least >= SMALLEST
+        # Products that vanish would make a sum of many of them look smaller than a single one.
+        else np.array(
+            [
+                [float(Fraction(n, total)) for n in numerators.row(s)]
+                for s, total in enumerate(denominators)
+            ]
+        )
     )
     return Likelihoods(
         Alphabet.of(joint.secrets.labels[int(s)] for s in keep),
         channel.outputs,
-        multiply(left, channel.weights),
-        tuple(total * channel.common_total for total in sums),
-        conditional @ channel.floats(),
+        numerators,
+        denominators,
+        approximate,
         screening_error(len(channel.inputs)),
     )
+
+
+def _shares(counts: list[tuple[int, ...]], sums: list[int]) -> Floats:
+    """Return each row divided by its sum, correctly rounded to within an ulp."""
+    if max(sums).bit_length() <= EXACT_FLOAT_BITS:
+        shares: Floats = (
+            np.array(counts, dtype=np.float64) / np.array(sums, dtype=np.float64)[:, None]
+        )
+        return shares
+    rows = zip(counts, sums, strict=True)
+    return np.array([[float(Fraction(c, total)) for c in row] for row, total in rows])
