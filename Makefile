@@ -12,7 +12,7 @@ SHELL := /bin/sh
 .SUFFIXES:
 
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --isolated --no-input --disable-pip-version-check
+PIP := $(BIN)/python -m pip --no-input --disable-pip-version-check
 INSTALL := $(PIP) install -q --no-warn-script-location
 CODE := src tests docs/hooks $(wildcard benchmarks)
 

@@ -182,14 +182,13 @@ class Channel:
         Two channels with the same labels and the same probabilities have the same fingerprint,
         whatever integers they were written with. The bytes are the canonical JSON of
         ``["channel", inputs, outputs]``, then for each row its total and its weights in lowest
-        terms: ``i`` and 64-bit big-endian integers, or, if the total does not fit, ``t`` and
+        terms: ``i`` and 64-bit little-endian integers, or, if the total does not fit, ``t`` and
         decimals joined by commas.
         """
         digest = hashlib.sha256(
             canonical_bytes(["channel", self.inputs.to_data(), self.outputs.to_data()])
         )
-        narrow = self.weights.dtype != object
-        divisors = np.gcd.reduce(self.weights, axis=1) if narrow else None
+        divisors = _row_divisors(self.weights) if self.weights.dtype != object else None
         for x, total in enumerate(self.totals):
             row = self.weights[x]
             if divisors is not None:
@@ -199,8 +198,8 @@ class Channel:
                 divisor = math.gcd(*row.tolist())
                 reduced = row // divisor
             if (total // divisor).bit_length() < 64:
-                head = np.array([total // divisor], dtype=">i8").tobytes()
-                digest.update(b"i" + head + reduced.astype(">i8").tobytes())
+                head = np.array([total // divisor], dtype="<i8").tobytes()
+                digest.update(b"i" + head + reduced.astype("<i8", copy=False).tobytes())
             else:
                 text = ",".join(str(w) for w in (total // divisor, *reduced.tolist()))
                 digest.update(b"t" + text.encode())
@@ -434,8 +433,21 @@ def check_format(data: Any, expected: str, version: int) -> None:
         )
 
 
+def _row_divisors(weights: Integers) -> Integers:
+    """Return the greatest common divisor of each row; a few entries settle most rows."""
+    divisors: Integers = np.gcd.reduce(weights[:, :16], axis=1)
+    rest = np.flatnonzero(divisors != 1)
+    divisors[rest] = np.gcd.reduce(weights[rest], axis=1)
+    return divisors
+
+
 def _sums(weights: Integers) -> list[int]:
-    """Add rows of int64 without overflow: high and low halves apart."""
+    """Add rows of int64 without overflow: if need be, high and low halves apart."""
+    if (
+        weights.size
+        and int(weights.max()).bit_length() + weights.shape[1].bit_length() <= MOST_BITS
+    ):
+        return [int(total) for total in weights.sum(axis=1)]
     high = (weights >> 31).sum(axis=1)
     low = (weights & ((1 << 31) - 1)).sum(axis=1)
     return [(int(h) << 31) + int(part) for h, part in zip(high, low, strict=True)]

@@ -25,6 +25,7 @@ EXACT_FLOAT_BITS = 53
 """Integers of so many bits are exact in float64."""
 _INT64_BITS = 62
 _MOST_PIECES = 64
+_BLOCK_ROWS = 32
 
 
 def as_integers(values: Sequence[int] | Integers) -> Integers:
@@ -135,6 +136,10 @@ def multiply(left: Integers, right: Integers) -> WideMatrix:
     """Multiply two matrices of integers of 0 or more, exactly."""
     rows, inner = left.shape
     columns = right.shape[1]
+    if rows == 1 and left.dtype != object and right.dtype != object:
+        halves = _vector_product(left[0], right)
+        if halves is not None:
+            return halves
     room = EXACT_FLOAT_BITS - max(inner, 1).bit_length()
     left_bits, right_bits = _bit_length(left), _bit_length(right)
     left_width, right_width, pieces = _split(left_bits, right_bits, room)
@@ -155,6 +160,22 @@ def multiply(left: Integers, right: Integers) -> WideMatrix:
             joined += part << shift
         parts = ((0, joined),)
     return WideMatrix(parts, (rows, columns))
+
+
+def _vector_product(left: Integers, right: Integers) -> WideMatrix | None:
+    """Multiply one row by a matrix in int64 halves, block by block so that it stays in cache."""
+    half = (max(_bit_length(right), 2) + 1) // 2
+    if _bit_length(left) + half + len(left).bit_length() > _INT64_BITS:
+        return None
+    low = np.zeros((1, right.shape[1]), dtype=np.int64)
+    high = np.zeros_like(low)
+    mask = (1 << half) - 1
+    for start in range(0, len(left), _BLOCK_ROWS):
+        factor = left[start : start + _BLOCK_ROWS]
+        block = right[start : start + _BLOCK_ROWS]
+        low[0] += np.einsum("x,xy->y", factor, block & mask)
+        high[0] += np.einsum("x,xy->y", factor, block >> half)
+    return WideMatrix(((0, low), (half, high)), low.shape)
 
 
 def _split(left_bits: int, right_bits: int, room: int) -> tuple[int, int, int]:

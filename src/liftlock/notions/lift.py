@@ -8,6 +8,7 @@ lift of 0, an infinite log-lift.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,9 +22,9 @@ from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
-from liftlock.exact.enclosure import Enclosure
+from liftlock.exact.enclosure import Enclosure, nearest_float
 from liftlock.exact.integers import Floats
-from liftlock.notions.likelihood import Likelihoods, likelihoods
+from liftlock.notions.likelihood import SMALLEST, Likelihoods, likelihoods
 from liftlock.notions.reading import Witness, screening_error
 from liftlock.prior import Prior
 
@@ -98,14 +99,27 @@ class LiftTable:
         return [self.lift_at(s, y) for s in range(len(self.secrets))]
 
     def floats(self) -> Floats:
-        """Return the whole table in float64, within a relative `error`."""
+        """Return the whole table in float64, within a relative `error` if `faithful`.
+
+        Otherwise a lift that no float comes close to is 0 or infinite.
+        """
         return self._approximate
 
     @cached_property
     def _approximate(self) -> Floats:
         output = np.array([float(mass) for mass in self.output_masses])
-        lifts: Floats = self.likelihoods.approximate / output
+        # An output of hardly any mass has ordinary lifts, but not as a ratio of vanishing floats.
+        sound = self.likelihoods.faithful & (output >= SMALLEST)
+        lifts: Floats = self.likelihoods.approximate / np.where(sound, output, 1.0)
+        for y in np.flatnonzero(~sound):
+            lifts[:, y] = [nearest_float(value) for value in self.column(int(y))]
         return lifts
+
+    @cached_property
+    def faithful(self) -> bool:
+        """Whether `error` holds for all `floats`: no positive lift is too small or too large."""
+        inside = (self.floats() >= SMALLEST) & (self.floats() <= 1 / SMALLEST)
+        return bool((inside | ~self.likelihoods.numerators.positive()).all())
 
     @property
     def error(self) -> float:
@@ -154,10 +168,10 @@ class LiftTable:
 
     def _extreme(self, rows: npt.NDArray[np.intp], sign: int) -> Extreme:
         columns = np.arange(len(rows))
-        output = np.array([float(mass) for mass in self.output_masses])
-        values = sign * self.likelihoods.approximate[rows, columns] / output
-        slack = 4 * self.error * abs(values.max())
-        candidates = np.flatnonzero(values >= values.max() - slack)
+        values = sign * self.floats()[rows, columns]
+        top = float(values.max())
+        slack = 4 * self.error * abs(top) if math.isfinite(top) else 0.0
+        candidates = np.flatnonzero(values >= top - slack)
         best = max(candidates, key=lambda y: (sign * self.lift_at(int(rows[y]), int(y)), -y))
         s = int(rows[best])
         witness = Witness(secret=self.secrets.labels[s], output=self.outputs.labels[int(best)])
