@@ -17,6 +17,8 @@ BITS = 128
 """Working precision of an enclosure when nothing else is asked for."""
 
 _GUARD = 24
+_MOST_EXPONENT = 1_000_000
+_ALMOST_ZERO = Fraction(1, 1 << 4096)
 _ABOVE_LN2 = Fraction(69314718056, 10**11)
 
 
@@ -68,10 +70,10 @@ class Enclosure:
         return self.upper
 
     def __float__(self) -> float:
-        """Return the nearest float of the middle; +inf for infinity."""
+        """Return the nearest float of the middle; +inf for infinity or what no float holds."""
         if self.upper is None:
             return math.inf
-        return float((self.lower + self.upper) / 2)
+        return nearest_float((self.lower + self.upper) / 2)
 
     def __str__(self) -> str:
         return "inf" if self.upper is None else f"{float(self):.6g}"
@@ -100,6 +102,12 @@ class Enclosure:
             return Enclosure.infinity()
         return Enclosure(self.lower * other.lower, self.upper * other.upper)
 
+    def maximum(self, other: Enclosure) -> Enclosure:
+        """Enclose the larger of two enclosed numbers (which of them it is may stay open)."""
+        if self.upper is None or other.upper is None:
+            return Enclosure.infinity()
+        return Enclosure(max(self.lower, other.lower), max(self.upper, other.upper))
+
     def rounded(self, bits: int = BITS) -> Enclosure:
         """Widen to ends with short denominators (keeps long sums cheap)."""
         if self.upper is None:
@@ -108,6 +116,18 @@ class Enclosure:
         low = math.floor(self.lower * scale)
         high = math.ceil(self.upper * scale)
         return Enclosure(Fraction(low, scale), Fraction(high, scale))
+
+
+def nearest_float(value: Fraction) -> float:
+    """Round to float64; beyond its range to +-infinity, where Python's own float() gives up.
+
+    >>> nearest_float(Fraction(1, 3)), nearest_float(Fraction(10) ** 400)
+    (0.3333333333333333, inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def exp(value: Fraction | int, bits: int = BITS) -> Enclosure:
@@ -149,6 +169,9 @@ def exp_of(value: Enclosure, bits: int = BITS) -> Enclosure:
 def power(base: Enclosure, exponent: Fraction, bits: int = BITS) -> Enclosure:
     """Enclose base^exponent for a base of 0 or more and an exponent above 0.
 
+    The relative width is below 2^-bits beyond that of the base; a power below e^-1000000 is
+    enclosed by 0 and 2^-4096 instead.
+
     >>> power(Enclosure.of(8), Fraction(1, 3)).lower <= 2 <= power(
     ...     Enclosure.of(8), Fraction(1, 3)
     ... ).upper
@@ -173,7 +196,10 @@ def _power(base: Fraction, exponent: Fraction, bits: int) -> Enclosure:
         return Enclosure.of(base)
     magnitude = abs(_binary_exponent(base)) + 2
     work = bits + math.ceil(exponent * magnitude).bit_length() + 4
-    return exp_of(log(base, work).scaled(exponent), work)
+    logarithm = log(base, work).scaled(exponent)
+    if _end(logarithm) < -_MOST_EXPONENT:
+        return Enclosure(Fraction(0), _ALMOST_ZERO)
+    return exp_of(logarithm, work)
 
 
 def _end(value: Enclosure) -> Fraction:
@@ -186,7 +212,7 @@ def _end(value: Enclosure) -> Fraction:
 def _exp(value: Fraction, bits: int) -> Enclosure:
     if value == 0:
         return Enclosure.of(1)
-    if abs(value) > 1_000_000:
+    if abs(value) > _MOST_EXPONENT + 1:  # one more: powers reach this far with both ends
         raise NumberError(
             "exponent too large", value=str(value)[:40], remedy="use a budget below a million"
         )
@@ -223,7 +249,7 @@ def _exp(value: Fraction, bits: int) -> Enclosure:
 @lru_cache(maxsize=64)
 def _log2_fixed(work: int) -> int:
     """Return ln 2 * 2^work from 2 atanh(1/3), at most 2 units too small."""
-    extra = 16
+    extra = 16 + work.bit_length()  # the series loses up to 3 units in each of work / 3 steps
     return _atanh_fixed(1, 3, work + extra)[0] >> (extra - 1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,12 +11,12 @@ import numpy as np
 
 from liftlock.channel import Channel
 from liftlock.context import Context
-from liftlock.exact.enclosure import BITS, Enclosure, power
+from liftlock.exact.enclosure import BITS, Enclosure, nearest_float, power
 from liftlock.exact.integers import Floats
 from liftlock.notions.lift import LiftTable, lift_table
 from liftlock.notions.notion import UpperBound
 from liftlock.notions.order import Order, order_text, read_order
-from liftlock.notions.per_output import worst_output
+from liftlock.notions.per_output import power_sum, worst_output
 from liftlock.notions.reading import Reading
 
 
@@ -63,31 +64,26 @@ def inverse_of_table(table: LiftTable, order: Order, bits: int = BITS) -> Readin
 
 def _norm(notion: str, table: LiftTable, order: Fraction, bits: int, *, inverse: bool) -> Reading:
     """Find the output with the largest power mean, then take the root."""
-    exponent = float(order)
+    exponent = nearest_float(order)
     sign = -1.0 if inverse else 1.0
-    # Work with logarithms relative to the largest lift, so that high orders do not overflow.
-    with np.errstate(divide="ignore"):
-        logs = sign * np.log(table.floats())
-    highest = float(logs[np.isfinite(logs)].max())
-
-    def estimate(_: Floats) -> Floats:
-        scaled: Floats = np.exp(exponent * (logs - highest))
-        return scaled
-
     scale = table.largest().lift if not inverse else table.smallest().lift
     if inverse:
         scale = 1 / scale if scale else Fraction(1)
     assert scale is not None
+    # The worst sum is at least the smallest P(s), and has to be known relative to that.
+    digits = bits + math.ceil(1 / min(table.secret_masses)).bit_length() + 16
+
+    def estimate(lifts: Floats) -> Floats:
+        # Logarithms relative to the largest lift, so that high orders do not overflow.
+        logs = sign * np.log(lifts)
+        scaled: Floats = np.exp(exponent * (logs - logs[np.isfinite(logs)].max(initial=0.0)))
+        return scaled
 
     def exactly(lifts: list[Fraction]) -> Enclosure:
-        values = [1 / v if inverse else v for v in lifts]
-        total = Enclosure.of(0)
-        for mass, value in zip(table.secret_masses, values, strict=True):
-            term = power(Enclosure.of(value / scale), order, bits).scaled(mass)
-            total = total + term.rounded(2 * bits)
-        return total
+        values = [(1 / v if inverse else v) / scale for v in lifts]
+        return power_sum(values, table.secret_masses, order, digits)
 
-    found = worst_output(notion, table, estimate, exactly, amplify=1 + exponent)
+    found = worst_output(notion, table, estimate, exactly, inverse=inverse, amplify=1 + exponent)
     if found.value.is_infinite:
         return found
     root = power(found.value, 1 / order, bits).scaled(scale)

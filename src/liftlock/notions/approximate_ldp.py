@@ -14,7 +14,7 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact_probability
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.e_divergence import Excess, excess, positive_parts
+from liftlock.notions.e_divergence import Excess, excess, largest, positive_parts
 from liftlock.notions.lift import Impossible
 from liftlock.notions.likelihood import Likelihoods, likelihoods
 from liftlock.notions.notion import safe_text
@@ -47,7 +47,8 @@ def _worst(given: Likelihoods, budget: Budget) -> tuple[Excess, Witness, list[Ex
             )
         return cache[index].value(ratio)
 
-    _, index = exact_maximum(estimates, screening_error(len(given.outputs)), evaluate)
+    error = given.error + screening_error(len(given.outputs))
+    _, index = exact_maximum(estimates, error, evaluate)
     s, other = divmod(index, count)
     found = cache[index]
     s, other = divmod(seen[_pair_key(given, s, other)], count)
@@ -81,8 +82,8 @@ def measure(
     1.0
     """
     budget = Budget.of(epsilon)
-    found, witness, _ = _worst(likelihoods(channel, context), budget)
-    return Reading("delta_ldp", found.value(budget.exp(bits)), "", None, witness)
+    _, witness, close = _worst(likelihoods(channel, context), budget)
+    return Reading("delta_ldp", largest(close, budget.exp(bits)), "", None, witness)
 
 
 def epsilon_for(channel: Channel, context: Context | None, delta: object) -> Reading:
@@ -135,9 +136,9 @@ class ApproximateLDP:
         impossible: Impossible = "refuse",  # noqa: ARG002 - every input counts for LDP
     ) -> Certificate:
         """Audit exactly whether delta is enough at this epsilon."""
-        found, witness, close = _worst(likelihoods(channel, context), self.epsilon)
+        _, witness, close = _worst(likelihoods(channel, context), self.epsilon)
         holds = all(self.epsilon.allows(each.required(self.delta)) for each in close)
-        value = found.value(self.epsilon.exp())
+        value = largest(close, self.epsilon.exp())
         claim = Claim("delta_ldp", value, "<=", Enclosure.of(self.delta), holds, witness)
         return make_certificate(self.name, self.budgets, channel, context, [claim], {})
 

@@ -26,7 +26,7 @@ from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact_probability
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.e_divergence import Excess, excess, positive_parts
+from liftlock.notions.e_divergence import Excess, excess, largest, positive_parts
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.likelihood import Likelihoods, likelihoods
 from liftlock.notions.notion import safe_text
@@ -133,7 +133,7 @@ def _worst(sides: list[_Side], budget: Budget, form: Form) -> tuple[Excess, Witn
     ratio = budget.exp()
     estimates = [side.estimates(float(ratio), form) for side in sides]
     sizes = np.cumsum([0] + [len(part) for part in estimates])
-    error = screening_error(len(sides[0].masses))
+    error = sides[0].given.error + screening_error(len(sides[0].masses))
     cache: dict[int, Excess] = {}
 
     def evaluate(index: int) -> Enclosure:
@@ -176,8 +176,8 @@ class DeltaCurve:
     def delta(self, epsilon: object, bits: int = BITS) -> Reading:
         """Return the smallest delta for an epsilon."""
         budget = Budget.of(epsilon)
-        found, witness, _ = _worst(self._sides, budget, self.form)
-        return Reading(f"delta_{self.form}", found.value(budget.exp(bits)), "", None, witness)
+        _, witness, close = _worst(self._sides, budget, self.form)
+        return Reading(f"delta_{self.form}", largest(close, budget.exp(bits)), "", None, witness)
 
     def epsilon(self, delta: object) -> Reading:
         """Return the smallest epsilon for a delta, as the logarithm of an exact ratio.
@@ -255,12 +255,12 @@ class ApproximateLIP:
     ) -> Certificate:
         """Audit exactly whether delta is enough at this epsilon."""
         unprotected = refuse_impossible(channel, context, impossible)
-        found, witness, close = _worst(_sides(channel, context, self.form), self.epsilon, self.form)
+        _, witness, close = _worst(_sides(channel, context, self.form), self.epsilon, self.form)
         # delta(E) <= delta iff E >= the ratio this worst set requires: a comparison we can decide.
         holds = all(self.epsilon.allows(each.required(self.delta)) for each in close)
         claim = Claim(
             f"delta_{self.form}",
-            found.value(self.epsilon.exp()),
+            largest(close, self.epsilon.exp()),
             "<=",
             Enclosure.of(self.delta),
             holds,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from liftlock.channel import Channel
 from liftlock.context import Context
-from liftlock.exact.enclosure import BITS, Enclosure, power
+from liftlock.exact.enclosure import BITS
 from liftlock.exact.integers import sum_of
 from liftlock.notions import mutual_information
 from liftlock.notions.lift import LiftTable, lift_table
 from liftlock.notions.order import Order, read_order
 from liftlock.notions.reading import Reading
-from liftlock.notions.sibson import Sibson, mean_norm, scaled_log
+from liftlock.notions.sibson import Sibson, log_mean_norm, log_norm, scaled_log
 
 
 def measure(channel: Channel, context: Context, alpha: object, bits: int = BITS) -> Reading:
@@ -46,20 +47,11 @@ def of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
     if order == 1:
         shannon = mutual_information.of_table(table, bits)
         return Reading("arimoto", shannon.value, "nats")
-    work = bits + 32
-    tilted = [power(Enclosure.of(m), order, work) for m in masses]
-    total = Enclosure.of(0)
-    for value in tilted:
-        total = total + value
-    assert total.upper is not None
-    weights = [Enclosure(value.lower / total.upper, _end(value) / total.lower) for value in tilted]
-    sum_ = mean_norm(table, [float(w) for w in weights], weights, order, bits)
-    return Reading("arimoto", scaled_log(sum_, order, bits), "nats")
-
-
-def _end(value: Enclosure) -> Fraction:
-    assert value.upper is not None
-    return value.upper
+    ones = (Fraction(1),) * len(masses)
+    joint = log_mean_norm(table, ones, masses, order, bits)
+    work = bits + 16 + math.ceil(abs(order / (order - 1))).bit_length()
+    alone = log_norm(masses, ones, order, work)
+    return Reading("arimoto", scaled_log(joint + alone.scaled(-1), order), "nats")
 
 
 @dataclass(frozen=True, init=False)

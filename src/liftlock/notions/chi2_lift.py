@@ -48,6 +48,7 @@ def inverse_of_table(table: LiftTable) -> Reading:
         table,
         lambda lifts: (1 / lifts - 1) ** 2,
         lambda lifts: Enclosure.of(average(table.secret_masses, [(1 / v - 1) ** 2 for v in lifts])),
+        inverse=True,
     )
 
 

@@ -8,7 +8,7 @@ would miss a leak that is spread over many of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -66,6 +66,17 @@ class Excess:
         return above / below if below else None
 
 
+def largest(close: Iterable[Excess], ratio: Enclosure) -> Enclosure:
+    """Enclose the largest of several excesses for an enclosed E.
+
+    Two that differ by less than the width of E cannot be told apart: the larger upper end counts.
+    """
+    value = Enclosure.of(0)
+    for each in close:
+        value = value.maximum(each.value(ratio))
+    return value
+
+
 def excess(
     p: Sequence[int], p_total: int, q: Sequence[int], q_total: int, budget: Budget
 ) -> Excess:
@@ -75,17 +86,15 @@ def excess(
     Fraction(3, 4)
     """
     chosen = []
-    near = float(budget.exp())
-    scale = float(Fraction(q_total, p_total))
+    near = budget.exp()
+    low, high = near.lower, near.upper
+    assert high is not None
+    # a / p_total > E b / q_total in integers, as the totals can be too far apart for floats.
+    above_p, above_q = q_total * high.denominator, p_total * high.numerator
+    below_p, below_q = q_total * low.denominator, p_total * low.numerator
     for y, (a, b) in enumerate(zip(p, q, strict=True)):
-        if a == 0:
-            continue
-        if b == 0:
-            chosen.append(y)
-            continue
-        ratio = a / b * scale
-        if ratio > near * (1 + 1e-9) or (
-            ratio > near * (1 - 1e-9) and not budget.allows(Fraction(a * q_total, b * p_total))
+        if a * above_p > b * above_q or (
+            a * below_p > b * below_q and not budget.allows(Fraction(a * q_total, b * p_total))
         ):
             chosen.append(y)
     return Excess(
@@ -115,6 +124,9 @@ def measure(first: Prior, second: Prior, gamma: object) -> Reading:
 
 
 def positive_parts(p: Floats, q: Floats, ratio: float) -> Floats:
-    """Estimate sum over y of max(0, p - ratio q) in float64, along the last axis."""
-    sums: Floats = np.maximum(p - ratio * q, 0.0).sum(axis=-1)
+    """Estimate sum over y of max(0, p - ratio q) in float64, along the last axis.
+
+    A ratio beyond the largest float counts as 1e300: too much is estimated then, never too little.
+    """
+    sums: Floats = np.maximum(p - min(ratio, 1e300) * q, 0.0).sum(axis=-1)
     return sums

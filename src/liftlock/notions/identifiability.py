@@ -11,6 +11,7 @@ from liftlock.context import Context, Family
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import BITS
 from liftlock.notions.lift import LiftTable, lift_table
+from liftlock.notions.likelihood import SMALLEST
 from liftlock.notions.notion import UpperBound
 from liftlock.notions.reading import Reading, Witness
 
@@ -44,10 +45,13 @@ def measure(channel: Channel, context: Context, bits: int = BITS) -> Reading:
 def of_table(table: LiftTable, bits: int = BITS) -> Reading:
     """Measure it on a table of lifts."""
     masses = np.array([[float(m)] for m in table.secret_masses])
-    posterior = table.likelihoods.approximate * masses
-    highest, lowest = posterior.max(axis=0), posterior.min(axis=0)
-    spread = np.divide(highest, lowest, out=np.full_like(highest, np.inf), where=lowest > 0)
-    near = np.flatnonzero(spread >= spread.max() * (1 - 16 * table.error))
+    posterior = table.floats() * masses
+    positive = table.likelihoods.numerators.positive()
+    near = np.arange(len(table.outputs))
+    if table.faithful and posterior[positive].min() >= SMALLEST:
+        highest, lowest = posterior.max(axis=0), posterior.min(axis=0)
+        spread = np.divide(highest, lowest, out=np.full_like(highest, np.inf), where=lowest > 0)
+        near = np.flatnonzero(spread >= spread.max() * (1 - 16 * table.error))
     best: Fraction | None = None
     witness: Witness | None = None
     for y in near:

@@ -50,6 +50,7 @@ def inverse_of_table(table: LiftTable) -> Reading:
         table,
         lambda lifts: np.abs(1 / lifts - 1),
         lambda lifts: Enclosure.of(average(table.secret_masses, [abs(1 / v - 1) for v in lifts])),
+        inverse=True,
     )
 
 

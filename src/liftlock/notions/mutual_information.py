@@ -34,7 +34,8 @@ def measure(channel: Channel, context: Context, bits: int = BITS) -> Reading:
 def of_table(table: LiftTable, bits: int = BITS) -> Reading:
     """Measure it on a table of lifts."""
     cells = len(table.secrets) * len(table.outputs)
-    value = _by_floats(table) if cells > FLOAT_CELLS and bits <= BITS else _exactly(table, bits)
+    floats = cells > FLOAT_CELLS and bits <= BITS and table.faithful
+    value = _by_floats(table) if floats else _exactly(table, bits)
     return Reading("mutual_information", value, "nats")
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from liftlock.exact.enclosure import Enclosure
+from liftlock.exact.enclosure import Enclosure, power
 from liftlock.exact.integers import Floats, sum_of
 from liftlock.notions.lift import LiftTable
 from liftlock.notions.reading import Reading, Witness, exact_maximum, screening_error
@@ -18,27 +19,44 @@ def worst_output(
     table: LiftTable,
     estimate: Callable[[Floats], Floats],
     exactly: Callable[[list[Fraction]], Enclosure],
+    *,
+    inverse: bool = False,
     amplify: float = 1.0,
 ) -> Reading:
     """Take the maximum over outputs of an average over secrets.
 
     `estimate` maps the matrix of lifts to floats to be averaged with P(s); `exactly` maps the lifts
-    at one output to the exact (or enclosed) value. An infinite estimate is infinite. `amplify` is
-    by how much the function multiplies the relative error of a lift.
+    at one output to the exact (or enclosed) value. `inverse` says that a lift of 0 makes it
+    infinite. `amplify` is by how much the function multiplies the relative error of a lift.
     """
+    if inverse:
+        smallest = table.smallest()
+        if smallest.lift == 0:
+            return Reading(notion, Enclosure.infinity(), "", None, smallest.witness)
     masses = np.array([float(m) for m in table.secret_masses])
-    with np.errstate(divide="ignore"):
+    with np.errstate(all="ignore"):
         values = masses @ estimate(table.floats())
-    labels = table.outputs.labels
-    if np.isinf(values).any():
-        where = int(np.flatnonzero(np.isinf(values))[0])
-        secret = table.secrets.labels[int(table.bottom_secrets[where])]
-        witness = Witness(secret=secret, output=labels[where])
-        return Reading(notion, Enclosure.infinity(), "", None, witness)
-    error = (table.error + screening_error(len(masses))) * 64 * amplify
-    error *= 1 + float(np.abs(values).max())
+    if table.faithful and np.isfinite(values).all():
+        error = (table.error + screening_error(len(masses))) * 64 * amplify
+        error *= 1 + float(np.abs(values).max())
+    else:  # beyond the range of floats: look at every output exactly
+        values, error = np.zeros(len(values)), math.inf
     value, y = exact_maximum(values, error, lambda y: exactly(table.column(y)))
-    return Reading(notion, value, "", None, Witness(output=labels[y]))
+    return Reading(notion, value, "", None, Witness(output=table.outputs.labels[y]))
+
+
+def power_sum(
+    values: Sequence[Fraction], weights: Sequence[Fraction], order: Fraction, bits: int
+) -> Enclosure:
+    """Enclose the sum of weight * value^order, with so many bits after the point."""
+    gathered: dict[Fraction, Fraction] = {}
+    for value, weight in zip(values, weights, strict=True):
+        if value:
+            gathered[value] = gathered.get(value, Fraction(0)) + weight
+    total = Enclosure.of(0)
+    for value, weight in gathered.items():
+        total += power(Enclosure.of(value), order, bits).scaled(weight).rounded(bits)
+    return total
 
 
 def average(masses: tuple[Fraction, ...], values: list[Fraction]) -> Fraction:

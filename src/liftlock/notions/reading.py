@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Label, label_to_json
 from liftlock.exact import enclosure
-from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.prior import Prior
 
 
@@ -106,8 +106,9 @@ class Reading:
 
 
 def number_to_json(value: Enclosure) -> float | str:
-    """Return a float, or the text "inf"."""
-    return "inf" if value.is_infinite else float(value)
+    """Return a float, or the text "inf" (also for numbers beyond the largest float)."""
+    number = float(value)
+    return "inf" if math.isinf(number) else number
 
 
 T = TypeVar("T", bound=Fraction | Enclosure)
@@ -118,20 +119,33 @@ def exact_maximum(
 ) -> tuple[T, int]:
     """Find the true maximum of many values: floats screen, exact values decide.
 
-    `estimates` are within `error` of the true values; only those that could still be the maximum
-    are evaluated exactly, best first.
+    `estimates` are within `error` of the true values, none of them NaN; only those that could still
+    be the maximum are evaluated exactly, best first. An infinite `error` evaluates all. Of values
+    that are enclosed, the enclosure of the maximum is returned, which need not be the enclosure of
+    any one of them.
     """
     order = np.argsort(-estimates, kind="stable")
     best: T | None = None
     best_index = -1
     for index in order:
-        if best is not None and estimates[index] + error < float(_lower(best)) - error:
+        if best is not None and estimates[index] + error < nearest_float(_lower(best)) - error:
             break
         value = evaluate(int(index))
-        if best is None or _lower(value) > _lower(best):
+        if best is None:
             best, best_index = value, int(index)
+            continue
+        if _lower(value) > _lower(best):
+            best_index = int(index)
+        best = cast("T", _larger(best, value))
     assert best is not None
     return best, best_index
+
+
+def _larger(first: Fraction | Enclosure, second: Fraction | Enclosure) -> Fraction | Enclosure:
+    """Return the larger number, or the enclosure of the larger of two enclosed numbers."""
+    if isinstance(first, Enclosure) and isinstance(second, Enclosure):
+        return first.maximum(second)
+    return max(_lower(first), _lower(second))
 
 
 def _lower(value: Fraction | Enclosure) -> Fraction:

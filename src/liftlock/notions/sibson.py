@@ -5,6 +5,7 @@ Order 1 is Shannon's mutual information, order infinity the maximal leakage.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,13 +14,16 @@ import numpy as np
 
 from liftlock.channel import Channel
 from liftlock.context import Context
-from liftlock.exact.enclosure import BITS, Enclosure, log_of, power
+from liftlock.exact.enclosure import BITS, Enclosure, exp_of, log, log_of, nearest_float
+from liftlock.exact.integers import Floats
 from liftlock.notions import mutual_information
 from liftlock.notions.lift import LiftTable, lift_table
+from liftlock.notions.likelihood import Likelihoods
 from liftlock.notions.maximal_leakage import guessing_gain
 from liftlock.notions.mutual_information import FLOAT_CELLS
 from liftlock.notions.notion import UpperBound
 from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.per_output import power_sum
 from liftlock.notions.reading import Reading, screening_error
 
 
@@ -44,48 +48,91 @@ def of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
     if order == 1:
         shannon = mutual_information.of_table(table, bits)
         return Reading("sibson", shannon.value, "nats")
-    sum_ = mean_norm(
-        table, [float(m) for m in table.secret_masses], table.secret_masses, order, bits
-    )
-    return Reading("sibson", scaled_log(sum_, order, bits), "nats")
+    ones = (Fraction(1),) * len(table.secrets)
+    found = log_mean_norm(table, table.secret_masses, ones, order, bits)
+    return Reading("sibson", scaled_log(found, order), "nats")
 
 
-def mean_norm(
+def log_mean_norm(
     table: LiftTable,
-    float_weights: list[float],
-    weights: Sequence[Fraction | Enclosure],
+    weights: Sequence[Fraction],
+    factors: Sequence[Fraction],
     order: Fraction,
     bits: int,
 ) -> Enclosure:
-    """Enclose sum over y of (sum over s of weight(s) P(y | s)^alpha)^(1/alpha)."""
+    """Enclose ln sum over y of (sum over s of weight(s) (factor(s) P(y | s))^alpha)^(1/alpha).
+
+    All of it is done in logarithms: at high and at low orders the sums themselves leave every
+    range.
+    """
     given = table.likelihoods
-    if len(table.secrets) * len(table.outputs) > FLOAT_CELLS and bits <= BITS:
-        exponent = float(order)
-        highest = given.approximate.max(axis=0)
-        powers = (given.approximate / highest) ** exponent
-        inner = np.array(float_weights) @ powers
-        value = float((highest * inner ** (1 / exponent)).sum())
-        margin = value * 64 * (1 + exponent + 1 / exponent)
-        margin *= given.error + screening_error(len(table.secrets))
-        return Enclosure(Fraction(max(value - margin, 0.0)), Fraction(value + margin))
-    work = bits + 16
-    total = Enclosure.of(0)
+    cells = len(table.secrets) * len(table.outputs)
+    if cells > FLOAT_CELLS and bits <= BITS and given.faithful.all():
+        return _by_floats(given, weights, factors, order)
+    # The result is multiplied by alpha/(alpha-1) in the end, which order 1 makes large.
+    work = bits + 16 + math.ceil(abs(order / (order - 1))).bit_length()
+    norms = []
     for y in range(len(table.outputs)):
-        inside = Enclosure.of(0)
-        for s, weight in enumerate(weights):
-            likelihood = given.at(s, y)
-            if not likelihood:
-                continue
-            term = power(Enclosure.of(likelihood), order, work)
-            factor = weight if isinstance(weight, Enclosure) else Enclosure.of(weight)
-            inside = (inside + term.times(factor)).rounded(4 * work)
-        total = (total + power(inside, 1 / order, work)).rounded(2 * work)
-    return total
+        column = [factor * given.at(s, y) for s, factor in enumerate(factors)]
+        norms.append(log_norm(column, weights, order, work))
+    return _log_sum_exp(norms, work)
 
 
-def scaled_log(value: Enclosure, order: Fraction, bits: int) -> Enclosure:
-    """Enclose alpha/(alpha-1) ln(value), which is never negative."""
-    scaled = log_of(value, bits).scaled(order / (order - 1))
+def log_norm(
+    values: Sequence[Fraction], weights: Sequence[Fraction], order: Fraction, bits: int
+) -> Enclosure:
+    """Enclose ln (sum of weight * value^alpha)^(1/alpha), for values that are not all 0."""
+    top = max(values)
+    # The sum of (value/top)^alpha is at least a weight, and its logarithm is divided by alpha.
+    work = bits + 8 + sum(math.ceil(1 / v).bit_length() for v in (min(weights), order))
+    inside = power_sum([value / top for value in values], weights, order, work)
+    return log(top, work) + log_of(inside, work).scaled(1 / order)
+
+
+def _log_sum_exp(logs: Sequence[Enclosure], bits: int) -> Enclosure:
+    """Enclose ln of the sum of e^log."""
+    top = max(value.lower for value in logs)
+    total = Enclosure.of(0)
+    for value in logs:
+        rest = value.shifted(-top)
+        assert rest.upper is not None
+        vanishing = rest.upper < -bits
+        term = Enclosure(Fraction(0), Fraction(1, 1 << bits)) if vanishing else exp_of(rest, bits)
+        total += term.rounded(bits + 8)
+    return log_of(total, bits).shifted(top)
+
+
+def _by_floats(
+    given: Likelihoods, weights: Sequence[Fraction], factors: Sequence[Fraction], order: Fraction
+) -> Enclosure:
+    """Do the same in float64, with a margin for every rounding.
+
+    As for the mutual information, logarithm and exponential are taken to be right within 4 units
+    in the last place.
+    """
+    exponent = nearest_float(order)
+    with np.errstate(divide="ignore"):
+        logs = np.log(given.approximate) + _float_logs(factors)
+    heavy = _float_logs(weights)
+    inner = heavy + exponent * logs
+    tops = inner.max(axis=0)
+    norms = (tops + np.log(np.exp(inner - tops).sum(axis=0))) / exponent
+    highest = float(norms.max())
+    value = highest + float(np.log(np.exp(norms - highest).sum()))
+    sizes = [float(np.abs(part[np.isfinite(part)]).max()) for part in (logs, heavy, norms)]
+    error = given.error + screening_error(0) * (2 + sizes[0] + sizes[2])
+    error += (screening_error(len(weights)) + screening_error(0) * (1 + sizes[1])) / exponent
+    margin = Fraction(2 * (error + screening_error(len(norms))))
+    return Enclosure(Fraction(value) - margin, Fraction(value) + margin)
+
+
+def _float_logs(values: Sequence[Fraction]) -> Floats:
+    return np.array([[float(log(value, 64))] for value in values])
+
+
+def scaled_log(value: Enclosure, order: Fraction) -> Enclosure:
+    """Enclose alpha/(alpha-1) times a logarithm, which is never negative."""
+    scaled = value.scaled(order / (order - 1))
     assert scaled.upper is not None
     return Enclosure(max(scaled.lower, Fraction(0)), max(scaled.upper, Fraction(0)))
 
