@@ -26,9 +26,10 @@ from liftlock.notions.alip import ALIP
 from liftlock.notions.alpha_lift import AlphaLift
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion, UpperBound, safe_text
-from liftlock.notions.order import read_order
+from liftlock.notions.order import Order, read_order
 from liftlock.notions.reading import number_to_json
 from liftlock.notions.sibson import Sibson
 from liftlock.prior import Prior
@@ -46,22 +47,35 @@ PLAIN = (
     "alpha_lift",
     "alpha_lift_inverse",
 )
+ORDERED = ("sibson", "arimoto", "alpha_lift", "alpha_lift_inverse")
+"""Leakages that have an order alpha."""
 _SHORT = 160
 
 
 @dataclass(frozen=True)
 class Population:
-    """What the rules may use of a prior: its extreme probabilities."""
+    """What the rules may use of a prior: its extreme probabilities.
+
+    `doubt` is the largest P(s) (1 - P(s)). `complete` says that no symbol has probability 0.
+    """
 
     smallest: Fraction
     second: Fraction
     largest: Fraction
+    doubt: Fraction
+    complete: bool = True
 
     @classmethod
     def of(cls, prior: Prior) -> Population:
         """Read it off a prior (symbols of probability 0 do not count)."""
         masses = sorted(p for p in prior.fractions if p)
-        return cls(masses[0], masses[min(1, len(masses) - 1)], masses[-1])
+        return cls(
+            masses[0],
+            masses[min(1, len(masses) - 1)],
+            masses[-1],
+            max(p * (1 - p) for p in masses),
+            len(masses) == len(prior.fractions),
+        )
 
     @property
     def alone(self) -> bool:
@@ -117,7 +131,7 @@ def implied(
     """Return what a guarantee implies in every other notion, best bound first proved.
 
     Without a context only what holds for every prior is used; `alpha` asks for the measures of
-    that order too.
+    that order too (by default of the guarantee's own order, if it has one).
 
     Source: 000 Thm 1, Prop 1, Thm 3, Cor 3; 002 Prop 1, 3-6 (in their corrected forms).
 
@@ -131,29 +145,51 @@ def implied(
     """
     population = None if context is None else Population.of(_secret_prior(context))
     if isinstance(guarantee, ApproximateLIP | ApproximateLDP):
-        return list(_approximate(guarantee, population))
-    order = read_order(alpha) if alpha is not None else None
+        return list(_approximate(guarantee, context, population))
+    order = None if alpha is None else _finite(read_order(alpha), "the measures")
     facts, how = _given(guarantee)
-    if isinstance(guarantee, AlphaLift | Sibson):
-        if alpha is not None and order != guarantee.order:
-            facts, how = {}, {}
-        elif guarantee.order is None:
-            raise NotDefined(
-                f"{guarantee.name} of order infinity",
-                "the table of relations",
-                "use eps_upper, eps_lower or maximal_leakage, which it equals",
-            )
-        order = guarantee.order
+    given = tuple(facts)
     known = _known_logarithms(guarantee, facts)
+    if isinstance(guarantee, AlphaLift | Sibson):
+        own = _finite(guarantee.order, guarantee.name)
+        if order is not None and order != own:
+            _close(facts, how, population, own)
+            _change_order(facts, how, own, order)
+        else:
+            order = own
     _close(facts, how, population, order)
-    return [_line(target, facts, how, known) for target in _targets(order)]
+    if population is not None and not population.complete and "ldp" not in given:
+        # The rules speak of the symbols that can occur; LDP is about every row of the channel.
+        facts.pop("ldp", None)
+    return [_line(target, facts, how, known, given, population) for target in _targets(order)]
+
+
+def _finite(order: Order, what: str) -> Fraction:
+    if order is None:
+        raise NotDefined(
+            f"{what} of order infinity",
+            "the table of relations",
+            "use eps_upper, eps_lower or maximal_leakage, which stand for that order",
+        )
+    return order
+
+
+def _change_order(
+    facts: dict[str, Fraction], how: dict[str, tuple[str, str]], own: Fraction, order: Fraction
+) -> None:
+    """Forget what was said of measures of one order, except what holds for lower orders too."""
+    for name in ORDERED:
+        if name in facts:
+            if order < own and name != "arimoto":
+                how[name] = (f"at most its value at order {own}", "power means grow with alpha")
+            else:
+                del facts[name], how[name]
 
 
 def _targets(order: Fraction | None) -> Iterator[str]:
     yield "lip"
     for target in (*RATIOS, *NATS, *PLAIN):
-        ordered = target in {"sibson", "arimoto", "alpha_lift", "alpha_lift_inverse"}
-        if not ordered or order is not None:
+        if target not in ORDERED or order is not None:
             yield target
 
 
@@ -161,7 +197,7 @@ def _secret_prior(context: Context) -> Prior:
     if isinstance(context, Prior):
         return context
     if isinstance(context, Joint):
-        return context.secret_prior
+        return context.secret_prior.restricted()  # a secret that never occurs has no likelihood
     raise NotDefined("the table of relations", context.describe(), "give a prior or a joint")
 
 
@@ -225,7 +261,8 @@ def _known_logarithms(guarantee: Notion, facts: Facts) -> dict[Fraction, Enclosu
         return {down: lower, up: upper, down * up: lower + upper}
     budget = guarantee.budget if isinstance(guarantee, UpperBound) else None
     if isinstance(budget, Budget) and guarantee.name in RATIOS:
-        return {facts[guarantee.name]: budget.nats()}
+        ratio, nats = facts[guarantee.name], budget.nats()
+        return {ratio: nats, ratio**2: nats.scaled(2)}
     return {}
 
 
@@ -234,16 +271,18 @@ def _line(
     facts: Facts,
     how: Mapping[str, tuple[str, str]],
     known: Mapping[Fraction, Enclosure],
+    given: tuple[str, ...],
+    population: Population | None,
 ) -> Implication:
     if target == "lip":
         if "eps_upper" in facts and "eps_lower" in facts:
             side = max(("eps_upper", "eps_lower"), key=lambda name: facts[name])
             bound = known.get(facts[side]) or _log(facts[side])
             return Implication("lip", bound, "nats", f"max of both sides, {side}", how[side][1])
-        return Implication("lip", None, "nats", _no_bound("lip", facts), "")
+        return Implication("lip", None, "nats", _no_bound("lip", given, population), "")
     unit = "" if target in PLAIN else "nats"
     if target not in facts:
-        return Implication(target, None, unit, _no_bound(target, facts), "")
+        return Implication(target, None, unit, _no_bound(target, given, population), "")
     value = facts[target]
     bound = (known.get(value) or _log(value)) if target in RATIOS else Enclosure.of(value)
     return Implication(target, bound, unit, *how[target])
@@ -255,13 +294,17 @@ _COUNTEREXAMPLE = (
 )
 
 
-def _no_bound(target: str, facts: Facts) -> str:
-    lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
+def _no_bound(target: str, given: tuple[str, ...], population: Population | None) -> str:
     worst = {"l1_lift", "chi2_lift", "alpha_lift"}
     inverse = {"l1_lift_inverse", "chi2_lift_inverse", "alpha_lift_inverse"}
-    averages = {"mutual_information", "maximal_leakage", "total_variation", "chi2", "sibson"}
-    if averages & set(facts) and target in lifts | worst | inverse:
+    lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
+    averages = {"mutual_information", "maximal_leakage", "total_variation", "chi2", *ORDERED[:2]}
+    if target == "ldp" and population is not None and not population.complete:
+        return "a symbol of prior probability 0 has no guarantee, and LDP covers every symbol"
+    if averages & set(given) and target in lifts | worst | inverse:
         return f"averages do not bound the worst output: {_COUNTEREXAMPLE}"
+    if target == "identifiability" and population is None:
+        return "it needs the prior: posterior odds contain the prior's own odds"
     if target in {"lip", "eps_lower", "ldp", "identifiability"} | inverse:
         return "nothing here keeps the min-lift away from 0 (or it needs the prior)"
     return "not known, or it needs the prior"
@@ -334,7 +377,9 @@ def _lower_from_ldp(facts: Facts, who: Population | None, _: Any) -> Fraction | 
 
 
 def _ldp_from_identifiability(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
-    return None if who is None else facts["identifiability"] * who.largest / who.smallest
+    odds = facts["identifiability"]
+    # The prior is the mean of the posteriors, so its own odds are within the same bound.
+    return odds * (odds if who is None else who.largest / who.smallest)
 
 
 def _identifiability_from_ldp(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
@@ -365,12 +410,34 @@ def _chi2_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
     return (facts["eps_upper"] - 1) * (1 - 1 / facts["eps_lower"])
 
 
+def _chi2_from_upper(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    return facts["eps_upper"] - 1
+
+
+def _l1_from_upper(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    return 2 * (1 - 1 / facts["eps_upper"])
+
+
+def _l1_from_lower(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    return 2 * (1 - 1 / facts["eps_lower"])
+
+
 def _alpha_from_upper(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
     if order is None:
         return None
     if order <= 1:
         return Fraction(1)
     return _end(power(Enclosure.of(facts["eps_upper"]), (order - 1) / order))
+
+
+def _alpha_from_chi2(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    return _sqrt_up(1 + facts["chi2_lift"]) if order is not None and order <= 2 else None
+
+
+def _chi2_from_alpha(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    if order is None or order < 2:
+        return None
+    return max(facts["alpha_lift"] ** 2 - 1, Fraction(0))
 
 
 def _alpha_inverse_from_lower(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
@@ -411,6 +478,16 @@ def _chi2_inverse_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
     return _two_point(
         (1 / lower - 1) ** 2, lambda t: (1 - 1 / t) ** 2, lambda _, b: (1 - 1 / b) ** 2
     )(lower, upper)
+
+
+def _l1_inverse_from_lower(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    down = facts["eps_lower"]
+    return Fraction(0) if down == 1 else max(down - 1, Fraction(1))
+
+
+def _chi2_inverse_from_lower(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    down = facts["eps_lower"]
+    return Fraction(0) if down == 1 else max((down - 1) ** 2, Fraction(1))
 
 
 def _supremum(
@@ -510,10 +587,20 @@ def _shannon_below_sibson(facts: Facts, _: Any, order: Fraction | None) -> Fract
     return facts["sibson"] if order is not None and order >= 1 else None
 
 
+def _sibson_below_shannon(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    return facts["mutual_information"] if order is not None and order <= 1 else None
+
+
+def _arimoto_is_shannon(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    return facts["mutual_information"] if order == 1 else None
+
+
 RULES: tuple[Rule, ...] = (
-    Rule("eps_upper", (), "1/P_min", "Bayes' rule", _upper_from_prior),
-    Rule("eps_upper", ("eps_lower",), "(1-(1-P_min)L)/P_min", "mean lift 1", _upper_from_lower),
-    Rule("eps_lower", ("eps_upper",), "(1-(1-P_min)U)/P_min", "mean lift 1", _lower_from_upper),
+    Rule("eps_upper", (), "-ln P_min", "Bayes' rule", _upper_from_prior),
+    Rule("eps_upper", ("eps_lower",), "ln((1-(1-P_min)L)/P_min)", "mean lift 1", _upper_from_lower),
+    Rule(
+        "eps_lower", ("eps_upper",), "-ln((1-(1-P_min)U)/P_min)", "mean lift 1", _lower_from_upper
+    ),
     Rule("eps_upper", ("ldp",), "-ln(P_min+(1-P_min)/E)", "000 Thm 1 converse", _upper_from_ldp),
     Rule("eps_lower", ("ldp",), "ln(P_min+(1-P_min)E)", "000 Thm 1 converse", _lower_from_ldp),
     Rule(
@@ -531,7 +618,13 @@ RULES: tuple[Rule, ...] = (
         _identifiability_from_lifts,
     ),
     Rule("identifiability", ("ldp",), "eps + D_inf(P)", "000 Thm 3.1", _identifiability_from_ldp),
-    Rule("ldp", ("identifiability",), "eps + D_inf(P)", "000 Thm 3.1", _ldp_from_identifiability),
+    Rule(
+        "ldp",
+        ("identifiability",),
+        "eps + D_inf(P), which is at most eps itself",
+        "000 Thm 3.1",
+        _ldp_from_identifiability,
+    ),
     Rule("maximal_leakage", ("eps_upper",), "eps_upper", "000 Thm 3.3", _copy("eps_upper")),
     Rule(
         "mutual_information",
@@ -563,6 +656,20 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "sibson",
+        ("mutual_information",),
+        "I_alpha grows with alpha",
+        "002 section 6",
+        _sibson_below_shannon,
+    ),
+    Rule(
+        "arimoto",
+        ("mutual_information",),
+        "order 1 is Shannon's",
+        "002 Prop 1",
+        _arimoto_is_shannon,
+    ),
+    Rule(
+        "sibson",
         ("maximal_leakage",),
         "maximal leakage",
         "002 Prop 1.3 (corrected)",
@@ -589,6 +696,8 @@ RULES: tuple[Rule, ...] = (
         "002 Prop 3.1 (corrected)",
         _l1_from_lifts,
     ),
+    Rule("l1_lift", ("eps_upper",), "2(1-1/U)", "002 Prop 3.1 (corrected, L = 0)", _l1_from_upper),
+    Rule("l1_lift", ("eps_lower",), "2(1-L)", "002 Prop 3.1 (corrected, any U)", _l1_from_lower),
     Rule(
         "total_variation",
         ("l1_lift",),
@@ -631,7 +740,15 @@ RULES: tuple[Rule, ...] = (
         "002 Prop 3.2 (corrected)",
         _chi2_from_lifts,
     ),
+    Rule("chi2_lift", ("eps_upper",), "U-1", "002 Prop 3.2 (corrected, L = 0)", _chi2_from_upper),
     Rule("chi2_lift", ("l1_lift",), "l1^2/(2 P_min)", "P(s)|l-1| <= l1/2", _chi2_lift_from_l1),
+    Rule(
+        "chi2_lift",
+        ("alpha_lift",),
+        "alpha-lift^2 - 1, alpha >= 2",
+        "power means grow with alpha",
+        _chi2_from_alpha,
+    ),
     Rule("chi2", ("chi2_lift",), "chi2-lift", "002 section 6", _copy("chi2_lift")),
     Rule(
         "l1_lift",
@@ -646,6 +763,13 @@ RULES: tuple[Rule, ...] = (
         "U^((alpha-1)/alpha)",
         "002 Prop 3.3 (tight form)",
         _alpha_from_upper,
+    ),
+    Rule(
+        "alpha_lift",
+        ("chi2_lift",),
+        "sqrt(1+chi2-lift), alpha <= 2",
+        "power means grow with alpha",
+        _alpha_from_chi2,
     ),
     Rule(
         "eps_upper", ("l1_lift",), "ln(1+l1/(2 P_min))", "002 Prop 4.1 (tight form)", _upper_from_l1
@@ -692,6 +816,20 @@ RULES: tuple[Rule, ...] = (
         "002 Prop 5.2 (corrected)",
         _chi2_inverse_from_lifts,
     ),
+    Rule(
+        "l1_lift_inverse",
+        ("eps_lower",),
+        "max(1/L-1, 1)",
+        "002 Prop 5.1 (corrected, any U)",
+        _l1_inverse_from_lower,
+    ),
+    Rule(
+        "chi2_lift_inverse",
+        ("eps_lower",),
+        "max((1/L-1)^2, 1)",
+        "002 Prop 5.2 (corrected, any U)",
+        _chi2_inverse_from_lower,
+    ),
     Rule("alpha_lift_inverse", ("eps_lower",), "1/L", "002 Prop 5.3", _alpha_inverse_from_lower),
     Rule(
         "eps_lower",
@@ -722,7 +860,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def _approximate(
-    guarantee: ApproximateLIP | ApproximateLDP, who: Population | None
+    guarantee: ApproximateLIP | ApproximateLDP, context: Context | None, who: Population | None
 ) -> Iterator[Implication]:
     """Convert between the forms of delta, which all stand at the same epsilon except LDP's."""
     ratio, delta = _up(guarantee.epsilon), guarantee.delta
@@ -732,12 +870,12 @@ def _approximate(
     same = f"at epsilon {epsilon}"
     if isinstance(guarantee, ApproximateLDP):
         share = Fraction(1) if who is None else 1 - who.smallest
-        most = Fraction(1) if who is None else who.largest
+        doubt = Fraction(1, 4) if who is None else who.doubt
         bounds["lip_ediv"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
         bounds["lip_def5"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
         bounds["lip_joint"] = (
-            most * share * delta,
-            f"P_max (1-P_min) delta {same}",
+            doubt * delta,
+            f"max P(1-P) delta {same}",
             "003 Prop 1 (tight form)",
         )
     else:
@@ -769,19 +907,25 @@ def _approximate(
                 "003 Prop 1 (tight form)",
             )
         if guarantee.form != "joint":
-            joint = None if ediv is None or who is None else who.largest * ediv
+            assert ediv is not None
+            joint = ediv if who is None else who.largest * ediv
             bounds["lip_joint"] = (joint, f"P_max ediv {same}", "003 Def 4")
     for target, (value, formula, source) in bounds.items():
-        if value is None:
+        if target == "ldp_delta" and who is not None and not who.complete:
+            yield Implication(target, None, "", _no_bound("ldp", (), who), "")
+        elif value is None:
             yield Implication(target, None, "", missing, "")
         else:
             yield Implication(
                 target, Enclosure.of(_short(min(value, Fraction(1)))), "", formula, source
             )
+    pure = (
+        LDP(guarantee.epsilon) if isinstance(guarantee, ApproximateLDP) else LIP(guarantee.epsilon)
+    )
     reason = "a delta above 0 lets some outputs reveal everything"
-    for target in ("lip", "ldp", "identifiability"):
-        if delta > 0:
-            yield Implication(target, None, "nats", reason, "")
+    for row in implied(pure, context):
+        if row.target in {"lip", "ldp", "identifiability"}:
+            yield row if delta == 0 else Implication(row.target, None, "nats", reason, "")
 
 
 # --- safe-side arithmetic -------------------------------------------------------------------------
