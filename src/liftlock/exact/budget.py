@@ -9,6 +9,7 @@ from fractions import Fraction
 from liftlock.errors import NumberError
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.exact.encoding import fraction_text
 from liftlock.exact.numbers import exact
 
 _LN = re.compile(r"^(?:ln|log)\s*\(?\s*([^()\s]+)\s*\)?$", re.IGNORECASE)
@@ -95,7 +96,7 @@ class Budget:
 
     def __str__(self) -> str:
         if self.ratio is not None:
-            return f"ln {self.ratio}"
+            return f"ln {fraction_text(self.ratio)}"
         return decimal_text(self._epsilon)
 
 
@@ -119,7 +120,7 @@ def decimal_text(value: Fraction) -> str:
         fives += 1
     digits += max(twos, fives)
     if rest != 1 or digits > 18:
-        return str(value)
+        return fraction_text(value)
     sign = "-" if value < 0 else ""
     whole, part = divmod(abs(value.numerator) * 10**digits // value.denominator, 10**digits)
     if digits == 0:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from fractions import Fraction
 from typing import Any
+
+_SHORT_BITS = 2000
 
 JAVASCRIPT_SAFE = 1 << 53
 """Integers up to this size survive a JSON reader that uses floating point."""
@@ -30,6 +33,32 @@ def canonical_bytes(data: Any) -> bytes:
     )
 
 
+def integer_text(value: int) -> str:
+    """Write an integer in decimal; str() refuses those of more than 4300 digits.
+
+    >>> integer_text(-12), len(integer_text(10**5000))
+    ('-12', 5001)
+    """
+    if value < 0:
+        return "-" + integer_text(-value)
+    if value.bit_length() <= _SHORT_BITS:
+        return str(value)
+    digits = value.bit_length() * 3 // 20  # about half of them
+    high, low = divmod(value, 10**digits)
+    return integer_text(high) + integer_text(low).rjust(digits, "0")
+
+
+def fraction_text(value: Fraction) -> str:
+    """Write a fraction of any length exactly.
+
+    >>> fraction_text(Fraction(-1, 3)), fraction_text(Fraction(4))
+    ('-1/3', '4')
+    """
+    if value.denominator == 1:
+        return integer_text(value.numerator)
+    return f"{integer_text(value.numerator)}/{integer_text(value.denominator)}"
+
+
 def integer_to_json(value: int) -> int | str:
     """Write an integer as a JSON number when every reader keeps it exact, else as text."""
-    return int(value) if abs(value) <= JAVASCRIPT_SAFE else str(int(value))
+    return int(value) if abs(value) <= JAVASCRIPT_SAFE else integer_text(int(value))

@@ -11,7 +11,8 @@ from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel, check_format
 from liftlock.context import Context
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.reading import Witness, number_to_json
+from liftlock.exact.encoding import fraction_text
+from liftlock.notions.reading import Witness, ends_to_json, number_to_json
 
 FORMAT = "liftlock.certificate"
 VERSION = 1
@@ -147,8 +148,8 @@ def enclosure_to_json(value: Enclosure) -> Any:
     if value.is_infinite:
         return "inf"
     if value.is_exact:
-        return {"value": number_to_json(value), "exact": str(value.lower)}
-    return {"value": number_to_json(value), "between": [str(value.lower), str(value.upper)]}
+        return {"value": number_to_json(value), "exact": fraction_text(value.lower)}
+    return {"value": number_to_json(value), "between": ends_to_json(value)}
 
 
 def check_certificate_data(data: Any) -> None:
@@ -170,7 +171,9 @@ def _shown(value: Enclosure, digits: int) -> str:
         return "infinite"
     middle = (value.lower + value.upper) / 2
     with localcontext(prec=digits):
-        text = f"{(Decimal(middle.numerator) / Decimal(middle.denominator)).normalize():f}"
-    if value.is_exact and middle.denominator != 1 and len(str(middle)) <= 12:
-        return f"{text} (= {middle})"
+        number = (Decimal(middle.numerator) / Decimal(middle.denominator)).normalize()
+    text = f"{number:f}" if abs(number.adjusted()) <= 40 else f"{number:e}"
+    ratio = fraction_text(middle)
+    if value.is_exact and middle.denominator != 1 and len(ratio) <= 12:
+        return f"{text} (= {ratio})"
     return text

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from liftlock.alphabet import Label, label_to_json
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
+from liftlock.exact.encoding import fraction_text
 from liftlock.prior import Prior
 
 
@@ -97,9 +98,9 @@ class Reading:
         """Return the JSON form."""
         data: dict[str, Any] = {"value": number_to_json(self.value), "unit": self.unit}
         if not self.value.is_infinite:
-            data["enclosure"] = [str(self.value.lower), str(self.value.upper)]
+            data["enclosure"] = ends_to_json(self.value)
         if self.ratio is not None:
-            data["ratio"] = str(self.ratio)
+            data["ratio"] = fraction_text(self.ratio)
         if self.witness is not None:
             data["witness"] = self.witness.to_data()
         return data
@@ -109,6 +110,12 @@ def number_to_json(value: Enclosure) -> float | str:
     """Return a float, or the text "inf" (also for numbers beyond the largest float)."""
     number = float(value)
     return "inf" if math.isinf(number) else number
+
+
+def ends_to_json(value: Enclosure) -> list[str]:
+    """Return both ends of a finite enclosure as exact text."""
+    assert value.upper is not None
+    return [fraction_text(value.lower), fraction_text(value.upper)]
 
 
 T = TypeVar("T", bound=Fraction | Enclosure)
