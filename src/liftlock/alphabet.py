@@ -35,7 +35,7 @@ class Alphabet:
     @classmethod
     def of(cls, labels: Iterable[Any], coordinates: Iterable[Any] | None = None) -> Alphabet:
         """Make an alphabet from labels, and optionally the number each label stands for."""
-        names = tuple(_plain(label) for label in labels)
+        names = tuple(plain_label(label) for label in labels)
         if not names:
             raise LabelError("an alphabet without symbols", remedy="give at least one label")
         seen: set[tuple[type, Label]] = set()
@@ -75,12 +75,15 @@ class Alphabet:
         return {label: index for index, label in enumerate(self.labels)}
 
     def __contains__(self, label: object) -> bool:
-        return label in self._index
+        try:
+            return label in self._index
+        except TypeError:  # a list, say, cannot be a label
+            return False
 
     def index(self, label: Label) -> int:
         """Return the position of a label."""
         try:
-            return self._index[_plain(label)]
+            return self._index[plain_label(label)]
         except (KeyError, TypeError):
             raise self._unknown(label, "") from None
 
@@ -109,7 +112,7 @@ class Alphabet:
 
     def _find(self, value: Any, place: int) -> int:
         try:
-            return self._index[_plain(value)]
+            return self._index[plain_label(value)]
         except (KeyError, TypeError):
             raise self._unknown(value, f"value {place + 1}") from None
 
@@ -186,15 +189,15 @@ def label_to_json(label: Label) -> Any:
 def _label_from_json(data: Any) -> Label:
     if isinstance(data, list):
         return tuple(_label_from_json(part) for part in data)
-    return _plain(data)
+    return plain_label(data)
 
 
-def _plain(label: Any) -> Label:
+def plain_label(label: Any) -> Label:
     """Return a plain Python label; numpy scalars are unwrapped, other types refused."""
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, tuple):
-        return tuple(_plain(part) for part in label)
+        return tuple(plain_label(part) for part in label)
     if isinstance(label, Fraction):
         return str(label)
     if isinstance(label, float):

@@ -55,6 +55,8 @@ class Channel:
                 f"weights of shape {self.weights.shape} for {len(self.inputs)} inputs and "
                 f"{len(self.outputs)} outputs"
             )
+        if len(self.totals) != len(self.inputs):
+            raise RowError(f"{len(self.totals)} totals for {len(self.inputs)} inputs")
         sums = self.weights.sum(axis=1) if self.weights.dtype == object else _sums(self.weights)
         for row, (total, expected) in enumerate(zip(sums, self.totals, strict=True)):
             if total != expected or expected <= 0:
@@ -101,8 +103,15 @@ class Channel:
         normalise: bool = False,
     ) -> Channel:
         """Make a channel from rows of fractions that sum to 1 (or, normalised, to anything > 0)."""
+        if len(rows) != len(inputs):
+            raise RowError(f"{len(rows)} rows for {len(inputs)} inputs")
         weights, totals = [], []
         for label, row in zip(inputs.labels, rows, strict=True):
+            if len(row) != len(outputs):
+                raise RowError(
+                    f"{len(row)} probabilities for {len(outputs)} outputs",
+                    where=f"input {label!r}",
+                )
             total = sum(row, Fraction(0))
             for output, value in zip(outputs.labels, row, strict=True):
                 if value < 0:
@@ -290,10 +299,11 @@ class Channel:
             self.outputs.index(old)
         new = [names.get(label, label) for label in self.outputs.labels]
         outputs = Alphabet.of(dict.fromkeys(new))
-        weights = np.zeros((len(self.inputs), len(outputs)), dtype=self.weights.dtype)
+        # Python integers: two columns that fit int64 may have a sum that does not.
+        weights = np.zeros((len(self.inputs), len(outputs)), dtype=object)
         for column, label in enumerate(new):
-            weights[:, outputs.index(label)] += self.weights[:, column]
-        return self._like(self.inputs, outputs, weights, self.totals)
+            weights[:, outputs.index(label)] += self.weights[:, column].astype(object)
+        return self._like(self.inputs, outputs, as_integers(weights), self.totals)
 
     def restricted(self, inputs: Iterable[Any]) -> Channel:
         """Keep only some inputs; outputs that none of them can give are dropped."""
@@ -314,7 +324,7 @@ class Channel:
 
     def table(self) -> Table:
         """Return this channel as a `Table`, if its rows already stand over one power of two."""
-        common = self.common_total
+        common = max(self.common_total, 2)  # a table has at least one bit
         bits = common.bit_length() - 1
         if common != 1 << bits or bits > MOST_BITS:
             raise RowError(
@@ -322,7 +332,7 @@ class Channel:
                 value=common,
                 remedy="use lock(...) to round them and certify the result",
             )
-        factors = np.array(self.row_factors, dtype=object)[:, None]
+        factors = np.array([common // total for total in self.totals], dtype=object)[:, None]
         weights = as_integers(self.weights.astype(object) * factors)
         return Table.of(self.inputs, self.outputs, weights, bits)
 
@@ -357,7 +367,10 @@ class Table(Channel):
         if not 1 <= bits <= MOST_BITS:
             raise RowError("bits out of range", value=bits, remedy=f"use 1 to {MOST_BITS} bits")
         array = np.array(weights)
-        if array.dtype.kind not in "iuO":
+        whole = array.dtype.kind in "iu" or (
+            array.dtype == object and all(isinstance(w, int | np.integer) for w in array.flat)
+        )
+        if not whole:
             raise RowError(
                 "weights are not integers", value=str(array.dtype), remedy="use lock(...) on floats"
             )

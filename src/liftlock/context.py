@@ -104,7 +104,7 @@ class Joint:
                     where=f"secret {secret!r}",
                     remedy="give every secret the same inputs",
                 )
-            rows.append([exact(row[label], name="count") for label in inputs.labels])
+            rows.append([exact(row[label], name="count") for label in first])
         return cls.from_rows(secrets, inputs, rows)
 
     @classmethod
@@ -510,12 +510,18 @@ def context_from_data(data: Any) -> Context:
         return Family.of(Prior.from_json(member) for member in members)
     if kind == "intervals":
         inputs = Alphabet.from_data(data.get("labels"))
-        ends = zip(data.get("lower", []), data.get("upper", []), strict=True)
-        return Intervals.of(dict(zip(inputs.labels, ends, strict=True)))
+        return Intervals(inputs, _ends(data, "lower", inputs), _ends(data, "upper", inputs))
     if kind == "ball":
-        return Ball.of(Prior.from_json(data.get("centre", {})), data.get("radius"))
+        return Ball.of(Prior.from_json(data.get("centre")), data.get("radius"))
     raise CountError(
         "unknown kind of context",
         value=kind,
         remedy="known kinds are prior, joint, family, intervals and ball",
     )
+
+
+def _ends(data: Mapping[str, Any], name: str, inputs: Alphabet) -> tuple[Fraction, ...]:
+    values = data.get(name)
+    if not isinstance(values, list) or len(values) != len(inputs):
+        raise CountError(f"{name} is not a list of one number for each label", value=values)
+    return tuple(exact_probability(value, name=name) for value in values)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label
+from liftlock.alphabet import Alphabet, Label, plain_label
 from liftlock.errors import CountError, LabelError
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Floats
@@ -104,7 +104,7 @@ class Prior:
         >>> Prior.from_data(["a", "b", "a"], smoothing=1, labels=["a", "b", "c"]).counts
         (3, 2, 1)
         """
-        tally: Counter[Any] = Counter(values)
+        tally = _tally(values)
         if labels is None:
             if not tally:
                 raise CountError("no values", remedy="give at least one value")
@@ -262,6 +262,8 @@ class Prior:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Prior:
         """Read the JSON form."""
+        if not isinstance(data, Mapping):
+            raise CountError("a prior is not an object", value=data)
         alphabet = Alphabet.from_data(data.get("labels"))
         return cls(alphabet, integers_from_json(data.get("counts"), "counts"))
 
@@ -275,6 +277,18 @@ def integers_from_json(data: Any, name: str) -> tuple[int, ...]:
         if number.denominator != 1:
             raise CountError(f"{name} holds a number that is not whole", value=str(number))
     return tuple(int(number) for number in numbers)
+
+
+def _tally(values: Iterable[Any]) -> Counter[Label]:
+    """Count values by the labels that they will have (a Fraction becomes text, say)."""
+    try:
+        given = Counter(values)
+    except TypeError as error:
+        raise LabelError("a value cannot be a label", value=str(error)) from None
+    tally: Counter[Label] = Counter()
+    for value, count in given.items():
+        tally[plain_label(value)] += count
+    return tally
 
 
 def common_integers(numbers: Sequence[Fraction]) -> tuple[int, ...]:

@@ -46,6 +46,7 @@ def exact(value: object, *, name: str = "number") -> Fraction:
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise _not_finite(name, value)
+        _check_exponent(value.adjusted(), name, value)
         return Fraction(value)
     if isinstance(value, float):
         return _from_float(value, name)
@@ -110,11 +111,10 @@ def _from_text(text: str, name: str) -> Fraction:
     lowered = stripped.lower().lstrip("+-")
     if lowered in {"inf", "infinity", "nan"}:
         raise _not_finite(name, text)
-    exponent = re.search(r"[eE]([+-]?\d+)$", stripped)
-    if exponent and abs(int(exponent.group(1))) > _MAX_EXPONENT:
-        raise NumberError(
-            f"{name} has an exponent beyond {_MAX_EXPONENT}", value=text, remedy="check the value"
-        )
+    exponent = re.search(r"[eE]([+-]?[\d_]+)$", stripped)
+    if exponent:
+        digits = exponent.group(1).replace("_", "").lstrip("+-0")
+        _check_exponent(int(digits[:9] or "0"), name, text)
     try:
         return Fraction(stripped)
     except (ValueError, ZeroDivisionError):
@@ -122,6 +122,14 @@ def _from_text(text: str, name: str) -> Fraction:
         if "," in stripped:
             remedy += " (a point, not a comma, before decimals)"
         raise NumberError(f"{name} is not a number", value=text, remedy=remedy) from None
+
+
+def _check_exponent(exponent: int, name: str, value: object) -> None:
+    """Refuse numbers whose exact form would fill the memory."""
+    if abs(exponent) > _MAX_EXPONENT:
+        raise NumberError(
+            f"{name} has an exponent beyond {_MAX_EXPONENT}", value=value, remedy="check the value"
+        )
 
 
 def _not_finite(name: str, value: object) -> NumberError:

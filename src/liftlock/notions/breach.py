@@ -7,6 +7,7 @@ downward rho2-to-rho1 breach is a set with P(Q) >= rho2 and P(Q | y) < rho1, whi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,8 +21,9 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.numbers import exact_probability
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
-from liftlock.notions.notion import safe_text
 from liftlock.notions.reading import Reading, Witness
+
+_TICKS = 10**10
 
 MOST_NODES = 20_000
 """Search steps for one output; when they do not suffice the value is an interval, still certain."""
@@ -216,6 +218,23 @@ class NoBreach:
         return make_certificate(self.name, self.budgets, channel, context, claims, {}, unprotected)
 
     def smallest(self, channel: Channel, context: Context) -> str:
-        """Say the smallest rho2 that the channel satisfies at this rho1."""
+        """Say the smallest rho2 that the channel satisfies at this rho1, to ten decimals."""
         table = lift_table(channel, context)
-        return f"rho2={safe_text(of_table(table, self.rho1).value)} at this rho1"
+        reached = of_table(table, self.rho1).value.upper
+        assert reached is not None
+
+        def mirrored(tick: int) -> bool:
+            fallen = of_table(table, 1 - Fraction(tick, _TICKS)).value.upper
+            return fallen is not None and fallen <= 1 - self.rho1
+
+        low = max(math.ceil(reached * _TICKS), math.floor(self.rho1 * _TICKS) + 1)
+        high = _TICKS
+        # The higher rho2, the smaller the sets whose belief must not fall: look for the turn.
+        if low < high and mirrored(low):
+            high = low
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if mirrored(middle) else (middle, high)
+        if high >= _TICKS:
+            return "no rho2 below 1 at this rho1"
+        return f"rho2={decimal_text(Fraction(high, _TICKS))} at this rho1"
