@@ -1,0 +1,211 @@
+"""Hypothesis strategies: exact priors, joints, channels, sets of priors, and their raw lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel
+from liftlock.context import Ball, Family, Intervals, Joint
+from liftlock.prior import Prior
+from tests import oracles
+
+Row = list[Fraction]
+Rows = list[Row]
+
+
+def inputs_of(count: int) -> list[str]:
+    return [f"x{i}" for i in range(count)]
+
+
+def outputs_of(count: int) -> list[str]:
+    return [f"y{i}" for i in range(count)]
+
+
+def secrets_of(count: int) -> list[str]:
+    return [f"s{i}" for i in range(count)]
+
+
+def fractions(numbers: list[int]) -> Row:
+    total = sum(numbers)
+    return [Fraction(number, total) for number in numbers]
+
+
+@st.composite
+def counts(draw: st.DrawFn, size: int, *, zeros: bool = True) -> list[int]:
+    """Return integers, not all 0: small with many ties, ordinary, or wider than 62 bits."""
+    least = 0 if zeros else 1
+    highest = draw(st.sampled_from([3, 3, 50, 10**6, 2**70]))
+    numbers = draw(st.lists(st.integers(least, highest), min_size=size, max_size=size))
+    if not any(numbers):
+        numbers[draw(st.integers(0, size - 1))] = 1
+    return numbers
+
+
+def make_prior(numbers: list[int], order: list[int] | None = None) -> Prior:
+    """Return a prior, its labels in any order."""
+    labels = inputs_of(len(numbers))
+    places = order if order is not None else range(len(numbers))
+    return Prior.from_counts([(labels[i], numbers[i]) for i in places])
+
+
+def make_channel(rows: Rows) -> Channel:
+    return Channel.from_fractions(
+        Alphabet.of(inputs_of(len(rows))), Alphabet.of(outputs_of(len(rows[0]))), rows
+    )
+
+
+@st.composite
+def priors(draw: st.DrawFn, size: int | None = None, *, zeros: bool = False) -> tuple[Row, Prior]:
+    """Return a prior as fractions and as an object whose labels may stand in another order."""
+    length = size if size is not None else draw(st.integers(1, 5))
+    numbers = draw(counts(length, zeros=zeros))
+    order = draw(st.permutations(range(length)))
+    return fractions(numbers), make_prior(numbers, order)
+
+
+@st.composite
+def rows(draw: st.DrawFn, inputs: int, outputs: int, *, zeros: bool = True) -> Rows:
+    """Return rows with zeros, repeated rows, different totals, unused outputs."""
+    found: Rows = []
+    for _ in range(inputs):
+        if found and draw(st.integers(0, 4)) == 0:
+            found.append(list(draw(st.sampled_from(found))))
+        else:
+            found.append(fractions(draw(counts(outputs, zeros=zeros))))
+    return found
+
+
+@st.composite
+def channels(
+    draw: st.DrawFn, inputs: int | None = None, outputs: int | None = None, *, zeros: bool = True
+) -> tuple[Rows, Channel]:
+    """Return a channel as rows and as an object."""
+    n = inputs if inputs is not None else draw(st.integers(1, 5))
+    m = outputs if outputs is not None else draw(st.integers(1, 5))
+    found = draw(rows(n, m, zeros=zeros))
+    return found, make_channel(found)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A channel in a context (a prior or a joint), and the same as plain fractions."""
+
+    channel: Channel
+    context: Prior | Joint
+    rows: Rows
+    prior: Row
+    joint: Rows | None
+
+    @property
+    def model(self) -> oracles.Model:
+        """What the oracles read."""
+        if self.joint is None:
+            return oracles.of_prior(self.prior, self.rows)
+        return oracles.of_joint(self.joint, self.rows)
+
+    @property
+    def given(self) -> Rows:
+        """The likelihoods of all secrets that LDP compares."""
+        return self.rows if self.joint is None else oracles.conditional(self.joint, self.rows)
+
+    @property
+    def secrets(self) -> list[str]:
+        """The labels of the secrets of positive probability."""
+        make = inputs_of if self.joint is None else secrets_of
+        names = make(len(self.prior if self.joint is None else self.joint))
+        return [names[i] for i in self.model.secrets]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The labels of the outputs of positive probability."""
+        return [outputs_of(len(self.rows[0]))[i] for i in self.model.outputs]
+
+    def lift(self, secret: object, output: object) -> Fraction:
+        """Return one lift of the oracle by labels."""
+        table = oracles.lifts(self.model)
+        return table[self.secrets.index(str(secret))][self.outputs.index(str(output))]
+
+
+def prior_case(numbers: list[int], found: Rows, order: list[int] | None = None) -> Case:
+    return Case(make_channel(found), make_prior(numbers, order), found, fractions(numbers), None)
+
+
+def joint_case(cells: list[list[int]], found: Rows, order: list[int] | None = None) -> Case:
+    total = sum(sum(row) for row in cells)
+    table = [[Fraction(cell, total) for cell in row] for row in cells]
+    labels = inputs_of(len(found))
+    places = order if order is not None else range(len(found))
+    joint = Joint.from_counts(
+        {
+            secret: {labels[i]: row[i] for i in places}
+            for secret, row in zip(secrets_of(len(cells)), cells, strict=True)
+        }
+    )
+    marginal = [sum((row[x] for row in table), Fraction(0)) for x in range(len(found))]
+    return Case(make_channel(found), joint, found, marginal, table)
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    *,
+    zeros: bool = True,
+    inputs: int = 4,
+    outputs: int = 4,
+    impossible: bool = True,
+    joints: bool = True,
+) -> Case:
+    """Return a channel in a prior or a joint.
+
+    `zeros` allows zero likelihoods, `impossible` secrets and inputs of probability 0.
+    """
+    n, m = draw(st.integers(1, inputs)), draw(st.integers(1, outputs))
+    found = draw(rows(n, m, zeros=zeros))
+    order = draw(st.permutations(range(n)))
+    if not joints or draw(st.booleans()):
+        return prior_case(draw(counts(n, zeros=impossible)), found, order)
+    size = draw(st.integers(1, 4))
+    flat = draw(counts(size * n, zeros=impossible))
+    return joint_case([flat[s * n : (s + 1) * n] for s in range(size)], found, order)
+
+
+# --- sets of priors -----------------------------------------------------------------------------
+
+
+@st.composite
+def families(draw: st.DrawFn, size: int, *, zeros: bool = True) -> tuple[Rows, Family]:
+    members = draw(st.lists(priors(size, zeros=zeros), min_size=1, max_size=4))
+    return [row for row, _ in members], Family.of(prior for _, prior in members)
+
+
+@st.composite
+def intervals(draw: st.DrawFn, size: int) -> tuple[Rows, Intervals]:
+    """Return the vertices and the set: intervals around some prior, so that it is not empty."""
+    centre = fractions(draw(counts(size)))
+    scale = draw(st.sampled_from([1, 2, 7, 100]))
+    down = draw(st.lists(st.integers(0, scale), min_size=size, max_size=size))
+    up = draw(st.lists(st.integers(0, scale), min_size=size, max_size=size))
+    lower = [c * Fraction(d, scale) for c, d in zip(centre, down, strict=True)]
+    upper = [c + (1 - c) * Fraction(u, scale) for c, u in zip(centre, up, strict=True)]
+    order = draw(st.permutations(range(size)))
+    labels = inputs_of(size)
+    box = Intervals.of({labels[i]: (lower[i], upper[i]) for i in order})
+    return oracles.interval_vertices(lower, upper), box
+
+
+@st.composite
+def balls(draw: st.DrawFn, size: int) -> tuple[Rows, Ball]:
+    """Return the vertices and the ball."""
+    centre, prior = draw(priors(size, zeros=True))
+    radius = Fraction(draw(st.integers(0, 12)), 12)
+    return oracles.ball_vertices(centre, radius), Ball.of(prior, radius)
+
+
+@st.composite
+def prior_sets(draw: st.DrawFn, size: int) -> tuple[Rows, Family | Intervals | Ball]:
+    """Return any set of priors with its vertices."""
+    return draw(st.one_of(families(size), intervals(size), balls(size)))
