@@ -243,7 +243,12 @@ def _exp(value: Fraction, bits: int) -> Enclosure:
     for _ in range(halvings):
         low = low * low >> work
         high = (high * high >> work) + 1
-    return Enclosure(Fraction(low << k, one), Fraction(high << k, one))
+    return Enclosure(_times_power_of_2(low, k - work), _times_power_of_2(high, k - work))
+
+
+def _times_power_of_2(value: int, shift: int) -> Fraction:
+    # Cancel the powers of 2 here: the general gcd takes seconds on a million bits.
+    return Fraction(value << shift) if shift >= 0 else Fraction(value, 1 << -shift)
 
 
 @lru_cache(maxsize=64)

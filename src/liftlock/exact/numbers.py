@@ -94,7 +94,7 @@ def _from_float(value: float, name: str) -> Fraction:
         raise _not_finite(name, value)
     shortest = repr(float(value))
     digits = Decimal(shortest).as_tuple().digits
-    if len(digits) > TYPED_DIGITS and not value.is_integer():
+    if len(digits) > TYPED_DIGITS and not (value.is_integer() and abs(value) <= 2**53):
         raise NumberError(
             f"{name} looks computed, not typed",
             value=float(value),
