@@ -4,38 +4,47 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet
+from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, channel_from_data
 from liftlock.context import Context, Family, Intervals, Joint, PriorSet, context_from_data
-from liftlock.errors import FileError, InputError
-from liftlock.exact.integers import as_integers
+from liftlock.errors import FileError, InputError, NotCertified, UnprotectedInput
+from liftlock.exact.integers import as_integers, sum_of
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import FORMAT as MECHANISM
-from liftlock.mechanism import Mechanism, read_json, read_text
+from liftlock.mechanism import MOST_DIGITS, Mechanism, located, parse_json, read_text, shaped
 from liftlock.prior import Prior
 
 NEAR_ONE = Fraction(1, 10**9)
 """Sums this close to 1 are normalised exactly (and it is said); others are refused."""
 
 MOST_CELLS = 4_000_000
+"""Tables with more cells are refused: an exact audit of them would not end today."""
 
-_PLAIN = re.compile(r"^\d*\.?\d*$")
+MOST_PAIRS = 20_000_000
+
+_KEPT_DIGITS = 18
+_SHORT_BITS = 256
+_MOST_EXPONENT = 400
+_DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,4}))?", re.ASCII)
+_MARKS = ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
 Note = Callable[[str], None]
-T = TypeVar("T")
 
 
 def _silent(_: str) -> None:
     return None
+
+
+# --- sheets ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ class Sheet:
 
     path: Path
     header: list[str]
+    header_line: int
     rows: list[tuple[int, list[str]]]
 
     def where(self, line: int, column: int | None = None) -> str:
@@ -55,66 +65,115 @@ class Sheet:
 
 def read_sheet(path: Path) -> Sheet:
     """Read a CSV file with a header; every row must be as wide as the header."""
-    text = read_text(path)
-    reader = csv.reader(io.StringIO(text), strict=True)
-    header: list[str] | None = None
+    return _parse_sheet(path, read_text(path))
+
+
+def _parse_sheet(path: Path, text: str) -> Sheet:
     rows: list[tuple[int, list[str]]] = []
+    lines = _lines(path, text)
+    header_line, header = _first(path, lines)
+    most = max(1, MOST_CELLS // len(header))
+    for line, cells in lines:
+        if len(rows) >= most:
+            raise FileError(
+                f"more than {MOST_CELLS:,} cells",
+                where=f"{path}, line {line}",
+                remedy="merge rare symbols first",
+            )
+        rows.append((line, cells))
+    if not rows:
+        raise FileError(
+            "no rows below the header",
+            where=f"{path}, line {header_line}",
+            value=",".join(header),
+            remedy="the first line names the columns, the others hold the data",
+        )
+    return Sheet(path, header, header_line, rows)
+
+
+def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Give the header, then the rows, each with the line it starts on; blank lines are skipped."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] | None = None
+    start = 1
     try:
         for row in reader:
+            line, start = start, reader.line_num + 1
             cells = [cell.strip() for cell in row]
             if not any(cells):
                 continue
             if header is None:
                 header = cells
-                _check_header(path, header)
+                _check_header(path, line, header)
             elif len(cells) != len(header):
-                raise FileError(
-                    f"{len(cells)} cells, but the header has {len(header)}",
-                    where=f"{path}, line {reader.line_num}",
-                    remedy="use one comma between cells and a point before decimals",
-                )
-            else:
-                rows.append((reader.line_num, cells))
-                if len(rows) * len(header) > MOST_CELLS:
-                    raise FileError(
-                        f"more than {MOST_CELLS:,} cells",
-                        where=f"{path}, line {reader.line_num}",
-                        remedy="merge rare symbols first",
-                    )
+                raise _ragged(path, line, cells, header)
+            yield line, cells
     except csv.Error as error:
         raise FileError(
-            "not valid CSV", where=f"{path}, line {reader.line_num}", value=str(error)
+            "not valid CSV",
+            where=f"{path}, line {start}",
+            value=str(error),
+            remedy="is a quotation mark missing?",
         ) from None
-    if header is None or not rows:
-        raise FileError("no rows below the header", where=str(path))
-    return Sheet(path, header, rows)
 
 
-def _check_header(path: Path, header: list[str]) -> None:
+def _first(path: Path, lines: Iterator[tuple[int, list[str]]]) -> tuple[int, list[str]]:
+    found = next(lines, None)
+    if found is None:
+        raise FileError(
+            "only empty cells", where=str(path), remedy="check that it is the right file"
+        )
+    return found
+
+
+def _ragged(path: Path, line: int, cells: list[str], header: list[str]) -> FileError:
+    remedy = "use one comma between cells and a point before decimals"
+    found = _separator(cells[0]) if len(cells) == 1 else None
+    if found is not None:
+        remedy = f"it has {found}: separate cells by commas"
+    return FileError(
+        f"{len(cells)} cell{'s' * (len(cells) != 1)}, but the header has {len(header)}",
+        where=f"{path}, line {line}",
+        value=",".join(cells),
+        remedy=remedy,
+    )
+
+
+def _separator(text: str) -> str | None:
+    return next((name for mark, name in _MARKS if mark in text), None)
+
+
+def _check_header(path: Path, line: int, header: list[str]) -> None:
     if len(header) == 1:
-        for mark, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-            if mark in header[0]:
-                raise FileError(
-                    f"cells separated by {name}",
-                    where=f"{path}, line 1",
-                    remedy="separate them by commas",
-                )
+        found = _separator(header[0])
+        if found is not None:
+            raise FileError(
+                f"cells separated by {found}",
+                where=f"{path}, line {line}",
+                value=header[0],
+                remedy="separate them by commas",
+            )
         raise FileError(
             "only one column",
-            where=f"{path}, line 1",
+            where=f"{path}, line {line}",
             value=header[0],
-            remedy="the first column holds labels, the others numbers",
+            remedy="separate cells by commas: the first column holds labels, the others numbers",
         )
     seen: dict[str, int] = {}
     for column, name in enumerate(header[1:], start=2):
         if not name:
-            raise FileError("column without a name", where=f"{path}, line 1, column {column}")
+            raise FileError(
+                "column without a name",
+                where=f"{path}, line {line}, column {column}",
+                value=",".join(header),
+                remedy="name every column on the first line",
+            )
         if name in seen:
             raise FileError(
                 "column name given twice",
-                where=f"{path}, line 1, columns {seen[name]} and {column}",
+                where=f"{path}, line {line}, columns {seen[name]} and {column}",
                 value=name,
-                remedy="names must be different from one another",
+                remedy="the first line is a header, whose names are different from one another",
             )
         seen[name] = column
 
@@ -123,7 +182,12 @@ def _labels(sheet: Sheet) -> Alphabet:
     seen: dict[str, int] = {}
     for line, cells in sheet.rows:
         if not cells[0]:
-            raise FileError("row without a label", where=sheet.where(line))
+            raise FileError(
+                "row without a label",
+                where=sheet.where(line),
+                value=",".join(cells),
+                remedy="the first cell of every row is its label",
+            )
         if cells[0] in seen:
             raise FileError(
                 "label given twice",
@@ -135,35 +199,72 @@ def _labels(sheet: Sheet) -> Alphabet:
     return Alphabet.of(seen)
 
 
-def _number(sheet: Sheet, line: int, column: int, text: str) -> Fraction:
-    try:
-        value = exact(text)
-    except InputError as error:
+# --- numbers --------------------------------------------------------------------------------
+
+
+def _decimal(text: str) -> tuple[int, int] | None:
+    """Read a plain decimal of 0 or more as integer * 10^-places; None for anything else."""
+    match = _DECIMAL.fullmatch(text)
+    if match is None or len(text) > MOST_DIGITS:
+        return None
+    whole, part, exponent = match.groups()
+    if not whole and not part:
+        return None
+    places = len(part)
+    if exponent is not None:
+        power = int(exponent)
+        if abs(power) > _MOST_EXPONENT:
+            return None
+        places -= power
+    return int(whole + part), places
+
+
+def _number(sheet: Sheet, line: int, column: int, text: str, name: str = "number") -> Fraction:
+    found = _decimal(text)
+    if found is not None:
+        integer, places = found
+        return Fraction(integer, 10**places) if places > 0 else Fraction(integer * 10**-places)
+    where = sheet.where(line, column)
+    if not text:
         raise FileError(
-            error.what, where=sheet.where(line, column), value=text, remedy=error.remedy
-        ) from None
+            f"{name} is missing", where=where, value=text, remedy="write 0 if it is zero"
+        )
+    if len(text) > MOST_DIGITS:
+        raise FileError(
+            f"{name} of {len(text):,} characters", where=where, value=text, remedy="shorten it"
+        )
+    try:
+        value = exact(text, name=name)
+    except InputError as error:
+        raise FileError(error.what, where=where, value=text, remedy=error.remedy) from None
     if value < 0:
         raise FileError(
-            "negative number",
-            where=sheet.where(line, column),
-            value=text,
-            remedy="counts and probabilities are 0 or more",
+            f"{name} is negative", where=where, value=text, remedy=f"a {name} is 0 or more"
         )
     return value
 
 
 def _row_integers(sheet: Sheet, line: int, cells: Sequence[str]) -> tuple[list[int], int]:
-    """Return the row as integers over one denominator."""
-    if all(_PLAIN.match(cell) and cell not in {"", "."} for cell in cells):
-        places = [len(cell) - cell.index(".") - 1 if "." in cell else 0 for cell in cells]
-        most = max(places)
-        return [
-            int(cell.replace(".", "")) * 10 ** (most - place)
-            for cell, place in zip(cells, places, strict=True)
-        ], 10**most
-    numbers = [_number(sheet, line, i + 1, cell) for i, cell in enumerate(cells)]
-    scale = int(np.lcm.reduce(np.array([n.denominator for n in numbers], dtype=object)))
-    return [int(n * scale) for n in numbers], scale
+    """Return a row of probabilities as integers over one denominator."""
+    decimals = [_decimal(cell) for cell in cells]
+    if all(found is not None for found in decimals):
+        plain = [found for found in decimals if found is not None]
+        most = max(0, *(places for _, places in plain))
+        return [integer * 10 ** (most - places) for integer, places in plain], 10**most
+    numbers = [
+        _number(sheet, line, column, cell, "probability")
+        for column, cell in enumerate(cells, start=1)
+    ]
+    scale = math.lcm(*(number.denominator for number in numbers))
+    return [int(number * scale) for number in numbers], scale
+
+
+def _shown(value: Fraction) -> float | str:
+    """Write a sum for people; it may lie beyond the floats."""
+    try:
+        return float(f"{float(value):.12g}")
+    except OverflowError:
+        return "more than 1e308"
 
 
 # --- channels -------------------------------------------------------------------------------
@@ -171,10 +272,15 @@ def _row_integers(sheet: Sheet, line: int, cells: Sequence[str]) -> tuple[list[i
 
 @dataclass(frozen=True)
 class ReadChannel:
-    """A channel from a file, with the context stored beside it, if there is one."""
+    """A channel from a file, with the context stored beside it, if there is one.
+
+    `corner` is the first cell of a CSV, which names the inputs (and is a label if the header is
+    missing).
+    """
 
     channel: Channel
     context: Context | None
+    corner: str = ""
 
 
 def read_channel(path: str | Path, note: Note = _silent) -> ReadChannel:
@@ -184,41 +290,98 @@ def read_channel(path: str | Path, note: Note = _silent) -> ReadChannel:
     Rows within 1e-9 of 1 are normalised exactly, and `note` is told.
     """
     place = Path(path)
-    if _is_json(place):
-        data = read_json(place)
+    text = read_text(place)
+    if not _is_json(place, text):
+        return _channel_from_sheet(_parse_sheet(place, text), note)
+    data = parse_json(text, place)
+    with located(place), shaped():
         if isinstance(data, dict) and data.get("format") == MECHANISM:
-            mechanism = Mechanism.from_data(data)
+            try:
+                mechanism = Mechanism.from_data(data)
+            except (NotCertified, UnprotectedInput) as refusal:
+                raise FileError(
+                    "mechanism without the guarantee it claims",
+                    value=str(refusal),
+                    remedy="the file was changed; make it again with lock",
+                ) from None
             return ReadChannel(mechanism.channel, mechanism.context)
         return ReadChannel(channel_from_data(data), None)
-    sheet = read_sheet(place)
+
+
+def _channel_from_sheet(sheet: Sheet, note: Note) -> ReadChannel:
     inputs = _labels(sheet)
     outputs = Alphabet.of(sheet.header[1:])
     rows: list[list[int]] = []
-    totals: list[int] = []
-    off: list[tuple[str, Fraction]] = []
+    scales: list[int] = []
     for line, cells in sheet.rows:
         integers, scale = _row_integers(sheet, line, cells[1:])
-        total = sum(integers)
-        share = Fraction(total, scale)
-        if abs(share - 1) > NEAR_ONE:
-            raise FileError(
-                "row does not sum to 1",
-                where=f"{sheet.where(line)}, input {cells[0]!r}",
-                value=f"{float(share):.12g}",
-                remedy="correct the probabilities (within 1e-9 they are normalised)",
-            )
-        if share != 1:
-            off.append((cells[0], share))
         rows.append(integers)
-        totals.append(total)
+        scales.append(scale)
+    shares = [Fraction(sum(row), scale) for row, scale in zip(rows, scales, strict=True)]
+    for position, share in enumerate(shares):
+        if abs(share - 1) > NEAR_ONE:
+            raise _wrong_sum(sheet, position, share, rows, scales)
+    off = [position for position, share in enumerate(shares) if share != 1]
+    totals = [sum(row) for row in rows]
     if off:
-        label, share = max(off, key=lambda item: abs(item[1] - 1))
+        worst = max(off, key=lambda position: abs(shares[position] - 1))
+        how = "were divided by their sum"
+        if math.lcm(*totals).bit_length() > _SHORT_BITS:
+            rows, totals = _on_one_grid(rows, scales)
+            how += f", to {_KEPT_DIGITS} digits"
         note(
-            f"{len(off)} of {len(rows)} rows did not sum to 1 exactly and were divided by their "
-            f"sum (largest gap {float(abs(share - 1)):.2g}, input {label!r})"
+            f"{len(off)} of {len(rows)} rows of {sheet.path} did not sum to 1 exactly and {how} "
+            f"(largest gap {float(abs(shares[worst] - 1)):.2g}, input {inputs.labels[worst]!r})"
         )
     weights = as_integers(np.array(rows, dtype=object))
-    return ReadChannel(Channel(inputs, outputs, weights, tuple(totals)), None)
+    return ReadChannel(
+        Channel(inputs, outputs, weights, tuple(totals)), None, corner=sheet.header[0]
+    )
+
+
+def _on_one_grid(rows: list[list[int]], scales: list[int]) -> tuple[list[list[int]], list[int]]:
+    """Normalise rows over one common total, every probability to 18 digits or more.
+
+    Exact quotients would give every row a denominator of its own, whose common multiple grows with
+    the number of rows until the audit no longer ends; the digits left out here lie below those
+    that a computed matrix has. No probability becomes zero.
+    """
+    scale = math.lcm(*scales)
+    scaled = [
+        [weight * (scale // own) for weight in row] for row, own in zip(rows, scales, strict=True)
+    ]
+    least = min(weight for row in scaled for weight in row if weight)
+    grid = scale * 10 ** max(0, _KEPT_DIGITS + 1 - len(str(least)))
+    for row in scaled:
+        total = sum(row)
+        row[:] = [weight * grid // total for weight in row]
+        row[row.index(max(row))] += grid - sum(row)
+    return scaled, [grid] * len(scaled)
+
+
+def _wrong_sum(
+    sheet: Sheet, position: int, share: Fraction, rows: list[list[int]], scales: list[int]
+) -> FileError:
+    """Say that a row does not sum to 1, and guess why."""
+    line, cells = sheet.rows[position]
+    remedy = "correct the probabilities (within 1e-9 they are normalised)"
+    columns = [
+        sum_of(Fraction(row[column], scale) for row, scale in zip(rows, scales, strict=True))
+        for column in range(len(rows[0]))
+        if len(rows) * len(rows[0]) <= 10_000
+    ]
+    if columns and all(abs(total - 1) <= NEAR_ONE for total in columns):
+        remedy = "the columns sum to 1, so exchange rows and columns: one row for each input"
+    elif abs(share - 100) <= 100 * NEAR_ONE:
+        remedy = "write percentages with their sign, like 70%"
+    elif share > 1 and scales[position] == 1:
+        remedy = "these look like counts: divide every row by its sum"
+    return FileError(
+        "row does not sum to 1",
+        where=f"{sheet.where(line)}, input {cells[0]!r}",
+        value=_shown(share),
+        remedy=remedy,
+    )
 
 
 # --- priors and joints ----------------------------------------------------------------------
@@ -230,22 +393,25 @@ def read_prior(path: str | Path, note: Note = _silent) -> Prior:
     JSON is ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}`` or a stored prior.
     """
     place = Path(path)
-    if _is_json(place):
-        return _prior_from_json(place, read_json(place), note)
-    sheet = read_sheet(place)
+    text = read_text(place)
+    if _is_json(place, text):
+        return _prior_from_json(place, parse_json(text, place), note)
+    sheet = _parse_sheet(place, text)
     kind = sheet.header[1].lower()
     if len(sheet.header) != 2 or kind not in {"count", "counts", "probability", "probabilities"}:
         raise FileError(
             "header is not label,count or label,probability",
-            where=f"{place}, line 1",
+            where=sheet.where(sheet.header_line),
             value=",".join(sheet.header),
-            remedy="name the second column count or probability",
+            remedy="write one of these on the first line, then one label on each line",
         )
+    name = "count" if kind.startswith("count") else "probability"
     labels = _labels(sheet)
-    numbers = [_number(sheet, line, 1, cells[1]) for line, cells in sheet.rows]
+    numbers = [_number(sheet, line, 1, cells[1], name) for line, cells in sheet.rows]
     pairs = list(zip(labels.labels, numbers, strict=True))
-    if kind.startswith("count"):
-        return _located(place, lambda: Prior.from_counts(pairs))
+    if name == "count":
+        with located(place):
+            return Prior.from_counts(pairs)
     return _from_probabilities(place, pairs, note)
 
 
@@ -254,34 +420,41 @@ def _from_probabilities(
 ) -> Prior:
     total = sum((value for _, value in pairs), Fraction(0))
     if abs(total - 1) > NEAR_ONE:
+        remedy = "correct them (within 1e-9 they are normalised), or give counts"
+        if abs(total - 100) <= 100 * NEAR_ONE:
+            remedy = "write percentages with their sign, like 70%, or name the column count"
         raise FileError(
-            f"{what} do not sum to 1",
-            where=str(place),
-            value=f"{float(total):.12g}",
-            remedy="correct them (within 1e-9 they are normalised), or give counts",
+            f"{what} do not sum to 1", where=str(place), value=_shown(total), remedy=remedy
         )
     if total != 1:
         note(
             f"{what} in {place} summed to 1 only within {float(abs(total - 1)):.2g} and were "
             "divided by their sum"
         )
-    return _located(place, lambda: Prior.from_probabilities(pairs, normalise=True))
+    with located(place):
+        return Prior.from_probabilities(pairs, normalise=True)
 
 
 def _prior_from_json(place: Path, data: Any, note: Note) -> Prior:
     if isinstance(data, dict) and "kind" in data:
-        context = _located(place, lambda: context_from_data(data))
+        context = _stored_context(place, data)
         if not isinstance(context, Prior):
             raise FileError(
-                "not a prior", where=str(place), value=data["kind"], remedy="give it as --family"
+                "not a prior",
+                where=str(place),
+                value=data["kind"],
+                remedy=f"give it as {'--joint' if isinstance(context, Joint) else '--family'}",
             )
         return context
     if isinstance(data, dict) and isinstance(data.get("counts"), dict):
-        counts = data["counts"]
-        return _located(place, lambda: Prior.from_counts(counts))
+        with located(place):
+            return Prior.from_counts(data["counts"])
     if isinstance(data, dict) and isinstance(data.get("probabilities"), dict):
-        found = data["probabilities"]
-        pairs = _located(place, lambda: [(label, exact(value)) for label, value in found.items()])
+        with located(place):
+            pairs = [
+                (label, exact(value, name=f"probability of {label!r}"))
+                for label, value in data["probabilities"].items()
+            ]
         return _from_probabilities(place, pairs, note)
     raise FileError(
         "JSON does not hold a prior",
@@ -290,22 +463,34 @@ def _prior_from_json(place: Path, data: Any, note: Note) -> Prior:
     )
 
 
+def _stored_context(place: Path, data: Any) -> Context:
+    with located(place), shaped():
+        return context_from_data(data)
+
+
 def read_joint(path: str | Path) -> Joint:
     """Read a joint: a CSV contingency table (rows secrets, columns inputs), or JSON."""
     place = Path(path)
-    if _is_json(place):
-        context = _located(place, lambda: context_from_data(read_json(place)))
+    text = read_text(place)
+    if _is_json(place, text):
+        context = _stored_context(place, parse_json(text, place))
         if not isinstance(context, Joint):
-            raise FileError("not a joint", where=str(place), remedy='its "kind" must be "joint"')
+            raise FileError(
+                "not a joint",
+                where=str(place),
+                value=context.describe(),
+                remedy='its "kind" must be "joint"',
+            )
         return context
-    sheet = read_sheet(place)
+    sheet = _parse_sheet(place, text)
     secrets = _labels(sheet)
     inputs = Alphabet.of(sheet.header[1:])
     numbers = [
-        [_number(sheet, line, i + 1, cell) for i, cell in enumerate(cells[1:])]
+        [_number(sheet, line, column, cells[column], "count") for column in range(1, len(cells))]
         for line, cells in sheet.rows
     ]
-    return _located(place, lambda: Joint.from_rows(secrets, inputs, numbers))
+    with located(place):
+        return Joint.from_rows(secrets, inputs, numbers)
 
 
 def read_priors(path: str | Path, note: Note = _silent) -> PriorSet:
@@ -315,14 +500,20 @@ def read_priors(path: str | Path, note: Note = _silent) -> PriorSet:
     ``label,lower,upper`` for intervals. JSON: a stored family, intervals or ball.
     """
     place = Path(path)
-    if _is_json(place):
-        context = _located(place, lambda: context_from_data(read_json(place)))
+    text = read_text(place)
+    if _is_json(place, text):
+        context = _stored_context(place, parse_json(text, place))
         if isinstance(context, Prior):
             return Family.of([context])
         if not isinstance(context, PriorSet):
-            raise FileError("not a set of priors", where=str(place))
+            raise FileError(
+                "not a set of priors",
+                where=str(place),
+                value=context.describe(),
+                remedy="give it as --joint",
+            )
         return context
-    sheet = read_sheet(place)
+    sheet = _parse_sheet(place, text)
     labels = _labels(sheet)
     columns = [
         [_number(sheet, line, column, cells[column]) for line, cells in sheet.rows]
@@ -330,49 +521,109 @@ def read_priors(path: str | Path, note: Note = _silent) -> PriorSet:
     ]
     if [name.lower() for name in sheet.header[1:]] == ["lower", "upper"]:
         ends = dict(zip(labels.labels, zip(*columns, strict=True), strict=True))
-        return _located(place, lambda: Intervals.of(ends))
+        with located(place):
+            return Intervals.of(ends)
     priors = []
     for name, column in zip(sheet.header[1:], columns, strict=True):
         pairs = list(zip(labels.labels, column, strict=True))
         if all(value.denominator == 1 for value in column):
-            priors.append(_located(place, partial(Prior.from_counts, pairs)))
+            with located(f"{place}, column {name!r}"):
+                priors.append(Prior.from_counts(pairs))
         else:
             priors.append(_from_probabilities(place, pairs, note, f"probabilities of {name!r}"))
     return Family.of(priors)
+
+
+def label_place(path: Path, label: Label, *, in_header: bool = False) -> str:
+    """Say where in a file a label stands, as well as can be found; used to word an error."""
+    try:
+        text = read_text(path)
+        if _is_json(path, text):
+            return str(path)
+        sheet = _parse_sheet(path, text)
+    except FileError:
+        return str(path)
+    if in_header:
+        if str(label) in sheet.header[1:]:
+            return sheet.where(sheet.header_line, sheet.header.index(str(label), 1))
+        return str(path)
+    lines = [line for line, cells in sheet.rows if cells[0] == str(label)]
+    return sheet.where(lines[0]) if lines else str(path)
+
+
+# --- recorded pairs -------------------------------------------------------------------------
 
 
 def read_pairs(
     path: str | Path, columns: tuple[str, str] | None = None
 ) -> tuple[list[str], list[str]]:
     """Read input-output pairs: two columns of a CSV, by name or the first two."""
-    sheet = read_sheet(Path(path))
-    if columns is None:
-        first, second = 0, 1
-    else:
-        for name in columns:
-            if name not in sheet.header:
+    place = Path(path)
+    lines = _lines(place, read_text(place))
+    line, header = _first(place, lines)
+    first, second = (0, 1) if columns is None else _find_columns(place, line, header, columns)
+    inputs: list[str] = []
+    outputs: list[str] = []
+    kept: dict[str, str] = {}
+    for line, cells in lines:
+        if len(inputs) >= MOST_PAIRS:
+            raise FileError(
+                f"more than {MOST_PAIRS:,} pairs",
+                where=f"{place}, line {line}",
+                remedy="audit a random part of them",
+            )
+        for column, values in ((first, inputs), (second, outputs)):
+            cell = cells[column]
+            if not cell:
                 raise FileError(
-                    "no such column",
-                    where=f"{path}, line 1",
-                    value=name,
-                    remedy=f"it has {', '.join(sheet.header)}",
+                    f"{('input', 'output')[column == second]} is missing",
+                    where=f"{place}, line {line}, column {column + 1} ({header[column]!r})",
+                    value=",".join(cells),
+                    remedy="drop the line, or give the missing value a name",
                 )
-        first, second = sheet.header.index(columns[0]), sheet.header.index(columns[1])
-    inputs = [cells[first] for _, cells in sheet.rows]
-    outputs = [cells[second] for _, cells in sheet.rows]
+            # One copy of every label: millions of pairs have few different ones.
+            values.append(kept.setdefault(cell, cell))
+    if not inputs:
+        raise FileError(
+            "no rows below the header",
+            where=f"{place}, line {line}",
+            value=",".join(header),
+            remedy="the first line names the columns, the others hold the pairs",
+        )
     return inputs, outputs
 
 
-def _is_json(path: Path) -> bool:
-    return path.suffix.lower() == ".json"
+def record_place(path: Path, position: int, columns: tuple[str, str] | None = None) -> str:
+    """Say on which line and in which column the input of a pair stands; used to word an error."""
+    lines = _lines(path, read_text(path))
+    _, header = _first(path, lines)
+    column = 0 if columns is None else header.index(columns[0])
+    for number, (line, _) in enumerate(lines):
+        if number == position:
+            return f"{path}, line {line}, column {column + 1} ({header[column]!r})"
+    return str(path)
 
 
-def _located(place: Path, make: Callable[[], T]) -> T:
-    """Run a constructor and name the file in whatever it refuses."""
-    try:
-        return make()
-    except FileError:
-        raise
-    except InputError as error:
-        where = f"{place}, {error.where}" if error.where else str(place)
-        raise FileError(error.what, where=where, value=error.value, remedy=error.remedy) from None
+def _find_columns(
+    place: Path, line: int, header: list[str], columns: tuple[str, str]
+) -> tuple[int, int]:
+    for name in columns:
+        if name not in header:
+            raise FileError(
+                "no such column",
+                where=f"{place}, line {line}",
+                value=name,
+                remedy=f"it has {', '.join(header)}",
+            )
+    if columns[0] == columns[1]:
+        raise FileError(
+            "one column for inputs and outputs",
+            where=f"{place}, line {line}",
+            value=columns[0],
+            remedy="name two columns",
+        )
+    return header.index(columns[0]), header.index(columns[1])
+
+
+def _is_json(path: Path, text: str) -> bool:
+    return path.suffix.lower() == ".json" or text.lstrip()[:1] in {"{", "["}

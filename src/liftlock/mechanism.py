@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -14,7 +16,8 @@ from liftlock.channel import Channel, Table, channel_from_data, check_format
 from liftlock.context import Context, context_from_data
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.errors import FileError, InputError, NotCertified
+from liftlock.errors import FileError, InputError, LiftlockError, NotCertified
+from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.notions.audit import Audit, audit
 from liftlock.notions.certificate import Certificate, check_certificate_data
@@ -97,35 +100,98 @@ class Mechanism:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:
         """Read a mechanism file and prove its guarantee again; a stored verdict is not believed."""
-        return cls.from_data(read_json(Path(path)))
+        place = Path(path)
+        data = read_json(place)
+        with located(place):
+            return cls.from_data(data)
 
     @classmethod
     def from_data(cls, data: Any) -> Mechanism:
-        """Read the JSON form, and run the exact audit on it."""
+        """Read the JSON form, and run the exact audit on it.
+
+        A file that was changed after it was certified is refused, even if what it says now could
+        be certified too: nobody has vouched for it.
+        """
         check_format(data, FORMAT, VERSION)
-        channel = channel_from_data(data.get("channel"))
+        with shaped():
+            channel = channel_from_data(data.get("channel"))
+            context = context_from_data(data.get("context"))
+            stored = data.get("certificate")
+            check_certificate_data(stored)
+            budgets = stored.get("budgets")
+            if not isinstance(budgets, dict):
+                raise FileError("the certificate has no budgets", remedy=_MAKE_AGAIN)
+            notion = make_notion(str(stored.get("notion")), budgets)
         if not isinstance(channel, Table):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
             )
-        context = context_from_data(data.get("context"))
-        stored = data.get("certificate")
-        check_certificate_data(stored)
-        budgets = stored.get("budgets")
-        if not isinstance(budgets, dict):
-            raise FileError("the certificate has no budgets")
-        notion = make_notion(str(stored.get("notion")), budgets)
+        for name, found in (("channel", channel.fingerprint), ("context", context.fingerprint)):
+            if stored.get(name) != found:
+                raise FileError(
+                    f"the certificate speaks of another {name}",
+                    value=stored.get(name),
+                    remedy=_MAKE_AGAIN,
+                )
         impossible: Impossible = "ignore" if stored.get("unprotected") else "refuse"
         certificate = notion.certify(channel, context, impossible=impossible)
         if not certificate.holds:
             raise NotCertified(certificate, notion.smallest(channel, context))
-        if stored.get("channel") != channel.fingerprint:
-            raise FileError(
-                "the file's certificate speaks of another channel",
-                value=stored.get("channel"),
-                remedy="the file was changed; make it again with lock(...)",
-            )
+        _check_stored(stored, certificate)
         return cls(channel, certificate, context)
+
+
+_MAKE_AGAIN = "the file was changed after it was certified; make it again with lock"
+
+
+def _check_stored(stored: Any, certificate: Certificate) -> None:
+    """Refuse a certificate whose claims are not the ones the audit has just made."""
+    fresh = certificate.to_data()
+    claims = stored.get("claims")
+    same = (
+        stored.get("holds") is True
+        and stored.get("unprotected") == fresh["unprotected"]
+        and isinstance(claims, list)
+        and len(claims) == len(fresh["claims"])
+        and all(_same_claim(old, new) for old, new in zip(claims, fresh["claims"], strict=True))
+    )
+    if not same:
+        raise FileError(
+            "the certificate does not say what the audit finds",
+            value=certificate.guarantee,
+            remedy=_MAKE_AGAIN,
+        )
+
+
+def _same_claim(old: Any, new: Any) -> bool:
+    if not isinstance(old, dict):
+        return False
+    if any(old.get(key) != new[key] for key in ("quantity", "relation", "holds")):
+        return False
+    return all(_same_number(old.get(key), new[key]) for key in ("measured", "bound"))
+
+
+def _same_number(old: Any, new: Any) -> bool:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return bool(old == new)
+    if all(old.get(key) == new.get(key) for key in ("exact", "between")):
+        return True
+    # Overlap is enough: another release may enclose the same number more narrowly.
+    left, right = _ends(old), _ends(new)
+    return bool(left and right and left[0] <= right[1] and right[0] <= left[1])
+
+
+def _ends(data: Any) -> tuple[Fraction, Fraction] | None:
+    """Return the ends of an enclosure as `enclosure_to_json` wrote it."""
+    if not isinstance(data, dict):
+        return None
+    ends = data.get("between", [data.get("exact")] * 2)
+    if not isinstance(ends, list) or len(ends) != 2:
+        return None
+    try:
+        return exact(ends[0]), exact(ends[1])
+    except InputError:
+        return None
 
 
 def lock(
@@ -141,20 +207,53 @@ def lock(
     return Mechanism(locked.channel, locked.certificate, context)
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file completely or not at all."""
+def check_writable(path: Path) -> None:
+    """Refuse a file that could not be written, before any work is done."""
+    if not path.parent.is_dir():
+        raise FileError("no such folder", where=str(path.parent), remedy="make it first")
+    if path.is_dir():
+        raise FileError("a folder, not a file", where=str(path), remedy="add a file name")
+    if not os.access(path.parent, os.W_OK):
+        raise FileError(
+            "cannot write into the folder",
+            where=str(path.parent),
+            remedy="choose a folder that you may write to",
+        )
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[Path]:
+    """Give the name of a new file beside `path`, and move it there only when all went well."""
+    check_writable(path)
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
     except OSError as error:
-        raise FileError("cannot write", where=str(path), value=error.strerror) from None
+        raise _cannot_write(path, error) from None
+    fresh = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        yield fresh
+        fresh.chmod(0o666 & ~_umask())
+        fresh.replace(path)
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file completely or not at all."""
+    with written_atomically(path) as fresh:
+        fresh.write_text(text, encoding="utf-8")
+
+
+def _cannot_write(path: Path, error: OSError) -> FileError:
+    return FileError(
+        "cannot write",
+        where=str(path),
+        value=error.strerror,
+        remedy="choose a file that you may write to",
+    )
 
 
 def _umask() -> int:
@@ -166,43 +265,160 @@ def _umask() -> int:
 MOST_BYTES = 512 * 1024 * 1024
 """Larger text files are refused rather than read into memory."""
 
+MOST_DIGITS = 500
+"""Longer numbers are refused: nobody measures them, and they would stall exact arithmetic."""
+
+_LABEL_KEYS = frozenset({"labels", "inputs", "outputs", "secrets", "unprotected"})
+
 
 def read_text(path: Path) -> str:
     """Read a text file, with a clear error for everything that can be wrong with it."""
     try:
-        size = path.stat().st_size
         if path.is_dir():
-            raise FileError("a folder, not a file", where=str(path))
-        if size > MOST_BYTES:
             raise FileError(
-                f"file of {size / 2**20:.0f} MiB is too large",
-                where=str(path),
-                remedy=f"channels and priors are at most {MOST_BYTES // 2**20} MiB",
+                "a folder, not a file", where=str(path), remedy="name the file inside it"
             )
-        raw = path.read_bytes()
+        with path.open("rb") as stream:
+            # Pipes and devices have no size, so the limit is on what is read.
+            raw = stream.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise FileError("no such file", where=str(path), remedy="check the path") from None
     except OSError as error:
-        raise FileError("cannot read", where=str(path), value=error.strerror) from None
-    if not raw.strip():
-        raise FileError("empty file", where=str(path), remedy="it has no content at all")
-    if b"\0" in raw[:4096]:
-        raise FileError("not a text file", where=str(path), remedy="give CSV or JSON in UTF-8")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
         raise FileError(
-            "not UTF-8", where=f"{path}, byte {error.start}", remedy="save the file as UTF-8"
+            "cannot read", where=str(path), value=error.strerror, remedy="check its permissions"
         ) from None
+    except ValueError:
+        raise FileError("not a file name", where=repr(str(path)), remedy="check the path") from None
+    if len(raw) > MOST_BYTES:
+        raise FileError(
+            f"file larger than {_size(MOST_BYTES)}",
+            where=str(path),
+            value=f"{_size(path.stat().st_size)}" if path.is_file() else None,
+            remedy="merge rare symbols first",
+        )
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FileError("UTF-16 text", where=str(path), remedy="save the file as UTF-8")
+    nul = raw.find(b"\0")
+    if nul >= 0:
+        raise FileError(
+            "not a text file", where=f"{path}, byte {nul + 1}", remedy="give CSV or JSON in UTF-8"
+        )
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            "not UTF-8",
+            where=f"{path}, line {line}, byte {error.start + 1}",
+            value=bytes(raw[error.start : error.start + 1]),
+            remedy="save the file as UTF-8",
+        ) from None
+    if not text.strip():
+        raise FileError("empty file", where=str(path), remedy="check that it is the right one")
+    return text
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.4g} {unit}"
+    return f"{count} bytes"
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON; decimals are kept as text, so that 0.7 stays seven tenths."""
+    """Read a JSON file; see `parse_json`."""
+    return parse_json(read_text(path), path)
+
+
+def parse_json(text: str, path: Path) -> Any:
+    """Parse JSON; decimals are kept as text, so that 0.7 stays seven tenths.
+
+    Decimals that are labels become floats again, since a label is a name and not a quantity. A key
+    given twice is refused: a JSON reader would silently keep the last.
+    """
+
+    def refuse(what: str, value: object, remedy: str) -> FileError:
+        return FileError(what, where=str(path), value=value, remedy=remedy)
+
+    def integer(digits: str) -> int:
+        if len(digits) > MOST_DIGITS:
+            raise refuse(f"number of {len(digits):,} digits", digits, "check the value")
+        return int(digits)
+
+    def constant(name: str) -> Any:
+        raise refuse("number is not finite", name, "give a finite number")
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in items:
+            if key in found:
+                raise refuse("key given twice", key, "labels must be different from one another")
+            found[key] = _floats(value) if key in _LABEL_KEYS else value
+        return found
+
     try:
-        return json.loads(read_text(path), parse_float=str)
+        data = json.loads(
+            text,
+            parse_float=_Decimal,
+            parse_int=integer,
+            parse_constant=constant,
+            object_pairs_hook=pairs,
+        )
+        if "\\u" in text:
+            json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise FileError(
             "not valid JSON",
             where=f"{path}, line {error.lineno}, column {error.colno}",
             value=error.msg,
+            remedy="is the file complete?",
+        ) from None
+    except RecursionError:
+        raise refuse("JSON nested too deeply", None, "check that it is the right file") from None
+    except UnicodeEncodeError as error:
+        raise refuse(
+            "half of a character", error.object[error.start], "write labels in whole characters"
+        ) from None
+    return data
+
+
+class _Decimal(str):
+    """A decimal number as it was written."""
+
+    __slots__ = ()
+
+
+def _floats(value: Any) -> Any:
+    """Turn decimals back into floats, in a list of labels."""
+    if isinstance(value, list):
+        return [_floats(item) for item in value]
+    return float(value) if isinstance(value, _Decimal) else value
+
+
+@contextmanager
+def located(path: Path | str) -> Iterator[None]:
+    """Name the file in whatever is refused while its content is being understood."""
+    try:
+        yield
+    except InputError as error:
+        place = str(path)
+        if isinstance(error, FileError) and error.where.startswith(place):
+            raise
+        where = f"{place}, {error.where}" if error.where else place
+        remedy = error.remedy or "check that it is the right file, or correct it"
+        raise FileError(error.what, where=where, value=error.value, remedy=remedy) from None
+
+
+@contextmanager
+def shaped() -> Iterator[None]:
+    """Refuse JSON of the wrong shape: a file may hold any type anywhere."""
+    try:
+        yield
+    except LiftlockError:
+        raise
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise FileError(
+            "content of the wrong shape",
+            value=str(error),
+            remedy="check that it is the right file, or make it again",
         ) from None

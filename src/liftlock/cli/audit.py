@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
-from liftlock.cli.options import FILE, context_options, make_console, noting, read_context
-from liftlock.errors import FileError
+from liftlock.cli.console import Notes, make_console, show, show_json, working
+from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
+from liftlock.exact.budget import Budget
 from liftlock.files import read_channel
-from liftlock.notions.audit import audit
+from liftlock.notions.audit import Audit, audit
+from liftlock.notions.certificate import Certificate
+from liftlock.notions.order import read_order
 from liftlock.notions.registry import parse_claim
-from liftlock.report.heatmap import check_picture, draw_lifts
+from liftlock.report.curve import check_curve, draw_curve
+from liftlock.report.heatmap import check_drawable, draw_lifts
+from liftlock.report.labels import printable
+from liftlock.report.pictures import check_picture
 from liftlock.report.text import audit_report, certificate_lines
 
 
-@click.command("audit")
+@click.command("audit", short_help="Measure every privacy notion of a channel, exactly.")
 @click.argument("channel", type=FILE)
 @context_options
+@impossible_option
 @click.option("--alpha", metavar="A", help="Also the measures of order A (a number, or inf).")
 @click.option("--at-epsilon", metavar="E", help="Also the deltas of (E, delta)-LIP and -LDP.")
 @click.option(
@@ -28,14 +33,7 @@ from liftlock.report.text import audit_report, certificate_lines
     "claims",
     multiple=True,
     metavar="NOTION=VALUE",
-    help="Exit 1 when a guarantee does not hold, e.g. lip=1 or alip=1.3,0.7. Repeatable.",
-)
-@click.option(
-    "--impossible",
-    type=click.Choice(["refuse", "ignore"]),
-    default="refuse",
-    show_default=True,
-    help="Inputs of prior probability 0 that the channel accepts.",
+    help="Exit 1 when it does not hold, e.g. lip=1 or alip=1.3,0.7. Repeatable.",
 )
 @click.option(
     "--plot",
@@ -43,7 +41,14 @@ from liftlock.report.text import audit_report, certificate_lines
     metavar="PICTURE",
     help="Draw the lifts as a heat map (.png, .svg or .pdf).",
 )
+@click.option(
+    "--plot-curve",
+    type=FILE,
+    metavar="PICTURE",
+    help="Draw delta against epsilon (.png, .svg or .pdf).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only what fails.")
 def audit_command(
     channel: Path,
     alpha: str | None,
@@ -51,7 +56,9 @@ def audit_command(
     claims: tuple[str, ...],
     impossible: Any,
     plot: Path | None,
+    plot_curve: Path | None,
     as_json: bool,
+    quiet: bool,
     **context_paths: Any,
 ) -> int:
     """Measure every privacy notion of CHANNEL, exactly, with witnesses.
@@ -63,50 +70,65 @@ def audit_command(
     \b
     liftlock audit channel.csv --prior prior.csv
     liftlock audit channel.csv --joint joint.csv --check alip=1.3,0.7
-    liftlock audit channel.csv --prior prior.csv --json --alpha 2 --at-epsilon 0.5
+    liftlock audit channel.csv --prior prior.csv --json --alpha 2
+
+    `liftlock notions` lists what --check understands. Exit code 1: a check failed; 2: bad input.
     """
-    console, aside = make_console(), make_console(error=True)
-    note = noting(aside)
-    if plot is not None:
-        check_picture(plot)
+    if alpha is not None:
+        read_order(alpha)
+    if at_epsilon is not None:
+        Budget.of(at_epsilon, name="--at-epsilon")
     guarantees = [parse_claim(text, alpha=alpha, at_epsilon=at_epsilon) for text in claims]
+    for picture in (plot, plot_curve):
+        if picture is not None:
+            check_picture(picture)
+    note = Notes()
     read = read_channel(channel, note)
-    context = read_context(**context_paths, note=note) or read.context
-    if context is None:
-        raise FileError(
-            "no context",
-            remedy="say what is known of the inputs: --prior, --joint or --family",
-        )
-    working = aside.status("reading") if aside.is_terminal else nullcontext()
-    with working as status:
+    context = agreed_context(read, channel, context_paths, note, impossible)
+    if plot is not None:
+        check_drawable(context)
+    if plot_curve is not None:
+        check_curve(context)
+    with working("auditing") as progress:
+        verdicts = [
+            (guarantee, guarantee.certify(read.channel, context, impossible=impossible))
+            for guarantee in guarantees
+        ]
         result = audit(
             read.channel,
             context,
             alpha=alpha,
             at_epsilon=at_epsilon,
             impossible=impossible,
-            progress=None if status is None else lambda step: status.update(f"auditing: {step}"),
+            progress=progress,
         )
-        verdicts = [
-            (g, g.certify(read.channel, context, impossible=impossible)) for g in guarantees
-        ]
-    if plot is not None:
-        draw_lifts(result, plot)
-        note(f"heat map written to {plot}")
+        if plot is not None:
+            progress("heat map")
+            draw_lifts(result, plot)
+            note(f"heat map written to {plot}")
+        if plot_curve is not None:
+            draw_curve(result, plot_curve, progress)
+            note(f"curve written to {plot_curve}")
+    certificates = [certificate for _, certificate in verdicts]
     if as_json:
-        data = result.to_data()
-        data["checks"] = [certificate.to_data() for _, certificate in verdicts]
-        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
-    else:
-        console.print(audit_report(result))
-    failed = False
+        show_json(audit_data(result, certificates, note.texts))
+    elif not quiet:
+        show(audit_report(result, make_console().width))
+        for certificate in certificates:
+            show(certificate_lines(certificate))
+    if not quiet:
+        note.show()
     for guarantee, certificate in verdicts:
-        failed = failed or not certificate.holds
-        if not as_json:
-            console.print(certificate_lines(certificate))
         if not certificate.holds:
             smallest = guarantee.smallest(read.channel, context)
-            click.echo(
-                f"liftlock: {certificate.refusal()}; this channel satisfies {smallest}", err=True
-            )
-    return 1 if failed else 0
+            text = f"{certificate.refusal()}; this channel satisfies {smallest}"
+            click.echo(f"liftlock: {printable(text)}", err=True)
+    return 0 if all(certificate.holds for certificate in certificates) else 1
+
+
+def audit_data(result: Audit, certificates: list[Certificate], notes: list[str]) -> dict[str, Any]:
+    """Return the JSON form of an audit with its checks."""
+    data = result.to_data()
+    data["checks"] = [certificate.to_data() for certificate in certificates]
+    data["notes"] = list(notes)
+    return data

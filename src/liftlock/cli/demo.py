@@ -5,33 +5,38 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 from rich.rule import Rule
+from rich.text import Text
 
-from liftlock.cli.options import FILE, make_console
+from liftlock.cli.console import make_console, show
+from liftlock.cli.options import FILE
 from liftlock.designs.draft import Draft
-from liftlock.errors import NotCertified
+from liftlock.errors import FileError, InputError, NotCertified
+from liftlock.exact.integers import Floats
 from liftlock.files import read_channel, read_prior
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
-from liftlock.report.heatmap import check_picture, draw_lifts
+from liftlock.report.heatmap import draw_lifts
+from liftlock.report.pictures import check_picture
 from liftlock.report.text import audit_report, certificate_lines
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-PEOPLE = 10_000
 SURVEY = {"none": 7_000, "cold": 2_000, "flu": 1_000}
 EPSILON = "1"
+TRUE_LEAKAGE = "2"
+"""A guarantee that the published response does keep, so that it can be sampled at all."""
+
+_MARKER = "about.txt"
+_FILES = ("prior.csv", "published.csv", "mechanism.json", "reports.csv", "pairs.csv", "lifts.png")
 
 
-@click.command("demo")
+@click.command("demo", short_help="Audit, lock, release and check a health survey.")
 @click.option(
     "--folder",
     type=FILE,
@@ -41,57 +46,90 @@ EPSILON = "1"
 )
 def demo_command(folder: Path) -> int:
     """Audit, lock, release and check a health survey, on data made here."""
-    console = make_console()
-    folder.mkdir(parents=True, exist_ok=True)
+    _prepare(folder)
     prior = Prior.from_counts(SURVEY)
     prior_file, published_file = folder / "prior.csv", folder / "published.csv"
-    _write_rows(prior_file, ["label", "count"], [[x, c] for x, c in SURVEY.items()])
+    _write_rows(prior_file, ["label", "count"], SURVEY.items())
     _write_matrix(published_file, prior, _published(prior))
 
-    _heading(console, "1. A response from the literature, audited")
-    console.print(f"liftlock audit {published_file} --prior {prior_file} --check lip={EPSILON}\n")
+    _heading("1. A response from the literature, audited")
+    show(f"liftlock audit {published_file} --prior {prior_file} --check lip={EPSILON}", wrap=False)
+    show("")
     published = read_channel(published_file).channel
     result = audit(published, read_prior(prior_file))
-    console.print(audit_report(result))
+    show(audit_report(result, make_console().width))
 
-    _heading(console, f"2. It was published as {EPSILON}-LIP; the exact audit refuses it")
+    _heading(f"2. It was published as {EPSILON}-LIP; the exact audit refuses it")
     try:
         lock(published, LIP(EPSILON), prior)
     except NotCertified as refusal:
-        console.print(str(refusal), style="red", markup=False)
+        show(Text(str(refusal), style="red"))
 
-    _heading(console, f"3. A response that keeps {EPSILON}-LIP, locked to integers and certified")
+    _heading(f"3. A response that keeps {EPSILON}-LIP, locked to integers and certified")
     mechanism = lock(_safe(prior), LIP(EPSILON), prior)
     mechanism_file = folder / "mechanism.json"
     mechanism.save(mechanism_file)
-    console.print(certificate_lines(mechanism.certificate))
-    console.print(mechanism.audit().worst_case(), markup=False)
-    console.print(f"written to {mechanism_file}", style="dim", markup=False)
+    show(certificate_lines(mechanism.certificate))
+    show(mechanism.audit().worst_case())
+    show(Text(f"written to {mechanism_file}", style="dim"))
 
-    _heading(console, f"4. {PEOPLE:,} people answer, each through the mechanism")
-    _release(console, Mechanism.load(mechanism_file), folder)
+    truth = [label for label, count in SURVEY.items() for _ in range(count)]
+    _heading(f"4. {len(truth):,} people answer, each through the mechanism")
+    _release(Mechanism.load(mechanism_file), truth, folder / "reports.csv")
 
+    _heading("5. The lifts of the published response as a picture")
     picture = folder / "lifts.png"
-    _heading(console, "5. The lifts as a picture")
     try:
         check_picture(picture)
         draw_lifts(result, picture)
-        console.print(f"written to {picture}", markup=False)
-    except ValueError as problem:
-        console.print(str(problem), style="yellow", markup=False)
+        show(f"written to {picture}")
+    except InputError as problem:
+        show(str(problem))
+
+    pairs_file = folder / "pairs.csv"
+    recorded = lock(published, LIP(TRUE_LEAKAGE), prior).simulate(truth, seed=1)
+    _write_rows(pairs_file, ["answer", "report"], zip(truth, recorded, strict=True))
+    _heading("Now try")
+    show(
+        f"liftlock audit {mechanism_file} --alpha 2 --at-epsilon 0.5\n"
+        f"liftlock probe {pairs_file} --prior {prior_file} --claim lip={EPSILON}\n"
+        f"liftlock relations lip={EPSILON} --prior {prior_file}",
+        wrap=False,
+    )
     return 0
 
 
-def _heading(console: Console, text: str) -> None:
-    console.print()
-    console.print(Rule(text, align="left"))
+def _prepare(folder: Path) -> None:
+    """Make the folder; files that are not the demo's own are never replaced."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        others = [name for name in _FILES if (folder / name).exists()]
+        if others and not (folder / _MARKER).exists():
+            raise FileError(
+                "a file that the demo did not make",
+                where=str(folder / others[0]),
+                remedy="choose another --folder",
+            )
+        (folder / _MARKER).write_text("Made by `liftlock demo`; may be deleted.\n")
+    except OSError as error:
+        raise FileError(
+            "cannot write the examples",
+            where=str(folder),
+            value=error.strerror,
+            remedy="choose another --folder",
+        ) from None
 
 
-def _published(prior: Prior) -> np.ndarray:
+def _heading(text: str) -> None:
+    show("")
+    show(Rule(text, align="left"))
+
+
+def _published(prior: Prior) -> Floats:
     """The response of 000 eq. (19): keep with 1 - 1/E, else draw from the prior."""
     masses = prior.floats()
     keep = 1 - math.exp(-float(EPSILON))
-    matrix: np.ndarray = keep * np.eye(len(masses)) + (1 - keep) * masses
+    matrix: Floats = keep * np.eye(len(masses)) + (1 - keep) * masses
     return matrix
 
 
@@ -105,27 +143,26 @@ def _safe(prior: Prior) -> Draft:
     return Draft.of(labels, labels, keep * np.eye(len(masses)) + (1 - keep) * masses)
 
 
-def _release(console: Console, mechanism: Mechanism, folder: Path) -> None:
-    truth = [label for label, count in SURVEY.items() for _ in range(count * PEOPLE // 10_000)]
+def _release(mechanism: Mechanism, truth: Sequence[str], reports_file: Path) -> None:
     reports = mechanism.release(truth)
-    _write_rows(folder / "reports.csv", ["report"], [[report] for report in reports])
+    _write_rows(reports_file, ["report"], [[report] for report in reports])
     sent = Counter(reports)
     # Undo the randomisation on average: solve counts = true counts through the channel.
     matrix = mechanism.channel.floats()
     inputs, outputs = mechanism.channel.inputs.labels, mechanism.channel.outputs.labels
     observed = np.array([sent[label] for label in outputs], dtype=float)
     estimate = np.linalg.solve(matrix.T, observed)
-    for label, value in zip(inputs, estimate, strict=True):
-        console.print(
-            f"{label!s:>6}: true {SURVEY[str(label)]:>6,}   reported {sent[label]:>6,}   "
-            f"estimated {value:>9,.0f}",
-            markup=False,
-        )
-    console.print(f"reports written to {folder / 'reports.csv'}", style="dim", markup=False)
+    lines = [
+        f"{label!s:>6}: true {SURVEY[str(label)]:>6,}   reported {sent[label]:>6,}   "
+        f"estimated {value:>6,.0f}"
+        for label, value in zip(inputs, estimate, strict=True)
+    ]
+    show("\n".join(lines))
+    show(Text(f"reports written to {reports_file}", style="dim"))
 
 
-def _write_matrix(path: Path, prior: Prior, matrix: np.ndarray) -> None:
-    rows = []
+def _write_matrix(path: Path, prior: Prior, matrix: Floats) -> None:
+    rows: list[list[object]] = []
     for label, row in zip(prior.labels, matrix, strict=True):
         # Nine decimals that sum to 1 exactly: the last cell takes what is left.
         cells = [round(float(value), 9) for value in row]
@@ -134,8 +171,13 @@ def _write_matrix(path: Path, prior: Prior, matrix: np.ndarray) -> None:
     _write_rows(path, ["input", *(str(label) for label in prior.labels)], rows)
 
 
-def _write_rows(path: Path, header: list[str], rows: list[list[object]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(header)
-        writer.writerows(rows)
+def _write_rows(path: Path, header: list[str], rows: Iterable[Iterable[object]]) -> None:
+    try:
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(header)
+            writer.writerows(rows)
+    except OSError as error:
+        raise FileError(
+            "cannot write", where=str(path), value=error.strerror, remedy="choose another --folder"
+        ) from None

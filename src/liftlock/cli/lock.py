@@ -7,17 +7,19 @@ from typing import Any
 
 import click
 
-from liftlock.cli.options import FILE, context_options, make_console, noting, read_context
+from liftlock.cli.console import Notes, show, working
+from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
 from liftlock.errors import FileError
 from liftlock.files import read_channel
-from liftlock.mechanism import lock
+from liftlock.mechanism import check_writable, lock
 from liftlock.notions.registry import parse_claim
 from liftlock.report.text import certificate_lines
 
 
-@click.command("lock")
+@click.command("lock", short_help="Turn a matrix into a certified mechanism file.")
 @click.argument("matrix", type=FILE)
 @context_options
+@impossible_option
 @click.option(
     "--guarantee",
     required=True,
@@ -25,7 +27,12 @@ from liftlock.report.text import certificate_lines
     help="What must hold, e.g. lip=1 or alip=1.3,0.7.",
 )
 @click.option(
-    "-o", "--output", type=FILE, required=True, help="The mechanism file to write (JSON)."
+    "-o",
+    "--output",
+    type=FILE,
+    required=True,
+    metavar="MECHANISM",
+    help="The mechanism file to write (JSON).",
 )
 @click.option(
     "--bits",
@@ -33,13 +40,6 @@ from liftlock.report.text import certificate_lines
     default=52,
     show_default=True,
     help="Rows become integers that sum to 2^BITS.",
-)
-@click.option(
-    "--impossible",
-    type=click.Choice(["refuse", "ignore"]),
-    default="refuse",
-    show_default=True,
-    help="Inputs of prior probability 0 that the channel accepts.",
 )
 def lock_command(
     matrix: Path, guarantee: str, output: Path, bits: int, impossible: Any, **context_paths: Any
@@ -52,17 +52,20 @@ def lock_command(
     \b
     liftlock lock channel.csv --prior prior.csv --guarantee lip=1 -o mechanism.json
     """
-    note = noting(make_console(error=True))
+    note = Notes()
     notion = parse_claim(guarantee)
+    check_writable(output)
+    for name, path in (("MATRIX", matrix), *context_paths.items()):
+        if isinstance(path, Path) and path.exists() and output.resolve() == path.resolve():
+            raise FileError(
+                f"the output would replace {name}", where=str(output), remedy="choose another name"
+            )
     read = read_channel(matrix, note)
-    context = read_context(**context_paths, note=note) or read.context
-    if context is None:
-        raise FileError(
-            "no context",
-            remedy="say what is known of the inputs: --prior, --joint or --family",
-        )
-    mechanism = lock(read.channel, notion, context, bits=bits, impossible=impossible)
-    mechanism.save(output)
-    make_console().print(certificate_lines(mechanism.certificate))
+    context = agreed_context(read, matrix, context_paths, note, impossible)
+    with working("locking"):
+        mechanism = lock(read.channel, notion, context, bits=bits, impossible=impossible)
+        mechanism.save(output)
+    show(certificate_lines(mechanism.certificate))
     note(f"written to {output}")
+    note.show()
     return 0

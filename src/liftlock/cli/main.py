@@ -3,27 +3,71 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from liftlock import __version__
 from liftlock.cli.audit import audit_command
+from liftlock.cli.console import silence
 from liftlock.cli.demo import demo_command
 from liftlock.cli.lock import lock_command
+from liftlock.cli.probe import probe_command
 from liftlock.cli.relations import notions_command, relations_command
 from liftlock.errors import LiftlockError, NotCertified
+from liftlock.report.labels import printable
 
 BAD_INPUT = 2
 REFUSED = 1
+INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Interrupted(Exception):
+    """Somebody pressed Ctrl-C."""
+
+
+class Commands(click.Group):
+    """The subcommands, in the order a newcomer meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Keep the order of registration."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand; click itself would answer Ctrl-C with an empty line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="liftlock")
-def group() -> None:
-    """Context-aware local privacy that can be checked."""
+@click.pass_context
+def group(context: click.Context) -> None:
+    """Context-aware local privacy that can be checked.
+
+    Start with `liftlock demo`: a minute, on data it makes itself. Then audit your own matrix:
+
+    \b
+    liftlock audit channel.csv --prior prior.csv
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
-for command in (audit_command, demo_command, lock_command, notions_command, relations_command):
+for command in (
+    demo_command,
+    audit_command,
+    lock_command,
+    probe_command,
+    relations_command,
+    notions_command,
+):
     group.add_command(command)
 
 
@@ -32,25 +76,39 @@ def main(arguments: list[str] | None = None) -> int:
 
     Exit codes: 0 fine, 1 a guarantee was refused, 2 bad input or usage, 130 interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A label that the terminal's encoding lacks is written as an escape, not an error.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
     try:
         result = group.main(args=arguments, prog_name="liftlock", standalone_mode=False)
-        code = int(result) if isinstance(result, int) else 0
+        code = result if isinstance(result, int) else 0
     except NotCertified as error:
-        click.echo(f"liftlock: refused: {error}", err=True)
-        code = REFUSED
+        code = _fail(f"refused: {error}", REFUSED)
     except LiftlockError as error:
-        click.echo(f"liftlock: {error}", err=True)
-        code = BAD_INPUT
-    except click.exceptions.Abort:
-        click.echo("liftlock: interrupted; nothing was written", err=True)
-        code = 130
+        code = _fail(str(error), BAD_INPUT)
+    except (Interrupted, KeyboardInterrupt, click.exceptions.Abort):
+        if sys.stderr.isatty():
+            click.echo(err=True)
+        code = _fail("interrupted; nothing more is written", INTERRUPTED)
+    except click.UsageError as error:
+        path = "liftlock" if error.ctx is None else error.ctx.command_path
+        code = _fail(f"{error.format_message().rstrip('.')}; see {path} --help", BAD_INPUT)
     except click.ClickException as error:
-        error.show()
-        code = BAD_INPUT
+        code = _fail(error.format_message(), BAD_INPUT)
     except BrokenPipeError:
-        # The reader (head, less) went away: that is not an error of ours.
-        sys.stderr.close()
+        silence()
         code = 0
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence()
     if arguments is None:
         sys.exit(code)
+    return code
+
+
+def _fail(text: str, code: int) -> int:
+    click.echo(f"liftlock: {printable(' '.join(text.split()))}", err=True)
     return code

@@ -1,4 +1,4 @@
-"""Options that several commands share: which context, how to speak."""
+"""Options that several commands share: which context, and what it must agree with."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console
 
-from liftlock.context import Ball, Context
-from liftlock.files import read_joint, read_prior, read_priors
-from liftlock.prior import Prior
+from liftlock.cli.matching import matched, refuse_unprotected
+from liftlock.context import Ball, Context, Joint
+from liftlock.errors import InputError
+from liftlock.exact.numbers import exact, exact_probability
+from liftlock.files import ReadChannel, read_joint, read_prior, read_priors
 
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -47,12 +48,23 @@ def context_options(command: F) -> F:
             click.option(
                 "--smooth",
                 metavar="A",
-                help="With --prior: add A to every count (unseen symbols get A).",
+                help="With --prior: add A to every count.",
             ),
         )
     ):
         command = option(command)
     return command
+
+
+def impossible_option(command: F) -> F:
+    """Add the option that says what to do with inputs of prior probability 0."""
+    return click.option(
+        "--impossible",
+        type=click.Choice(["refuse", "ignore"]),
+        default="refuse",
+        show_default=True,
+        help="Inputs that the channel accepts and the prior calls impossible.",
+    )(command)
 
 
 def read_context(
@@ -64,35 +76,59 @@ def read_context(
     note: Callable[[str], None],
 ) -> Context | None:
     """Read the one context that was named, or None."""
-    given = [
-        name
-        for name, value in (("--prior", prior), ("--joint", joint), ("--family", family))
-        if value is not None
-    ]
+    named = {"--prior": prior, "--joint": joint, "--family": family}
+    given = [name for name, value in named.items() if value is not None]
     if len(given) > 1:
         raise click.UsageError(f"give only one of {' and '.join(given)}")
-    if (radius or smooth) and prior is None:
-        raise click.UsageError("--radius and --smooth go with --prior")
+    for name, value in (("--radius", radius), ("--smooth", smooth)):
+        if value is not None and prior is None:
+            raise click.UsageError(f"{name} goes with --prior")
+    # Before any file is read: a slip of the pen should not cost a minute.
+    if radius is not None:
+        exact_probability(radius, name="--radius")
+    if smooth is not None and exact(smooth, name="--smooth") < 0:
+        raise InputError("--smooth is negative", value=smooth, remedy="give 0 or more")
     if joint is not None:
         return read_joint(joint)
     if family is not None:
         return read_priors(family, note)
     if prior is None:
         return None
-    found: Prior = read_prior(prior, note)
+    found = read_prior(prior, note)
     if smooth is not None:
         found = found.smoothed(smooth)
     return Ball.of(found, radius) if radius is not None else found
 
 
-def make_console(*, error: bool = False) -> Console:
-    """Return a console that does not cut numbers when the output is not a terminal."""
-    console = Console(stderr=error, highlight=False, soft_wrap=False)
-    if not console.is_terminal:
-        return Console(stderr=error, highlight=False, width=max(console.width, 110))
-    return console
-
-
-def noting(console: Console) -> Callable[[str], None]:
-    """Return a function that prints a note."""
-    return lambda text: console.print(f"note: {text}", style="yellow", markup=False)
+def agreed_context(
+    read: ReadChannel,
+    channel: Path,
+    paths: dict[str, Any],
+    note: Callable[[str], None],
+    impossible: str,
+) -> Context:
+    """Read the context, and make sure that it speaks of the inputs of the channel."""
+    found = read_context(**paths, note=note)
+    source = next((paths[key] for key in ("prior", "joint", "family") if paths[key]), channel)
+    context = found if found is not None else read.context
+    if context is None:
+        raise InputError(
+            "no context",
+            where=str(channel),
+            remedy="say what is known of its inputs: --prior, --joint or --family",
+        )
+    context = matched(read, context, channel, source)
+    if impossible == "refuse":
+        refuse_unprotected(read.channel, context, channel, source)
+    if isinstance(context, Joint):
+        never = [
+            label
+            for label, count in zip(
+                context.secrets.labels, context.secret_prior.counts, strict=True
+            )
+            if not count
+        ]
+        if never:
+            listed = ", ".join(repr(label) for label in never[:5])
+            note(f"left out, because they never occur in {source}: secrets {listed}")
+    return context

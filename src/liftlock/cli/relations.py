@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from liftlock.cli.options import context_options, make_console, noting, read_context
+from liftlock.cli.console import Notes, show, show_json
+from liftlock.cli.options import context_options, read_context
 from liftlock.notions.registry import REGISTRY, parse_claim
 from liftlock.notions.relations import implied
 from liftlock.report.text import notions_table, relations_table
 
 
-@click.command("relations")
+@click.command("relations", short_help="Say what a guarantee proves in every other notion.")
 @click.argument("guarantee")
 @context_options
 @click.option("--alpha", metavar="A", help="Also the measures of order A.")
@@ -25,19 +25,25 @@ def relations_command(
 
     With a prior the bounds are sharper; without one they hold for every prior. Directions that
     do not exist are listed with the reason.
+
+    \b
+    liftlock relations lip=1
+    liftlock relations alip=1.3,0.7 --prior prior.csv
     """
-    context = read_context(**context_paths, note=noting(make_console(error=True)))
+    note = Notes()
     notion = parse_claim(guarantee, alpha=alpha)
+    context = read_context(**context_paths, note=note)
     rows = implied(notion, context, alpha=alpha)
     if as_json:
-        click.echo(json.dumps([row.to_data() for row in rows], ensure_ascii=False, indent=1))
+        show_json([row.to_data() for row in rows])
     else:
-        make_console().print(relations_table(str(notion), context, rows))
+        show(relations_table(str(notion), context, rows))
+    note.show()
     return 0
 
 
-@click.command("notions")
+@click.command("notions", short_help="List every privacy notion and how to write it.")
 def notions_command() -> int:
     """List every privacy notion and how to write it in --check."""
-    make_console().print(notions_table(REGISTRY))
+    show(notions_table(REGISTRY))
     return 0

@@ -1,4 +1,4 @@
-"""Audits, certificates and relations as text for a terminal."""
+"""Audits, certificates, relations and probes as text for a terminal."""
 
 from __future__ import annotations
 
@@ -6,32 +6,48 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from liftlock.alphabet import Label
 from liftlock.context import Context, Joint
 from liftlock.exact.enclosure import Enclosure
+from liftlock.exact.encoding import fraction_text
 from liftlock.notions.audit import Audit
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.notion import safe_text
-from liftlock.notions.reading import Reading
+from liftlock.notions.reading import Reading, Witness
 from liftlock.notions.registry import Entry
 from liftlock.notions.relations import Implication
+from liftlock.probe.result import ProbeResult
+from liftlock.report.labels import printable, shown
 from liftlock.report.names import NAMES
 
+WIDE = 100
+"""From this many columns on there is room for the exact numbers beside their witnesses."""
 
-def audit_report(result: Audit) -> RenderableType:
+_EXACT_LENGTH = 24
+_SEVERAL = 3
+
+
+def audit_report(result: Audit, width: int = WIDE) -> RenderableType:
     """Return the readable audit: words first, then the table."""
     who = "the secret" if isinstance(result.context, Joint) else "the value itself"
     head = Text(
-        f"{len(result.channel.inputs)} inputs, {len(result.channel.outputs)} outputs; "
+        f"{_number(len(result.channel.inputs), 'input')}, "
+        f"{_number(len(result.channel.outputs), 'output')}; "
         f"{result.context.describe()}; protects {who}"
     )
-    words = Text(result.worst_case(), style="bold")
-    parts: list[RenderableType] = [head, Text(), words, Text(), _table(result)]
+    words = Text(worst_case(result), style="bold")
+    parts: list[RenderableType] = [head, Text(), words, Text(), _table(result, width)]
     if result.unprotected:
-        shown = ", ".join(str(label) for label in result.unprotected[:5])
-        parts.append(Text(f"NOT protected (prior probability 0): {shown}", style="bold red"))
+        parts.append(
+            Text(
+                f"NOT protected (prior probability 0): {several(result.unprotected, 5)}",
+                style="bold red",
+            )
+        )
     parts.append(
         Text(
             f"channel {result.channel.fingerprint[:16]}, context {result.context.fingerprint[:16]}",
@@ -41,62 +57,127 @@ def audit_report(result: Audit) -> RenderableType:
     return Group(*parts)
 
 
-def _table(result: Audit) -> Grid:
-    grid = Grid(
-        box=None, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 2, 0, 0)
-    )
+def worst_case(result: Audit) -> str:
+    """Say what an adversary learns at worst, with labels that cannot disturb the terminal."""
+    text = result.worst_case()
+    for extreme in (result.lifts.largest, result.lifts.smallest):
+        for label in (extreme.witness.secret, extreme.witness.output):
+            if isinstance(label, str) and label != printable(label):
+                text = text.replace(label, printable(label))
+    return text
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _table(result: Audit, width: int) -> Grid:
+    wide = width >= WIDE
+    grid = _grid()
     grid.add_column("notion", no_wrap=True)
     grid.add_column("value", justify="right", no_wrap=True)
-    grid.add_column("exactly", no_wrap=True)
-    grid.add_column("where")
+    if wide:
+        grid.add_column("exactly", no_wrap=True)
+    grid.add_column('where: "secret" at "output"')
     for key, reading in result.readings.items():
+        exactly = [exact_text(reading)] if wide else []
+        where = "" if reading.witness is None else where_text(reading.witness)
         grid.add_row(
             NAMES.get(key, key),
             value_text(reading),
-            exact_text(reading),
-            str(reading.witness) if reading.witness is not None else "",
+            *exactly,
+            Text(where),
             style="red" if reading.value.is_infinite else None,
         )
     return grid
+
+
+def _grid(title: str | None = None) -> Grid:
+    return Grid(
+        title=title,
+        title_justify="left",
+        title_style="",
+        box=None,
+        pad_edge=False,
+        show_edge=False,
+        header_style="bold",
+        padding=(0, 2, 0, 0),
+    )
+
+
+def where_text(witness: Witness) -> str:
+    """Say where a value is attained.
+
+    >>> where_text(Witness(secret="flu", other="none", output="yes"))
+    '"flu" against "none" at "yes"'
+    >>> where_text(Witness(secret="flu", outputs=("no", "yes")))
+    '"flu" at "no", "yes"'
+    """
+    parts = []
+    if witness.secret is not None:
+        parts.append(shown(witness.secret))
+    if witness.secrets is not None:
+        parts.append(several(witness.secrets))
+    if witness.other is not None:
+        parts.append(f"against {shown(witness.other)}")
+    if witness.output is not None:
+        parts.append(f"at {shown(witness.output)}")
+    if witness.outputs is not None:
+        parts.append(f"at {several(witness.outputs)}")
+    if witness.prior is not None:
+        masses = [
+            f"{shown(label, 12)} {float(mass):.3g}"
+            for label, mass in zip(witness.prior.labels, witness.prior.fractions, strict=True)
+        ]
+        more = f", … {len(masses)} symbols" if len(masses) > _SEVERAL else ""
+        parts.append(f"for the prior {', '.join(masses[:_SEVERAL])}{more}")
+    return " ".join(parts)
+
+
+def several(labels: Sequence[Label], most: int = _SEVERAL) -> str:
+    """List a few labels, and say how many more there are."""
+    listed = ", ".join(shown(label) for label in labels[:most])
+    return listed if len(labels) <= most else f"{listed} and {len(labels) - most} more"
 
 
 def value_text(reading: Reading) -> str:
     """Write a value with its unit."""
     if reading.value.is_infinite:
         return "infinite"
-    return f"{float(reading.value):.6f}" + (f" {reading.unit}" if reading.unit else "")
+    number = float(reading.value)
+    text = f"{number:.6f}" if 1e-4 <= abs(number) < 1e6 or number == 0 else f"{number:.5e}"
+    return text + (f" {reading.unit}" if reading.unit else "")
 
 
 def exact_text(reading: Reading) -> str:
     """Write the exact number, when it is short enough to read."""
     if reading.ratio is not None:
-        text = str(reading.ratio)
-        return f"ln {text}" if len(text) <= 24 else _digits("ln ", reading.ratio)
-    if reading.value.is_exact:
-        text = str(reading.value.lower)
-        return text if len(text) <= 24 else _digits("", reading.value.lower)
-    return ""
+        return _fraction("ln ", reading.ratio)
+    return _fraction("", reading.value.lower) if reading.value.is_exact else ""
 
 
-def _digits(prefix: str, value: Fraction) -> str:
-    return f"{prefix}(fraction of {len(str(value.numerator))} digits)"
+def _fraction(prefix: str, value: Fraction) -> str:
+    digits = round(0.30103 * max(value.numerator.bit_length(), value.denominator.bit_length())) + 1
+    text = fraction_text(value) if digits <= _EXACT_LENGTH else ""
+    if 0 < len(text) <= _EXACT_LENGTH:
+        return prefix + text
+    return f"{prefix}(fraction of {digits:,} digits)"
 
 
-def certificate_lines(certificate: Certificate) -> Text:
+def certificate_lines(certificate: Certificate) -> RenderableType:
     """Return a certificate, green or red."""
-    return Text(str(certificate), style="green" if certificate.holds else "red")
+    style = "green" if certificate.holds else "red"
+    parts: list[RenderableType] = []
+    for line in str(certificate).splitlines():
+        text = Text(printable(line.strip()), style=style)
+        parts.append(Padding(text, (0, 0, 0, 2)) if line.startswith(" ") else text)
+    return Group(*parts)
 
 
 def relations_table(guarantee: str, context: Context | None, rows: Sequence[Implication]) -> Grid:
     """Return what a guarantee implies."""
     about = "every prior" if context is None else context.describe()
-    grid = Grid(
-        title=f"what {guarantee} implies, for {about}",
-        box=None,
-        header_style="bold",
-        title_justify="left",
-        padding=(0, 2, 0, 0),
-    )
+    grid = _grid(f"what {guarantee} implies, for {about}")
     grid.add_column("notion", no_wrap=True)
     grid.add_column("at most", justify="right", no_wrap=True)
     grid.add_column("how")
@@ -105,8 +186,8 @@ def relations_table(guarantee: str, context: Context | None, rows: Sequence[Impl
         grid.add_row(
             NAMES.get(row.target, row.target),
             "no bound" if row.bound is None else bound_text(row.bound, row.unit),
-            row.formula,
-            row.source,
+            Text(row.formula),
+            Text(row.source),
             style="dim" if row.bound is None else None,
         )
     return grid
@@ -119,10 +200,46 @@ def bound_text(bound: Enclosure, unit: str) -> str:
 
 def notions_table(entries: Mapping[str, Entry]) -> Grid:
     """List the notions and how to write them."""
-    grid = Grid(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    grid = _grid()
     grid.add_column("write", no_wrap=True)
     grid.add_column("means")
     for name, entry in entries.items():
         values = ",".join(parameter.upper() for parameter in entry.parameters)
         grid.add_row(f"{name}={values}", entry.says)
     return grid
+
+
+def probe_report(result: ProbeResult) -> RenderableType:
+    """Return what a statistical audit found: the verdict, then the evidence."""
+    level = f"confidence {100 * result.confidence:.6g} %, {result.samples:,} samples"
+    if result.contradicted:
+        head = Text(f"CONTRADICTED: the records refute the claim ({level}).", style="bold red")
+    elif result.claims.sides:
+        head = Text(
+            f"No contradiction found ({level}). This does not show that the claim is true: rarer "
+            "events, or more samples, may still break it.",
+            style="bold",
+        )
+    else:
+        head = Text(f"Lower bounds of the leakage ({level}).", style="bold")
+    parts: list[RenderableType] = [head]
+    parts += [
+        Padding(
+            Text(printable(str(finding)), style="red" if finding.contradicted else ""), (1, 0, 0, 2)
+        )
+        for finding in result.findings
+    ]
+    if result.unseen:
+        parts += [
+            Text(),
+            Text(f"Never tried, so nothing is known of: {several(result.unseen, 5)}."),
+        ]
+    if result.impossible:
+        parts += [
+            Text(),
+            Text(
+                "The prior gives probability 0, and so no guarantee on lifts, to: "
+                f"{several(result.impossible, 5)}."
+            ),
+        ]
+    return Group(*parts)

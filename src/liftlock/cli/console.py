@@ -1,0 +1,92 @@
+"""How commands speak: results on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console, RenderableType
+
+NOT_A_TERMINAL = 110
+"""The width of output that goes into a file or a pipe: enough not to break lines."""
+
+
+def make_console(*, error: bool = False) -> Console:
+    """Return a console that does not cut numbers when the output is not a terminal."""
+    console = Console(stderr=error, highlight=False, soft_wrap=False)
+    if not console.is_terminal:
+        return Console(stderr=error, highlight=False, width=max(console.width, NOT_A_TERMINAL))
+    return console
+
+
+def show(renderable: RenderableType | str, *, wrap: bool = True) -> None:
+    """Print something on standard output; a command to be copied must not be wrapped by us."""
+    console = make_console()
+    with console.capture() as captured:
+        console.print(renderable, markup=False, soft_wrap=not wrap)
+    text = captured.get()
+    if not console.is_terminal:
+        text = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    _write(text)
+
+
+def show_json(data: Any) -> None:
+    """Print one JSON value on standard output, and nothing else."""
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    plain = encoding.lower().replace("-", "") != "utf8"
+    _write(json.dumps(data, ensure_ascii=plain, indent=1) + "\n")
+
+
+def _write(text: str) -> None:
+    try:
+        click.echo(text, nl=False)
+    except BrokenPipeError:
+        silence()
+
+
+def silence() -> None:
+    """Send what is still to be printed nowhere: the reader (head, less) has gone.
+
+    The command goes on, because its exit code is still a verdict.
+    """
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        return
+
+
+class Notes:
+    """Things worth saying that are neither result nor error; said once the result is certain.
+
+    An error must be the only line on standard error, so notes wait until nothing can fail.
+    """
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, text: str) -> None:
+        self.texts.append(text)
+
+    def show(self) -> None:
+        """Print the notes on standard error."""
+        for text in self.texts:
+            click.echo(f"note: {text}", err=True)
+        self.texts = []
+
+
+@contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show what is being worked on, when somebody is looking."""
+    console = make_console(error=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status(text) as status:
+        yield lambda step: status.update(f"{text}: {step}")

@@ -1,0 +1,159 @@
+"""`liftlock probe`: a statistical audit of recorded pairs of inputs and outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.options import FILE
+from liftlock.errors import InputError
+from liftlock.files import read_pairs, read_prior, record_place
+from liftlock.mechanism import located
+from liftlock.probe.claims import Claims, read_confidence
+from liftlock.probe.pairs import probe_pairs
+from liftlock.report.labels import printable
+from liftlock.report.text import probe_report
+
+_CLAIMS = {
+    "lip": ("lip",),
+    "alip": ("eps_lower", "eps_upper"),
+    "eps_upper": ("eps_upper",),
+    "eps_lower": ("eps_lower",),
+    "ldp": ("ldp",),
+}
+
+
+@click.command("probe", short_help="Test a claim on recorded pairs of inputs and outputs.")
+@click.argument("pairs", type=FILE)
+@click.option(
+    "--prior",
+    type=FILE,
+    metavar="PRIOR",
+    help="CSV label,count or label,probability, or JSON. Only ldp can do without.",
+)
+@click.option(
+    "--claim",
+    "claims",
+    multiple=True,
+    metavar="NOTION=VALUE",
+    help="lip=E, alip=L,U, eps_lower=L, eps_upper=U or ldp=E. Repeatable.",
+)
+@click.option(
+    "--confidence",
+    default="0.99",
+    show_default=True,
+    metavar="C",
+    help="Probability that a true claim is not called contradicted.",
+)
+@click.option(
+    "--columns",
+    metavar="INPUT,OUTPUT",
+    help="Names of the two columns, if they are not the first two.",
+)
+@click.option(
+    "--sampled-from-prior",
+    is_flag=True,
+    help="The recorded inputs are draws from the prior (sharper bounds).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def probe_command(
+    pairs: Path,
+    prior: Path | None,
+    claims: tuple[str, ...],
+    confidence: str,
+    columns: str | None,
+    sampled_from_prior: bool,
+    as_json: bool,
+) -> int:
+    """Look for a contradiction of a claim in PAIRS, a CSV of recorded inputs and outputs.
+
+    It needs no access to the mechanism. A contradiction (exit 1) is a proof up to the
+    confidence; finding none is not a proof of the claim. Without a claim, lower bounds of the
+    leakage are printed.
+
+    \b
+    liftlock probe pairs.csv --prior prior.csv --claim lip=1
+    liftlock probe log.csv --columns answer,report --claim ldp=1 --confidence 0.999
+    """
+    limits = read_claims(claims)
+    read_confidence(confidence)
+    names = None if columns is None else read_columns(columns)
+    if prior is None and (set(limits) - {"ldp"} or sampled_from_prior):
+        raise click.UsageError("claims about lifts need --prior; only ldp does without")
+    note = Notes()
+    known = None if prior is None else read_prior(prior, note)
+    with working("reading"):
+        inputs, outputs = read_pairs(pairs, names)
+    if known is not None:
+        for position, value in enumerate(inputs):
+            if value not in known.alphabet:
+                raise InputError(
+                    "an input that the prior does not know",
+                    where=record_place(pairs, position, names),
+                    value=value,
+                    remedy=f"add it to {prior} (with 0 if it should not occur), or correct it",
+                )
+    with working("probing"), located(pairs):
+        result = probe_pairs(
+            inputs,
+            outputs,
+            known,
+            lip=limits.get("lip"),
+            eps_lower=limits.get("eps_lower"),
+            eps_upper=limits.get("eps_upper"),
+            ldp=limits.get("ldp"),
+            confidence=confidence,
+            sampled_from_prior=sampled_from_prior,
+        )
+    if as_json:
+        show_json(result.to_data() | {"notes": note.texts})
+    else:
+        show(probe_report(result))
+    note.show()
+    if result.contradicted:
+        found = result.witness
+        click.echo(
+            f"liftlock: the claim {found.side}={found.claim:g} is contradicted: "
+            f"{printable(str(found))}",
+            err=True,
+        )
+        return 1
+    return 0
+
+
+def read_claims(texts: tuple[str, ...]) -> dict[str, str]:
+    """Turn claims such as alip=1.3,0.7 into the limits that `probe_pairs` takes."""
+    limits: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        keys = _CLAIMS.get(name.strip().lower().replace("-", "_"))
+        if keys is None:
+            raise InputError("unknown claim", value=text, remedy=f"known are {', '.join(_CLAIMS)}")
+        parts = [part.strip() for part in value.split(",")]
+        if not equals or len(parts) != len(keys) or not all(parts):
+            shape = ",".join(key.removeprefix("eps_").upper() for key in keys)
+            raise InputError(
+                f"{name.strip()} takes {len(keys)} value{'s' * (len(keys) > 1)}",
+                value=text,
+                remedy=f"write {name.strip()}={shape}",
+            )
+        for key, part in zip(keys, parts, strict=True):
+            if key in limits:
+                raise InputError(
+                    f"{key} claimed twice", value=text, remedy="give one limit for each side"
+                )
+            limits[key] = part
+    Claims.of(**limits)
+    return limits
+
+
+def read_columns(text: str) -> tuple[str, str]:
+    """Read the names of two columns."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise InputError(
+            "--columns takes two names", value=text, remedy="write it like --columns answer,report"
+        )
+    return parts[0], parts[1]

@@ -1,0 +1,45 @@
+"""Labels as people see them: no control characters, and not longer than there is room."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+
+from liftlock.alphabet import Label
+
+_JOINERS = "\u200c\u200d"
+"""Invisible, but part of how Persian words and many emoji are written."""
+
+
+def printable(text: str) -> str:
+    r"""Write control characters (which could move the cursor or hide text) as escapes.
+
+    >>> print(printable("two\nlines, a \x1b[31mred herring, naïve"))
+    two\nlines, a \x1b[31mred herring, naïve
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        mark if mark.isprintable() or mark in _JOINERS else repr(mark)[1:-1] for mark in text
+    )
+
+
+def cut(text: str, cells: int) -> str:
+    """Shorten a text to so many terminal cells (a Chinese character takes two).
+
+    >>> cut("craft and repair", 9), cut("漢字漢字", 6), cut("short", 9)
+    ('craft an…', '漢字…', 'short')
+    """
+    if cell_len(text) <= cells:
+        return text
+    return set_cell_size(text, cells - 1).rstrip() + "…"
+
+
+def shown(label: Label, cells: int = 24) -> str:
+    """Write a label, text in quotation marks, shortened to so many cells.
+
+    >>> shown("flu"), shown(3), shown(("a", 1))
+    ('"flu"', '3', "('a', 1)")
+    """
+    if isinstance(label, str):
+        return f'"{cut(printable(label), cells)}"'
+    return cut(printable(str(label)), cells)
