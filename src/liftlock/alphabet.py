@@ -84,7 +84,7 @@ class Alphabet:
         """Return the position of a label."""
         try:
             return self._index[plain_label(label)]
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, LabelError):
             raise self._unknown(label, "") from None
 
     def encode(self, values: Iterable[Any] | npt.NDArray[Any]) -> npt.NDArray[np.intp]:
@@ -113,7 +113,7 @@ class Alphabet:
     def _find(self, value: Any, place: int) -> int:
         try:
             return self._index[plain_label(value)]
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, LabelError):
             raise self._unknown(value, f"value {place + 1}") from None
 
     def decode(self, codes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
