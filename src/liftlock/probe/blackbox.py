@@ -1,13 +1,14 @@
 """Audit a mechanism that can only be called: search for its worst event, then test that event.
 
-Three rounds, each on fresh draws:
+Three stages, each on fresh draws:
 
-1. *explore* (10 %): every input equally often; shortlists the suspicious ones for each side.
-2. *refine* (10 %): only the shortlist and the prior; picks one input and one set of outputs a side.
-3. *confirm* (80 %): only that event. A coin chooses for every draw between the input and what it is
+1. *explore* (15 %): every input equally often; shortlists the suspicious ones for each side.
+2. *refine* (20 %): only the shortlist and the prior, in rounds that leave fewer and fewer; ends
+   with one input and one set of outputs for each side.
+3. *confirm* (65 %): only that event. A coin chooses for every draw between the input and what it is
    compared with (the rest of the prior, or another input), and one exact bound is computed.
 
-Whatever the first two rounds did, the third is a fixed test on independent draws, so the
+Whatever the first two stages did, the third is a fixed test on independent draws, so the
 confidence level is valid at every sample size. It supposes that the mechanism answers every call
 afresh and independently.
 """
@@ -16,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -25,37 +25,30 @@ from scipy import special
 
 from liftlock.errors import InputError, NumberError
 from liftlock.probe import intervals
-from liftlock.probe.claims import SIDES, Claims, Side, read_confidence
+from liftlock.probe.claims import Claims, Side, read_confidence
 from liftlock.probe.events import (
     MOST_CELLS,
-    Estimate,
-    Halves,
     Horizon,
+    Search,
     Suspicion,
     Tally,
     best_share,
-    leakage,
-    of_inputs,
-    of_rests,
-    ordered,
     point_estimate,
-    prefix_scores,
 )
 from liftlock.probe.outputs import OutputCodes
-from liftlock.probe.population import Population
-from liftlock.probe.result import Finding, ProbeResult
+from liftlock.probe.population import Population, tested_sides
+from liftlock.probe.result import SLACK, Finding, ProbeResult
 
 Codes = npt.NDArray[np.int64]
 
 LARGEST_BATCH = 1_000_000
 """Draws made by one call of a vectorised mechanism; bounds the memory of a run."""
 
-SLACK = 1e-9
-"""Nats taken off every bound: far more than the rounding errors of the floats involved."""
-
 _EXPLORE = 0.15
 _REFINE = 0.2
-_SHORTLISTS = (24, 6)
+_SHORTLISTS = (32, 10, 3)
+"""Candidates left for each side in the rounds of the refinement."""
+
 _FLOOR = 0.1
 """Share of the confirmation that every side gets, however unpromising it looks."""
 
@@ -94,7 +87,7 @@ def probe(
     ...     return np.where(generator.random(len(codes)) < 0.75, codes, 1 - codes)
     >>> result = probe(leaky, ["no", "yes"], [0.5, 0.5], ldp=1, samples=100_000, seed=7)
     >>> result.contradicted, round(result.ldp, 2)  # the truth is ln 3 = 1.0986
-    (True, 1.06)
+    (True, 1.08)
     """
     claims = Claims.of(lip=lip, eps_lower=eps_lower, eps_upper=eps_upper, ldp=ldp)
     population = Population.of(inputs, prior)
@@ -116,8 +109,7 @@ def probe(
     refining = int(_REFINE * box.total)
     confirming = box.total - exploring - refining
     horizon = Horizon(deviations=float(special.ndtri(1 - alpha)) + 1, draws=confirming / len(sides))
-    halves = _explore(box, exploring, horizon)
-    targets = _refine(box, refining, halves, sides)
+    targets = _search(box, exploring, refining, horizon, sides)
     findings = tuple(
         _confirm(box, target, draws, claims.limit(target.side), alpha)
         for target, draws in zip(targets, _divide(confirming, targets, claims), strict=True)
@@ -131,26 +123,6 @@ def probe(
         seed=_entropy(root),
         impossible=population.impossible,
     )
-
-
-def tested_sides(claims: Claims, population: Population) -> tuple[Side, ...]:
-    """Return the sides to test: those claimed, or all that the prior allows to measure."""
-    sides = claims.sides
-    if not sides:
-        sides = SIDES if population.prior is not None else ("ldp",)
-    if len(population) < 2:
-        raise InputError(
-            "a single input",
-            value=population.symbols[0],
-            remedy="give at least two: one input alone has nothing to reveal",
-        )
-    if any(side != "ldp" for side in sides) and int((population.known_prior() > 0).sum()) < 2:
-        raise InputError(
-            "a prior with a single possible input",
-            where="a claim about lifts",
-            remedy="every lift is 1 then; give a prior with two possible inputs or more",
-        )
-    return sides
 
 
 class _Box:
@@ -225,74 +197,37 @@ class _Box:
         return total
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """The one comparison that a side will be tested on, with its estimated probabilities."""
-
-    side: Side
-    symbol: int
-    against: int | None
-    event: Codes
-    top: float
-    bottom: float
-    probability: float
-
-    def leakage(self, ratio: float) -> float:
-        return float(leakage(self.side, ratio, self.probability))
-
-    def promise(self, claim: float, draws: int) -> float:
-        """Say how many standard errors above the claim a test with so many draws may end."""
-        ratio = self.top / self.bottom
-        error = (1 / math.sqrt(self.top) + 1 / math.sqrt(self.bottom)) / math.sqrt(draws)
-        here = self.leakage(ratio)
-        return (here - claim) / max(here - self.leakage(ratio * math.exp(-error)), 1e-300)
-
-
-def _explore(box: _Box, draws: int, horizon: Horizon) -> Halves:
+def _search(
+    box: _Box, exploring: int, refining: int, horizon: Horizon, sides: tuple[Side, ...]
+) -> list[Suspicion]:
+    """Try every input, then only the suspects, in rounds that leave fewer and fewer of them."""
     size = len(box.population)
+    prior = box.population.prior
+    lifts = any(side != "ldp" for side in sides)
 
     def evenly(number: int) -> Codes:
         return np.arange(number, dtype=np.int64) % size
 
-    first = box.tally(draws // 2, evenly, learn=True)
-    second = box.tally(draws - draws // 2, evenly, learn=True)
-    box.outputs.refuse_continuous(draws)
-    return Halves(first.widened(len(box.outputs)), second, box.population.prior, horizon)
+    def crowd_and_suspects(number: int) -> Codes:
+        around = number // 2 if lifts else 0
+        symbols = focus[np.arange(number) % len(focus)]
+        symbols[:around] = box.generator.choice(size, around, p=prior)
+        return symbols
 
-
-def _refine(box: _Box, draws: int, halves: Halves, sides: tuple[Side, ...]) -> list[_Target]:
-    """Shorten the lists of suspects round by round, each time with more draws for each of them.
-
-    In every round all earlier draws put the outputs in order, and only the new ones judge.
-    """
-    size = len(box.population)
-    prior = box.population.prior
-    lifts = any(side != "ldp" for side in sides)
-    lists = [halves.shortlist(side, _SHORTLISTS[0]) for side in sides]
-    seen = halves.first + halves.second
-    for part, following in zip(
-        _portions(draws, len(_SHORTLISTS)), (*_SHORTLISTS[1:], 1), strict=True
-    ):
+    first, second = (box.tally(part, evenly, learn=True) for part in _portions(exploring, 2))
+    box.outputs.refuse_continuous(exploring)
+    search = Search(first.widened(len(box.outputs)), second, prior, horizon)
+    lists = [search.suspicions(side, _SHORTLISTS[0]) for side in sides]
+    shorter = (*_SHORTLISTS[1:], 1)
+    for part, most in zip(_portions(refining, len(shorter)), shorter, strict=True):
         focus = _inputs_of([suspect for suspects in lists for suspect in suspects])
-        crowd = part // 2 if lifts else 0
-        around = box.tally(crowd, lambda n: box.generator.choice(size, n, p=prior))
-        direct = box.tally(part - crowd, lambda n, focus=focus: focus[np.arange(n) % len(focus)])
-        earlier = of_inputs(seen)
-        rests = of_rests(seen, box.population.known_prior()) if lifts else earlier
-        direct += around
-        seen += direct
-        judged = [
-            sorted(
-                (
-                    (*_best_event(suspect, halves, direct, around, earlier, rests), suspect)
-                    for suspect in suspects
-                ),
-                key=lambda item: -item[0],
-            )
-            for suspects in lists
+        first, second = (box.tally(half, crowd_and_suspects) for half in _portions(part, 2))
+        search = Search(search.first + first, search.second + second, prior, horizon)
+        lists = [
+            search.suspicions(side, most, among=suspects)
+            for side, suspects in zip(sides, lists, strict=True)
         ]
-        lists = [[suspect for _, _, suspect in ranked[:following]] for ranked in judged]
-    return [ranked[0][1] for ranked in judged]
+    return [suspects[0] for suspects in lists]
 
 
 def _portions(total: int, number: int) -> list[int]:
@@ -305,81 +240,43 @@ def _inputs_of(suspects: list[Suspicion]) -> Codes:
     return np.array(sorted(symbols), dtype=np.int64)
 
 
-def _best_event(
-    candidate: Suspicion,
-    halves: Halves,
-    direct: Tally,
-    around: Tally,
-    earlier: Estimate,
-    rests: Estimate,
-) -> tuple[float, _Target]:
-    """Choose the outputs: ordered by what was explored, judged on the draws of this round."""
-    own = np.array([candidate.symbol])
-    source = of_inputs(Tally(direct.counts[own], direct.trials[own]))
-    if candidate.against is not None:
-        other = np.array([candidate.against])
-        known = (earlier.rows(own), earlier.rows(other))
-        fresh = (source, of_inputs(Tally(direct.counts[other], direct.trials[other])))
-        probability = 0.0
-    else:
-        assert halves.prior is not None
-        crowd = of_inputs(
-            Tally(
-                around.counts.sum(axis=0, keepdims=True) - around.counts[own],
-                around.trials.sum(keepdims=True) - around.trials[own],
-            )
-        )
-        known, fresh = (earlier.rows(own), rests.rows(own)), (source, crowd)
-        if candidate.side == "eps_lower":
-            known, fresh = known[::-1], fresh[::-1]
-        probability = float(halves.prior[candidate.symbol])
-    order = ordered(*known)
-    scores = prefix_scores(candidate.side, order, *fresh, np.array([probability]), halves.horizon)[
-        0
-    ]
-    length = int(np.argmax(scores)) + 1
-    event = order[0, :length]
-    target = _Target(
-        candidate.side,
-        candidate.symbol,
-        candidate.against,
-        event,
-        *(float(max(e.value[0, event].sum(), e.unit[0])) for e in fresh),
-        probability,
-    )
-    return float(scores[length - 1]), target
+def _promise(suspect: Suspicion, claim: float, draws: int) -> float:
+    """Say how many standard errors above the claim a test with so many draws may end."""
+    ratio = suspect.top / suspect.bottom
+    error = (1 / math.sqrt(suspect.top) + 1 / math.sqrt(suspect.bottom)) / math.sqrt(draws)
+    here = suspect.leakage(ratio)
+    return (here - claim) / max(here - suspect.leakage(ratio * math.exp(-error)), 1e-300)
 
 
-def _divide(draws: int, targets: list[_Target], claims: Claims) -> list[int]:
+def _divide(draws: int, targets: list[Suspicion], claims: Claims) -> list[int]:
     """Give every side a part of the confirmation, and the most promising one all that is left."""
     if not claims.sides:
         parts = [draws // len(targets)] * len(targets)
         parts[0] += draws - sum(parts)
         return parts
     parts = [int(_FLOOR * draws)] * len(targets)
-    promises = [target.promise(claims.limit(target.side) or 0.0, draws) for target in targets]
+    promises = [_promise(t, claims.limit(t.side) or 0.0, draws) for t in targets]
     parts[int(np.argmax(promises))] += draws - sum(parts)
     return parts
 
 
-def _confirm(box: _Box, target: _Target, draws: int, claim: float | None, alpha: float) -> Finding:
+def _confirm(
+    box: _Box, target: Suspicion, draws: int, claim: float | None, alpha: float
+) -> Finding:
     """Test one event on fresh draws: a coin chooses the source of each."""
     method, share = _best_method(target, draws, alpha)
     member = np.zeros(len(box.outputs) + 1, dtype=bool)
     member[target.event] = True
     own_on_top = target.side != "eps_lower"
     chance = share if own_on_top else 1 - share
-    rest = None if target.against is not None else box.population.rest(target.symbol)
+    crowd = box.population.crowd(target.symbol, target.against)
     hits = np.zeros(2, dtype=np.int64)
     trials = np.zeros(2, dtype=np.int64)
     for part in box.parts(draws):
         own = box.generator.random(part) < chance
         symbols = np.full(part, target.symbol, dtype=np.int64)
         others = part - int(own.sum())
-        if rest is None:
-            symbols[~own] = target.against
-        else:
-            symbols[~own] = box.generator.choice(len(rest), others, p=rest)
+        symbols[~own] = box.generator.choice(len(crowd), others, p=crowd)
         # An output never met before has code -1, which is the last place: outside the event.
         inside = member[box.call(symbols, learn=False)]
         hits += (int((inside & own).sum()), int((inside & ~own).sum()))
@@ -391,14 +288,13 @@ def _confirm(box: _Box, target: _Target, draws: int, claim: float | None, alpha:
         ratio = intervals.ratio_lower_by_bounds(
             hits[top], trials[top], hits[bottom], trials[bottom], alpha
         )
+    rates = (hits / np.maximum(trials, 1)).tolist()
     labels = box.population.symbols
     outputs = box.outputs.labels
     return Finding(
         side=target.side,
         bound=max(0.0, target.leakage(ratio) - SLACK),
-        estimate=point_estimate(
-            target.side, hits[[top, bottom]], trials[[top, bottom]], target.probability
-        ),
+        estimate=point_estimate(target.side, rates[top], rates[bottom], target.probability),
         claim=claim,
         input=labels[target.symbol],
         against=None if target.against is None else labels[target.against],
@@ -412,7 +308,7 @@ def _confirm(box: _Box, target: _Target, draws: int, claim: float | None, alpha:
 
 
 def _best_method(
-    target: _Target, draws: int, alpha: float
+    target: Suspicion, draws: int, alpha: float
 ) -> tuple[Literal["share", "bounds"], float]:
     """Choose, before any confirming draw is made, the bound that promises to be sharper."""
     share = best_share(target.top, target.bottom)
@@ -437,16 +333,16 @@ def _entropy(root: np.random.SeedSequence) -> int:
 
 def _read_samples(samples: int, population: Population) -> int:
     least = 40 * len(population)
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < least:
+    if samples < least:
         raise NumberError(
             f"too few samples for {len(population)} inputs",
             value=samples,
-            remedy=f"give a whole number of at least {least}",
+            remedy=f"give at least {least}",
         )
     return int(samples)
 
 
 def _read_batch(batch: int) -> int:
-    if isinstance(batch, bool) or not isinstance(batch, int | np.integer) or batch < 1:
-        raise NumberError("batch is not a whole number of 1 or more", value=batch)
+    if batch < 1:
+        raise NumberError("batch below 1", value=batch, remedy="give a whole number of draws")
     return min(int(batch), LARGEST_BATCH)

@@ -18,6 +18,8 @@ import numpy.typing as npt
 from liftlock.probe.claims import Side
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from liftlock.exact.integers import Floats
     from liftlock.probe.intervals import Counts
 
@@ -30,6 +32,9 @@ _MOST_PAIR_CELLS = 20_000_000
 _DOUBT = 1.0
 """Standard errors taken off an estimate before the largest one is chosen: the luckiest of many
 equal candidates should not beat a slightly smaller one that is better known."""
+
+_WORST = -1e9
+"""The score of an event that was not seen at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,31 +96,49 @@ def of_rests(tally: Tally, prior: Floats) -> Estimate:
     return Estimate(mass, variance, np.maximum(unit, 1e-300), missing)
 
 
+Sources: TypeAlias = tuple[Estimate, Estimate]
+"""The top source of every comparison, and the bottom one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """How precise the confirmation will be: by `draws` to come, or `gain` times the search data."""
+    """How sharp the confirmation will be: its critical value, and the draws it will make.
+
+    Without `draws` it will use as many records as the search did (two tables of equal size).
+    """
 
     deviations: float
     draws: float | None = None
-    gain: float = 1.0
 
-    def variance(self, top: Floats, bottom: Floats, known: Floats) -> Floats:
+    def variance(self, top: Floats, bottom: Floats, known: Floats, fresh: bool) -> Floats:
         """Return the expected variance of the logarithm of the confirmed ratio."""
         if self.draws is None:
-            return known / self.gain
+            # A fresh judgement saw one of the two tables, which is half of what will confirm.
+            return known / 2 if fresh else known
         # The best division of the draws between the two sources gives this sum of roots.
         return (1 / np.sqrt(top) + 1 / np.sqrt(bottom)) ** 2 / self.draws
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """An input, what it is compared with (None: the rest of the prior), and a set of outputs."""
+    """An input, what it is compared with (None: the rest of the prior), and a set of outputs.
+
+    ``top`` and ``bottom`` are the estimated probabilities of the event under the two sources;
+    ``score`` is the bound that a test of it may be expected to give.
+    """
 
     side: Side
     symbol: int
     against: int | None
     event: Order
     score: float
+    top: float
+    bottom: float
+    probability: float
+
+    def leakage(self, ratio: float) -> float:
+        """Turn a likelihood ratio of the two sources into nats of this side."""
+        return float(leakage(self.side, ratio, self.probability))
 
 
 def leakage(side: Side, ratio: npt.ArrayLike, probability: npt.ArrayLike) -> Floats:
@@ -124,8 +147,8 @@ def leakage(side: Side, ratio: npt.ArrayLike, probability: npt.ArrayLike) -> Flo
     With R = top / bottom and p = P(x): eps_upper = -ln(p + (1-p)/R) for x against the rest,
     eps_lower = ln(p + (1-p) R) for the rest against x, ldp = ln R.
 
-    >>> leakage("eps_upper", 3.0, 0.5).round(4), leakage("eps_lower", 3.0, 0.5).round(4)
-    (array(0.4055), array(0.6931))
+    >>> [round(float(leakage(side, 3.0, 0.5)), 4) for side in ("eps_upper", "eps_lower", "ldp")]
+    [0.4055, 0.6931, 1.0986]
     """
     value = np.asarray(ratio, dtype=np.float64)
     p = np.asarray(probability, dtype=np.float64)
@@ -137,21 +160,20 @@ def leakage(side: Side, ratio: npt.ArrayLike, probability: npt.ArrayLike) -> Flo
         return np.asarray(np.log(value))
 
 
-def point_estimate(side: Side, hits: Counts, trials: Counts, probability: float) -> float:
-    """Estimate the leakage from hits and trials of the top and the bottom source, in this order.
+def point_estimate(side: Side, top: float, bottom: float, probability: float) -> float:
+    """Estimate the leakage from the observed rates of an event under the two sources.
 
-    >>> point_estimate("ldp", np.array([30, 10]), np.array([100, 100]), 0.0) == math.log(3)
-    True
+    >>> round(point_estimate("ldp", 0.3, 0.1, 0.0), 6), point_estimate("ldp", 0.3, 0.0, 0.0)
+    (1.098612, inf)
     """
-    if hits[0] == 0 or trials[1] == 0:
+    if top == 0:
         return 0.0
-    with np.errstate(divide="ignore"):
-        ratio = (hits[0] / trials[0]) / (hits[1] / trials[1])
+    ratio = math.inf if bottom == 0 else top / bottom
     return max(0.0, float(leakage(side, ratio, probability)))
 
 
 def ordered(top: Estimate, bottom: Estimate) -> Order:
-    """Sort the outputs of every row by falling ratio; what was hardly seen counts as ratio small."""
+    """Sort the outputs of every row by falling ratio, those hardly seen near the end."""
     ratio = top.value / (bottom.value + bottom.unit[:, None])
     return np.argsort(-ratio, axis=1, kind="stable").astype(np.int64)
 
@@ -159,35 +181,56 @@ def ordered(top: Estimate, bottom: Estimate) -> Order:
 def prefix_scores(
     side: Side,
     order: Order,
-    top: Estimate,
-    bottom: Estimate,
+    sources: Sources,
     probability: Floats,
     horizon: Horizon,
+    *,
+    fresh: bool,
 ) -> Floats:
-    """Return, for every row and every prefix of its order, the bound that may be expected."""
-    above = np.cumsum(np.take_along_axis(top.value, order, axis=1), axis=1)
-    above_variance = np.cumsum(np.take_along_axis(top.variance, order, axis=1), axis=1)
-    below = np.cumsum(np.take_along_axis(bottom.value, order, axis=1), axis=1)
-    below_variance = np.cumsum(np.take_along_axis(bottom.variance, order, axis=1), axis=1)
+    """Return, for every row and every prefix of its order, the bound that may be expected.
+
+    Standard errors are taken off. If the estimates are not `fresh` (they made the order
+    themselves), every output of a prefix may be there by luck, so their errors add up instead of
+    cancelling: that makes long lists of rare outputs worthless.
+    """
+    top, bottom = sources
+    above, above_error = _prefix_sums(top, order)
+    below, below_error = _prefix_sums(bottom, order)
     # One count that might as well have been there: an event never seen is not impossible.
-    below += bottom.unit[:, None]
-    below_variance += bottom.unit[:, None] ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        known = above_variance / above**2 + below_variance / below**2
-        spread = _DOUBT * np.sqrt(known) + horizon.deviations * np.sqrt(
-            horizon.variance(above, below, known)
+    below = below + bottom.unit[:, None]
+    below_error = np.hypot(below_error, bottom.unit[:, None])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        known = (above_error / above) ** 2 + (below_error / below) ** 2
+        doubt = known
+        if not fresh:
+            doubt = (_summed_errors(top, order) / above) ** 2
+            doubt += (_summed_errors(bottom, order) / below) ** 2
+        spread = _DOUBT * np.sqrt(doubt) + horizon.deviations * np.sqrt(
+            horizon.variance(above, below, known, fresh)
         )
         ratio = above / (below + bottom.missing[:, None]) * np.exp(-spread)
         score = leakage(side, ratio, probability[:, None])
-    return np.where(above > 0, np.nan_to_num(score, nan=-np.inf, neginf=-np.inf), -np.inf)
+    return np.where(above > 0, np.nan_to_num(score, nan=_WORST, neginf=_WORST), _WORST)
+
+
+def _prefix_sums(source: Estimate, order: Order) -> tuple[Floats, Floats]:
+    value = np.cumsum(np.take_along_axis(source.value, order, axis=1), axis=1)
+    variance = np.cumsum(np.take_along_axis(source.variance, order, axis=1), axis=1)
+    return value, np.sqrt(variance)
+
+
+def _summed_errors(source: Estimate, order: Order) -> Floats:
+    variance = np.take_along_axis(source.variance, order, axis=1)
+    return np.cumsum(np.sqrt(variance + source.unit[:, None] ** 2), axis=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
-    """Two independent tables: outputs are ordered on one and judged on the other, both ways.
+class Search:
+    """Two independent tables of what was seen so far, and where they point.
 
-    Judging an order on the data that made it would prefer long lists of outputs that one source
-    happened to give and the other did not.
+    Outputs are put in order on one table and judged on the other, both ways; and also ordered
+    and judged on all counts at once, with the caution that `prefix_scores` then takes. The first
+    is better for many rare outputs, the second for few common ones.
     """
 
     first: Tally
@@ -195,77 +238,97 @@ class Halves:
     prior: Floats | None
     horizon: Horizon
 
-    def shortlist(self, side: Side, most: int) -> list[Suspicion]:
+    def suspicions(
+        self, side: Side, most: int, among: Sequence[Suspicion] | None = None
+    ) -> list[Suspicion]:
         """Return the most suspicious candidates of one side, best first."""
-        if side == "ldp":
-            found = self._pairs(most)
-        else:
-            found = self._lifts(side)
+        found = self._pairs(most, among) if side == "ldp" else self._lifts(side, among)
         found.sort(key=lambda candidate: -candidate.score)
         return found[:most]
 
-    def _lifts(self, side: Side) -> list[Suspicion]:
+    def _tables(self) -> tuple[Tally, Tally, Tally]:
+        return self.first, self.second, self.first + self.second
+
+    def _lifts(self, side: Side, among: Sequence[Suspicion] | None) -> list[Suspicion]:
         prior = self.prior
         assert prior is not None
-        allowed = np.flatnonzero((prior > 0) & (prior < 1))
-        tables = []
-        for tally in (self.first, self.second):
-            inputs, rests = of_inputs(tally).rows(allowed), of_rests(tally, prior).rows(allowed)
+        rows = np.flatnonzero((prior > 0) & (prior < 1))
+        if among is not None:
+            rows = np.array(sorted({candidate.symbol for candidate in among}), dtype=np.int64)
+        tables: list[Sources] = []
+        for tally in self._tables():
+            inputs, rests = of_inputs(tally).rows(rows), of_rests(tally, prior).rows(rows)
             tables.append((inputs, rests) if side == "eps_upper" else (rests, inputs))
-        return self._crossed(side, allowed, None, tables, prior[allowed])
+        return self._judged(side, rows, None, tables, prior[rows], len(rows))
 
-    def _pairs(self, most: int) -> list[Suspicion]:
-        first, second = of_inputs(self.first), of_inputs(self.second)
-        size, width = first.value.shape
+    def _pairs(self, most: int, among: Sequence[Suspicion] | None) -> list[Suspicion]:
+        estimates = [of_inputs(tally) for tally in self._tables()]
+        size, width = estimates[0].value.shape
+        partners: dict[int, list[int]] = {}
+        if among is None:
+            for symbol in self._likely_tops(size, width):
+                partners[symbol] = [other for other in range(size) if other != symbol]
+        else:
+            for candidate in among:
+                assert candidate.against is not None
+                partners.setdefault(candidate.symbol, []).append(candidate.against)
         found: list[Suspicion] = []
-        for symbol in self._likely_tops(size, width):
-            others = np.array([i for i in range(size) if i != symbol], dtype=np.int64)
-            repeated = np.full(len(others), symbol, dtype=np.int64)
-            tables = [
-                (estimate.rows(repeated), estimate.rows(others)) for estimate in (first, second)
-            ]
-            chances = np.zeros(len(others))
-            found += self._crossed("ldp", repeated, others, tables, chances, most)
+        for symbol, others in partners.items():
+            bottoms = np.array(others, dtype=np.int64)
+            tops = np.full(len(others), symbol, dtype=np.int64)
+            tables = [(estimate.rows(tops), estimate.rows(bottoms)) for estimate in estimates]
+            found += self._judged("ldp", tops, bottoms, tables, np.zeros(len(others)), most)
         return found
 
     def _likely_tops(self, size: int, width: int) -> list[int]:
         if size * size * width <= _MOST_PAIR_CELLS:
             return list(range(size))
         # Too many pairs to try all: start from the inputs that stand out against the average.
-        average = Halves(self.first, self.second, np.full(size, 1 / size), self.horizon)
-        ranked = sorted(average._lifts("eps_upper"), key=lambda candidate: -candidate.score)
-        return [c.symbol for c in ranked[: max(4, _MOST_PAIR_CELLS // (size * width))]]
+        average = Search(self.first, self.second, np.full(size, 1 / size), self.horizon)
+        number = max(4, _MOST_PAIR_CELLS // (size * width))
+        return [candidate.symbol for candidate in average.suspicions("eps_upper", number)]
 
-    def _crossed(
+    def _judged(
         self,
         side: Side,
         symbols: npt.NDArray[np.int64],
         against: npt.NDArray[np.int64] | None,
-        tables: list[tuple[Estimate, Estimate]],
+        tables: list[Sources],
         probability: Floats,
-        most: int | None = None,
+        most: int,
     ) -> list[Suspicion]:
-        best = np.zeros((2, len(symbols)))
-        lengths = np.zeros((2, len(symbols)), dtype=np.int64)
-        orders = []
-        for i, (maker, judge) in enumerate((tables, tables[::-1])):
-            orders.append(ordered(*maker))
-            scores = prefix_scores(side, orders[i], *judge, probability, self.horizon)
-            lengths[i] = np.argmax(scores, axis=1)
-            best[i] = np.take_along_axis(scores, lengths[i][:, None], axis=1)[:, 0]
-        # The mean of the two judgements ranks the inputs; the better order gives the event.
-        mean = np.maximum(best, -1e9).mean(axis=0)
-        rows = np.argsort(-mean, kind="stable")[:most]
+        first, second, both = tables
+        orders, best, lengths = [], [], []
+        for maker, judge in ((first, second), (second, first), (both, both)):
+            order = ordered(*maker)
+            scores = prefix_scores(
+                side, order, judge, probability, self.horizon, fresh=maker is not judge
+            )
+            orders.append(order)
+            lengths.append(np.argmax(scores, axis=1))
+            best.append(scores.max(axis=1))
+        crossed = (best[0] + best[1]) / 2
+        ranks = np.maximum(crossed, best[2])
         found = []
-        for row in rows.tolist():
-            i = int(best[1, row] > best[0, row])
+        for row in np.argsort(-ranks, kind="stable")[:most].tolist():
+            if best[2][row] >= crossed[row]:
+                way = 2
+            else:
+                way = int(best[1][row] > best[0][row])
+            event = orders[way][row, : int(lengths[way][row]) + 1].copy()
+            top, bottom = (
+                float(max(source.value[row, event].sum(), source.unit[row])) for source in both
+            )
             found.append(
                 Suspicion(
-                    side,
-                    int(symbols[row]),
-                    None if against is None else int(against[row]),
-                    orders[i][row, : lengths[i, row] + 1].copy(),
-                    float(mean[row]),
+                    side=side,
+                    symbol=int(symbols[row]),
+                    against=None if against is None else int(against[row]),
+                    event=event,
+                    score=float(ranks[row]),
+                    top=min(top, 1.0),
+                    bottom=min(bottom, 1.0),
+                    probability=float(probability[row]),
                 )
             )
         return found

@@ -74,7 +74,8 @@ class OutputCodes:
         present = np.flatnonzero(np.bincount(offsets.astype(np.int64), minlength=high - low + 1))
         table = np.full(high - low + 1, UNKNOWN, dtype=np.int64)
         table[present] = self._encode_items((present + low).tolist(), learn)
-        return table[offsets]
+        codes: npt.NDArray[np.int64] = table[offsets]
+        return codes
 
     def _encode_items(self, items: Sequence[Any], learn: bool) -> npt.NDArray[np.int64]:
         items = [MISSING if isinstance(item, float) and item != item else item for item in items]

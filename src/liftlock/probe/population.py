@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from liftlock.errors import CountError, InputError, LabelError
 from liftlock.exact.numbers import exact
+from liftlock.probe.claims import SIDES, Claims, Side
 
 if TYPE_CHECKING:
     from liftlock.exact.integers import Floats
@@ -79,16 +80,21 @@ class Population:
             )
         return self.prior
 
-    def rest(self, symbol: int) -> Floats:
-        """Return the prior of all other symbols, given that it is not this one.
+    def crowd(self, symbol: int, against: int | None) -> Floats:
+        """Return the weights of what a symbol is compared with: one other, or (None) all others.
 
-        Lifts are measured against these: with R = q(E given x) / q(E given not x),
-        lift = 1 / (P(x) + (1 - P(x)) / R), so x itself need not be drawn again as a part of the
-        crowd it is compared with.
+        Lifts are measured against the prior given that it is *not* this symbol. With
+        R = q(E given x) / q(E given not x), lift = 1 / (P(x) + (1 - P(x)) / R), so x need not be
+        drawn again as a part of the crowd it is compared with.
         """
+        if against is not None:
+            weights = np.zeros(len(self))
+            weights[against] = 1.0
+            return weights
         weights = self.known_prior().copy()
         weights[symbol] = 0.0
-        return weights / weights.sum()
+        weights /= weights.sum()
+        return weights
 
     @property
     def impossible(self) -> tuple[Hashable, ...]:
@@ -109,7 +115,8 @@ class Population:
         last = width - 1 - np.argmax(self.given[:, ::-1] > 0, axis=1)
         table = (steps / steps[:, -1:] + np.arange(len(steps))[:, None]).ravel()
         found = np.searchsorted(table, symbols + generator.random(len(symbols)), side="right")
-        return np.clip(found - symbols * width, 0, last[symbols]).astype(np.int64)
+        codes: npt.NDArray[np.int64] = np.clip(found - symbols * width, 0, last[symbols])
+        return codes
 
 
 def _is_joint(prior: object) -> bool:
@@ -226,3 +233,23 @@ def _distinct(labels: Any) -> tuple[Hashable, ...]:
             )
         seen.add(name)
     return names
+
+
+def tested_sides(claims: Claims, population: Population) -> tuple[Side, ...]:
+    """Return the sides to test: those claimed, or all that the prior allows to measure."""
+    sides = claims.sides
+    if not sides:
+        sides = SIDES if population.prior is not None else ("ldp",)
+    if len(population) < 2:
+        raise InputError(
+            "a single input",
+            value=population.symbols[0],
+            remedy="give at least two: one input alone has nothing to reveal",
+        )
+    if any(side != "ldp" for side in sides) and int((population.known_prior() > 0).sum()) < 2:
+        raise InputError(
+            "a prior with a single possible input",
+            where="a claim about lifts",
+            remedy="every lift is 1 then; give a prior with two possible inputs or more",
+        )
+    return sides

@@ -17,6 +17,9 @@ _MEANING: dict[Side, str] = {
 }
 _SHOWN_OUTPUTS = 5
 
+SLACK = 1e-9
+"""Nats taken off every bound: far more than the rounding errors of the floats involved."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -46,12 +49,9 @@ class Finding:
         return self.claim is not None and self.bound > self.claim
 
     def __str__(self) -> str:
-        against = (
-            f"input {self.against!r}"
-            if self.side == "ldp"
-            else "the other inputs in proportion to the prior"
-        )
-        claimed = "" if self.claim is None else f" (claimed: at most {self.claim:.6g})"
+        against = f"input {self.against!r}" if self.side == "ldp" else "the other inputs"
+        verdict = ": contradicted" if self.contradicted else ""
+        claimed = "" if self.claim is None else f" (claimed: at most {self.claim:.6g}{verdict})"
         return (
             f"{self.side} is at least {self.bound:.6g}{claimed}, the {_MEANING[self.side]} being "
             f"{_direction(self)} {_factor(self):.6g}; estimate {self.estimate:.6g}. "

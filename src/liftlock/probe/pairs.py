@@ -1,0 +1,325 @@
+"""Audit from records: pairs of an input and the output it got, made by somebody else.
+
+The records are split at random into two halves. One half chooses the input and the set of outputs
+to look at, the other half tests them, so the confidence level is valid at every number of records.
+It supposes that, given the inputs, the outputs were drawn independently of one another (one
+record per release, nothing selected by its output).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from liftlock.errors import CountError, InputError, LabelError
+from liftlock.probe import intervals
+from liftlock.probe.claims import Claims, read_confidence
+from liftlock.probe.events import MOST_CELLS, Horizon, Search, Suspicion, Tally, point_estimate
+from liftlock.probe.outputs import UNKNOWN, OutputCodes
+from liftlock.probe.population import Population, tested_sides
+from liftlock.probe.result import SLACK, Finding, ProbeResult
+
+if TYPE_CHECKING:
+    from liftlock.exact.integers import Floats
+    from liftlock.probe.intervals import Counts
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+_CHUNK = 1_000_000
+_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_CUTS = 24
+_MISFIT = 1e-9
+"""How improbable the recorded inputs must be before `sampled_from_prior` is not believed."""
+
+
+def probe_pairs(
+    inputs: Sequence[Hashable] | npt.NDArray[Any],
+    outputs: Sequence[Hashable] | npt.NDArray[Any],
+    prior: object = None,
+    *,
+    lip: object = None,
+    eps_lower: object = None,
+    eps_upper: object = None,
+    ldp: object = None,
+    confidence: object = 0.999,
+    sampled_from_prior: bool = False,
+    labels: Sequence[Hashable] | None = None,
+    seed: int = 1,
+) -> ProbeResult:
+    """Look for a contradiction of a privacy claim in recorded pairs of inputs and outputs.
+
+    `inputs` and `outputs` are two columns of the same length. `prior` and the claims are those of
+    `probe`; the inputs need not have been recorded in the proportions of the prior. If they
+    were (each one an independent draw from it) say ``sampled_from_prior=True``: the bounds get
+    sharper. `labels` is the alphabet of the inputs, when the prior does not name it (a bare list
+    of probabilities belongs to the codes 0, 1, 2, ...). `seed` fixes the random split.
+
+    >>> generator = np.random.default_rng(7)
+    >>> asked = generator.integers(0, 2, 40_000)
+    >>> answered = np.where(generator.random(40_000) < 0.75, asked, 1 - asked)
+    >>> result = probe_pairs(asked, answered, [0.5, 0.5], ldp=1)
+    >>> result.contradicted, round(result.ldp, 2)  # the truth is ln 3 = 1.0986
+    (True, 1.04)
+    """
+    claims = Claims.of(lip=lip, eps_lower=eps_lower, eps_upper=eps_upper, ldp=ldp)
+    level = read_confidence(confidence)
+    population = Population.of(_alphabet(labels, prior, inputs), prior)
+    sides = tested_sides(claims, population)
+    table, seen_outputs = _count(inputs, outputs, population)
+    recorded = table.sum(axis=1)
+    if sampled_from_prior:
+        _check_sampled(recorded, population)
+    generator = np.random.default_rng(seed)
+    alpha = (1 - level) / len(sides)
+    # Every record tosses its own coins, so the counts of each cell split binomially.
+    confirming = generator.binomial(table, 0.5)
+    selecting = table - confirming
+    first = generator.binomial(selecting, 0.5)
+    search = Search(
+        _tally(first),
+        _tally(selecting - first),
+        population.prior,
+        Horizon(deviations=float(special.ndtri(1 - alpha)) + 1),
+    )
+    findings = []
+    for side in sides:
+        suspect = search.suspicions(side, 1)[0]
+        test = _Test(suspect, population, selecting, confirming, sampled_from_prior)
+        outputs_of_event = tuple(seen_outputs[code] for code in suspect.event.tolist())
+        findings.append(test.finding(alpha, claims.limit(side), outputs_of_event, generator))
+    prior_mass = np.ones(len(population)) if population.prior is None else population.prior
+    return ProbeResult(
+        findings=tuple(findings),
+        claims=claims,
+        confidence=level,
+        samples=int(recorded.sum()),
+        outputs=len(seen_outputs),
+        seed=seed,
+        unseen=tuple(
+            symbol
+            for symbol, mass, number in zip(
+                population.symbols, prior_mass, recorded.tolist(), strict=True
+            )
+            if mass > 0 and number == 0
+        ),
+        impossible=population.impossible,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """One valid way to bound the ratio, fixed before the confirming half is looked at.
+
+    direct: the records are draws from the prior, so a coin already chose between the sources.
+    thinned: a random part of the records is kept, chosen as a coin and the prior would.
+    bounds: each source is bounded by itself; `apart` are inputs too rare to be pooled.
+    """
+
+    kind: Literal["direct", "thinned", "direct bounds", "bounds"]
+    share: float = 0.5
+    size: int = 0
+    apart: Mask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """The confirmation of one suspicion on the second half of the records."""
+
+    suspect: Suspicion
+    population: Population
+    selecting: Counts
+    confirming: Counts
+    sampled_from_prior: bool
+
+    @property
+    def rest(self) -> Floats:
+        """The weights of what the input is compared with."""
+        return self.population.crowd(self.suspect.symbol, self.suspect.against)
+
+    def finding(
+        self,
+        alpha: float,
+        claim: float | None,
+        event: tuple[Hashable, ...],
+        generator: np.random.Generator,
+    ) -> Finding:
+        suspect = self.suspect
+        trials = self.confirming.sum(axis=1)
+        hits = self.confirming[:, suspect.event].sum(axis=1)
+        plan = self._best_plan(trials, alpha)
+        ratio = self._ratio(plan, hits, trials, alpha, generator)
+        own, crowd = suspect.symbol, self.rest > 0
+        labels = self.population.symbols
+        return Finding(
+            side=suspect.side,
+            bound=max(0.0, suspect.leakage(ratio) - SLACK),
+            estimate=self._estimate(hits, trials),
+            claim=claim,
+            input=labels[own],
+            against=None if suspect.against is None else labels[suspect.against],
+            event=event,
+            hits=int(hits[own]),
+            draws=int(trials[own]),
+            hits_against=int(hits[crowd].sum()),
+            draws_against=int(trials[crowd].sum()),
+            method="share" if plan.kind in ("direct", "thinned") else "bounds",
+        )
+
+    def _estimate(self, hits: Counts, trials: Counts) -> float:
+        weights = np.where(trials > 0, self.rest, 0.0)
+        if trials[self.suspect.symbol] == 0 or weights.sum() == 0:
+            return 0.0
+        rates = hits / np.maximum(trials, 1)
+        own, crowd = rates[self.suspect.symbol], weights @ rates / weights.sum()
+        top, bottom = (crowd, own) if self.suspect.side == "eps_lower" else (own, crowd)
+        return point_estimate(self.suspect.side, top, bottom, self.suspect.probability)
+
+    def _best_plan(self, trials: Counts, alpha: float) -> _Plan:
+        """Choose the plan of the best forecast: from the selecting half and the inputs only."""
+        tried = self.selecting.sum(axis=1)
+        rates = (self.selecting[:, self.suspect.event].sum(axis=1) + 0.5) / (tried + 1)
+        expected = rates * trials
+        return max(
+            self._plans(trials),
+            key=lambda plan: self._ratio(plan, expected, trials, alpha, None),
+        )
+
+    def _plans(self, trials: Counts) -> list[_Plan]:
+        own, rest = self.suspect.symbol, self.rest
+        plans = []
+        if self.sampled_from_prior:
+            plans.append(_Plan("direct bounds"))
+            prior = self.population.known_prior()
+            mine, theirs = float(prior[own]), float(prior[rest > 0].sum())
+            if mine > 0 and theirs > 0:
+                plans.append(_Plan("direct", share=mine / (mine + theirs)))
+        for share in _SHARES:
+            weights = (1 - share) * rest
+            weights[own] += share
+            plans.append(_Plan("thinned", share, intervals.thinned_size(weights, trials)))
+        # Inputs with the fewest records for their weight limit the pool most: leave out 0, 1, ...
+        needed = np.flatnonzero(rest > 0)
+        scarce = needed[np.argsort(trials[needed] / rest[needed], kind="stable")]
+        cuts = np.unique(np.linspace(0, len(scarce), min(len(scarce) + 1, _CUTS)).astype(int))
+        for cut in cuts.tolist():
+            apart = np.zeros(len(rest), dtype=bool)
+            apart[scarce[:cut]] = True
+            plans.append(_Plan("bounds", apart=apart))
+        return plans
+
+    def _ratio(
+        self,
+        plan: _Plan,
+        hits: npt.NDArray[Any],
+        trials: Counts,
+        alpha: float,
+        generator: np.random.Generator | None,
+    ) -> float:
+        """Bound top / bottom by a plan; without a generator this is only a forecast."""
+        own, rest = self.suspect.symbol, self.rest
+        crowd = rest > 0
+        lower = self.suspect.side == "eps_lower"
+        if plan.kind in ("direct", "thinned"):
+            kept: npt.NDArray[Any] | None = hits
+            if plan.kind == "thinned":
+                weights = (1 - plan.share) * rest
+                weights[own] += plan.share
+                kept = intervals.thinned_hits(weights, hits, trials, plan.size, generator)
+            if kept is None:
+                return 0.0
+            mine, theirs = float(kept[own]), float(kept[crowd].sum())
+            if lower:
+                return intervals.ratio_lower_by_share(theirs, mine, 1 - plan.share, alpha)
+            return intervals.ratio_lower_by_share(mine, theirs, plan.share, alpha)
+        level = alpha / 2
+        if plan.kind == "direct bounds":
+            # The crowd is then one binomial sample already.
+            all_hits, all_trials = hits[crowd].sum(), trials[crowd].sum()
+            below = float(intervals.proportion_lower(all_hits, all_trials, level))
+            above = float(intervals.proportion_upper(all_hits, all_trials, level))
+        elif lower:
+            below = intervals.weighted_sum_lower(
+                rest, hits, trials, level, generator=generator, apart=plan.apart
+            )
+        else:
+            above = intervals.weighted_sum_upper(
+                rest, hits, trials, level, generator=generator, apart=plan.apart
+            )
+        if lower:
+            return below / float(intervals.proportion_upper(hits[own], trials[own], level))
+        return float(intervals.proportion_lower(hits[own], trials[own], level)) / above
+
+
+def _alphabet(
+    labels: Sequence[Hashable] | None, prior: object, inputs: Any
+) -> Sequence[Hashable] | None:
+    if labels is not None:
+        return labels
+    if prior is None:
+        # Only likelihood ratios can be tested then, and only between inputs that occur.
+        return list(dict.fromkeys(inputs.tolist() if isinstance(inputs, np.ndarray) else inputs))
+    if isinstance(prior, Sequence | np.ndarray) and not isinstance(prior, str):
+        return range(len(prior))
+    return None
+
+
+def _count(
+    inputs: Any, outputs: Any, population: Population
+) -> tuple[Counts, tuple[Hashable, ...]]:
+    """Count the pairs in a table of inputs (rows) and outputs (columns)."""
+    number = len(inputs)
+    if len(outputs) != number:
+        raise InputError(
+            f"{number} inputs and {len(outputs)} outputs",
+            where="the recorded pairs",
+            remedy="give two columns of the same table",
+        )
+    if number == 0:
+        raise InputError("no records", where="the recorded pairs", remedy="give at least one pair")
+    size = len(population)
+    rows = OutputCodes(most=size)
+    rows.encode(list(population.symbols), learn=True)
+    columns = OutputCodes(most=max(1, MOST_CELLS // size))
+    total = np.zeros((size, 0), dtype=np.int64)
+    for start in range(0, number, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        codes = rows.encode(inputs[part], learn=False)
+        if np.any(codes == UNKNOWN):
+            position = start + int(np.argmax(codes == UNKNOWN))
+            raise LabelError(
+                "an input outside the alphabet",
+                where=f"record {position + 1}",
+                value=inputs[position],
+                remedy="add it to the prior (with probability 0 if it should not occur)",
+            )
+        found = columns.encode(outputs[part], learn=True)
+        width = len(columns)
+        cells = np.bincount(codes * width + found, minlength=size * width).reshape(size, width)
+        total = np.pad(total, ((0, 0), (0, width - total.shape[1]))) + cells
+    columns.refuse_continuous(number)
+    return total, columns.labels
+
+
+def _tally(counts: Counts) -> Tally:
+    return Tally(counts, counts.sum(axis=1))
+
+
+def _check_sampled(recorded: Counts, population: Population) -> None:
+    prior = population.known_prior()
+    total, level = int(recorded.sum()), _MISFIT / (2 * len(prior))
+    low = intervals.proportion_lower(recorded, total, level)
+    high = intervals.proportion_upper(recorded, total, level)
+    wrong = np.flatnonzero((prior < low) | (prior > high) | ((prior == 0) & (recorded > 0)))
+    if wrong.size:
+        symbol = int(wrong[0])
+        raise CountError(
+            "the recorded inputs were not drawn from the prior",
+            where=f"input {population.symbols[symbol]!r}",
+            value=f"{int(recorded[symbol])} of {total} records, prior {prior[symbol]:.6g}",
+            remedy="leave out sampled_from_prior, or correct the prior",
+        )
