@@ -1,0 +1,67 @@
+"""Write the table of rules on the page "Relations" from the rules themselves.
+
+The page has a line ``<!-- rules -->``; the table that replaces it is made from
+`liftlock.notions.relations.RULES` while the site is built, so it cannot be out of date.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+from liftlock.notions.relations import NATS, PLAIN, RATIOS, RULES, Rule
+from liftlock.report.names import NAMES
+
+PAGE = "notions/relations.md"
+MARK = "<!-- rules -->"
+
+PAGES = {
+    "eps_upper": "alip",
+    "eps_lower": "alip",
+    "l1_lift_inverse": "l1_lift",
+    "chi2_lift_inverse": "chi2_lift",
+    "alpha_lift_inverse": "alpha_lift",
+}
+"""The page that explains a notion, where it is not the notion's own name."""
+
+
+def needs_prior(rule: Rule) -> bool:
+    """Tell whether a rule says nothing without a prior.
+
+    >>> [needs_prior(rule) for rule in RULES if rule.gives == "maximal_leakage"]
+    [False]
+    """
+    facts = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
+    return rule.bound(facts, None, Fraction(2)) is None
+
+
+def link(key: str) -> str:
+    """Name a notion and link to its page.
+
+    >>> link("eps_upper")
+    '[eps_upper (max-lift)](alip.md)'
+    """
+    return f"[{NAMES[key]}]({PAGES.get(key, key)}.md)"
+
+
+def table() -> str:
+    """Return the rules as a Markdown table."""
+    lines = [
+        "| A bound on | follows from | by | prior needed | source |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for rule in RULES:
+        needs = " and ".join(link(key) for key in rule.needs) or "nothing"
+        prior = "yes" if needs_prior(rule) else ""
+        formula = rule.formula.replace("|", "\\|")
+        source = rule.source.replace("|", "\\|")
+        lines.append(f"| {link(rule.gives)} | {needs} | `{formula}` | {prior} | {source} |")
+    return "\n".join(lines)
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """MkDocs event: the text of a page has been read."""
+    return markdown.replace(MARK, table()) if page.file.src_uri == PAGE else markdown

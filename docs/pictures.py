@@ -1,0 +1,316 @@
+"""Draw the pictures of the documentation: ``python docs/pictures.py``.
+
+The heat map and the curves come from the package; the diagram of the notions is drawn from the
+rules in `liftlock.notions.relations`. The pictures are stored, as the build has no matplotlib.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from liftlock.files import read_channel, read_prior
+from liftlock.notions.approximate_lip import FORMS, DeltaCurve
+from liftlock.notions.audit import audit
+from liftlock.notions.relations import NATS, PLAIN, RATIOS, RULES, Rule
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "pictures"
+EXAMPLES = HERE / "examples"
+
+
+@dataclass(frozen=True)
+class Colours:
+    """The colours of a theme; backgrounds are transparent."""
+
+    name: str
+    ink: str
+    faint: str
+    card: str
+    edge: str
+    always: str
+    prior: str
+    series: tuple[str, ...]
+
+
+LIGHT = Colours(
+    "light", "#20232a", "#6b7280", "#ffffff", "#9aa3b5", "#2166ac", "#b35806",
+    ("#2166ac", "#b35806", "#1b7837"),
+)  # fmt: skip
+DARK = Colours(
+    "dark", "#e6e9f0", "#9aa3b5", "#2b3040", "#5b657a", "#7db7ea", "#f2a65a",
+    ("#7db7ea", "#f2a65a", "#7fd39a"),
+)  # fmt: skip
+
+
+# --- from the package -----------------------------------------------------------------------------
+
+
+def draw_lifts() -> None:
+    """Draw the heat map of the running example."""
+    from liftlock.report.heatmap import draw_lifts as draw
+
+    channel = read_channel(EXAMPLES / "survey.csv").channel
+    draw(audit(channel, read_prior(EXAMPLES / "prior.csv")), FOLDER / "survey-lifts.png")
+
+
+def draw_curves(colours: Colours) -> None:
+    """Draw delta against epsilon in the three forms."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    channel = read_channel(EXAMPLES / "survey.csv").channel
+    prior = read_prior(EXAMPLES / "prior.csv")
+    epsilons = np.linspace(0, 2, 201)
+    settings: dict[str, Any] = {
+        "svg.hashsalt": "liftlock", "font.size": 11,
+        "text.color": colours.ink, "axes.labelcolor": colours.ink, "axes.edgecolor": colours.faint,
+        "xtick.color": colours.faint, "ytick.color": colours.faint,
+        "xtick.labelcolor": colours.ink, "ytick.labelcolor": colours.ink,
+    }  # fmt: skip
+    with rc_context(settings):
+        figure = Figure(figsize=(6.8, 3.6), layout="constrained")
+        FigureCanvasSVG(figure)
+        axes = figure.add_subplot()
+        for form, colour in zip(FORMS, colours.series, strict=True):
+            points = DeltaCurve.of(channel, prior, form).points(epsilons)
+            axes.plot(epsilons, points, color=colour, linewidth=2.2)
+            place = {"def5": 0.30, "ediv": 0.42, "joint": 0.22}[form]
+            height = float(np.interp(place, epsilons, points))
+            axes.annotate(
+                form,
+                (place, height),
+                xytext=(6, 5),
+                textcoords="offset points",
+                color=colour,
+                fontweight="bold",
+            )
+        axes.set_xlabel("ε (nats)")
+        axes.set_ylabel("smallest δ")
+        axes.set_xlim(0, 2)
+        axes.set_ylim(0, None)
+        axes.grid(color=colours.faint, alpha=0.25)
+        axes.set_axisbelow(True)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        figure.patch.set_alpha(0)
+        axes.patch.set_alpha(0)
+        path = FOLDER / f"delta-curves-{colours.name}.svg"
+        figure.savefig(path, metadata={"Date": None, "Creator": None})
+
+
+# --- the diagram of the notions -------------------------------------------------------------------
+
+WIDTH, HEIGHT = 1110, 640
+COLUMNS = (330, 500, 670, 840, 1010)
+BOX_WIDTH, BOX_HEIGHT = 148, 42
+APART = 12
+"""How far a pair of opposite arrows stands from the middle."""
+
+BANDS = (
+    (20, 190, "every secret,", "every output"),
+    (226, 104, "average over", "secrets, every output"),
+    (362, 200, "average over", "outputs"),
+)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A notion in the diagram: its lines of text, the middle of its top edge, its size."""
+
+    lines: tuple[str, ...]
+    x: float
+    y: float
+    width: float = BOX_WIDTH
+    height: float = BOX_HEIGHT
+
+    @property
+    def left(self) -> float:
+        return self.x - self.width / 2
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+    @property
+    def middle(self) -> float:
+        return self.y + self.height / 2
+
+
+C1, C2, C3, C4, C5 = COLUMNS
+BOXES = {
+    "lifts": Box((), (C1 + C5) / 2, 36, C5 - C1 + BOX_WIDTH + 24, 118),
+    "ldp": Box(("LDP",), 104, 60),
+    "identifiability": Box(("identifiability",), 104, 150),
+    "eps_upper": Box(("max-lift",), (C3 + C4) / 2, 90, C4 - C3 + BOX_WIDTH),
+    "eps_lower": Box(("min-lift",), C5, 90),
+    "l1_lift": Box(("l1-lift",), C1, 256),
+    "chi2_lift": Box(("chi2-lift",), C2, 256),
+    "alpha_lift": Box(("alpha-lift",), C3, 256),
+    "inverses": Box(("l1-, chi2-, alpha-", "lift-inverse"), C5, 256, BOX_WIDTH, 50),
+    "total_variation": Box(("total variation",), C1, 392),
+    "chi2": Box(("chi2-divergence",), C2, 392),
+    "sibson": Box(("Sibson, order α",), C3, 392),
+    "maximal_leakage": Box(("maximal leakage",), C4, 392),
+    "arimoto": Box(("Arimoto, order α",), C5, 392),
+    "mutual_information": Box(("mutual information",), (C2 + C3) / 2, 494, BOX_WIDTH + 20),
+}
+INVERSES = ("l1_lift_inverse", "chi2_lift_inverse", "alpha_lift_inverse")
+VERTICAL = (
+    ("lifts", "l1_lift", C1),
+    ("lifts", "chi2_lift", C2),
+    ("eps_upper", "alpha_lift", C3),
+    ("eps_upper", "maximal_leakage", C4),
+    ("eps_lower", "inverses", C5),
+    ("l1_lift", "total_variation", C1),
+    ("chi2_lift", "chi2", C2),
+    ("alpha_lift", "sibson", C3),
+    ("chi2", "mutual_information", C2 + 34),
+    ("sibson", "mutual_information", C3 - 34),
+    ("ldp", "identifiability", 104),
+)
+HORIZONTAL = (
+    ("maximal_leakage", "sibson"),
+    ("maximal_leakage", "arimoto"),
+    ("chi2", "total_variation"),
+    ("ldp", "lifts"),
+)
+
+
+def strengths() -> dict[tuple[str, str], bool]:
+    """Return all arrows (from, to) that the rules have, and whether they hold for every prior.
+
+    Two lifts together are "lifts"; what they bound or what bounds both of them counts for that.
+    """
+    found: dict[tuple[str, str], bool] = {}
+    for rule in RULES:
+        gives = "inverses" if rule.gives in INVERSES else rule.gives
+        needs = tuple("inverses" if need in INVERSES else need for need in rule.needs)
+        source = "lifts" if len(needs) > 1 else next(iter(needs), "")
+        arrow = source, gives
+        found[arrow] = found.get(arrow, False) or holds_without_prior(rule)
+    for key in BOXES:
+        both = [found.get((key, side)) for side in ("eps_upper", "eps_lower")]
+        if key not in {"eps_upper", "eps_lower"} and None not in both:
+            found[key, "lifts"] = all(both)
+    return found
+
+
+def holds_without_prior(rule: Rule) -> bool:
+    """Tell whether a rule gives a bound for every prior."""
+    facts = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
+    return rule.bound(facts, None, Fraction(2)) is not None
+
+
+def arrow(colours: Colours, path: str, always: bool) -> str:
+    """Draw one arrow: full for every prior, dashed with the prior."""
+    colour = colours.always if always else colours.prior
+    dash = "" if always else ' stroke-dasharray="6 4"'
+    head = "always" if always else "prior"
+    return (
+        f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.8"{dash} '
+        f'marker-end="url(#{head})"/>'
+    )
+
+
+def draw_relations(colours: Colours) -> None:
+    """Draw the diagram; every arrow is looked up in the rules."""
+    known = strengths()
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'font-family="system-ui, sans-serif" font-size="15" fill="{colours.ink}">',
+        "<defs>",
+    ]
+    for name, colour in (("always", colours.always), ("prior", colours.prior)):
+        parts.append(
+            f'<marker id="{name}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
+            f'markerHeight="7" orient="auto"><path d="M0 0L10 5L0 10z" fill="{colour}"/></marker>'
+        )
+    parts.append("</defs>")
+    for top, height, *words in BANDS:
+        parts.append(
+            f'<rect x="8" y="{top}" width="{WIDTH - 16}" height="{height}" rx="8" '
+            f'fill="{colours.edge}" fill-opacity="0.10"/>'
+        )
+        if top > 20:
+            for line, word in enumerate(words):
+                parts.append(
+                    f'<text x="28" y="{top + 44 + 20 * line}" fill="{colours.faint}" '
+                    f'font-style="italic">{word}</text>'
+                )
+    first = " ".join(BANDS[0][2:])
+    parts.append(
+        f'<text x="28" y="44" fill="{colours.faint}" font-style="italic">{first}</text>'
+    )
+    for box in BOXES.values():
+        parts.append(
+            f'<rect x="{box.left}" y="{box.y}" width="{box.width}" height="{box.height}" rx="6" '
+            f'fill="{colours.card}" stroke="{colours.edge}"/>'
+        )
+        start = box.middle + 5 - 9 * (len(box.lines) - 1)
+        for line, word in enumerate(box.lines):
+            parts.append(
+                f'<text x="{box.x}" y="{start + 18 * line}" text-anchor="middle">'
+                f"{escape(word)}</text>"
+            )
+    lifts = BOXES["lifts"]
+    parts.append(
+        f'<text x="{lifts.left + 20}" y="{lifts.y + 30}" font-weight="bold">'
+        "the lifts: LIP, ALIP, bounded-prior LIP</text>"
+    )
+    parts += [arrow(colours, *line) for line in _lines(known)]
+    for line, (always, words) in enumerate(
+        ((True, "bounds it for every prior"), (False, "bounds it once the prior is known"))
+    ):
+        y = 592 + 26 * line
+        parts.append(arrow(colours, f"M28 {y}H86", always))
+        parts.append(f'<text x="98" y="{y + 5}">{words}</text>')
+    parts.append("</svg>")
+    path = FOLDER / f"relations-{colours.name}.svg"
+    path.write_text("\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _lines(known: dict[tuple[str, str], bool]) -> list[tuple[str, bool]]:
+    """Return the path and the strength of every arrow of the diagram."""
+    found = []
+    for upper, lower, x in VERTICAL:
+        top, bottom = BOXES[upper].bottom, BOXES[lower].y
+        back = (lower, upper) in known
+        shift = APART if back else 0
+        found.append((f"M{x - shift} {top}V{bottom}", known[upper, lower]))
+        if back:
+            found.append((f"M{x + shift} {bottom}V{top}", known[lower, upper]))
+    for source, target in HORIZONTAL:
+        a, b = BOXES[source], BOXES[target]
+        start, end = (a.left, b.right) if b.x < a.x else (a.right, b.left)
+        back = (target, source) in known
+        shift = APART if back else 0
+        found.append((f"M{start} {a.middle - shift}H{end}", known[source, target]))
+        if back:
+            found.append((f"M{end} {a.middle + shift}H{start}", known[target, source]))
+    information, variation = BOXES["mutual_information"], BOXES["total_variation"]
+    found.append(
+        (
+            f"M{information.left} {information.middle}H{variation.x}V{variation.bottom}",
+            known["mutual_information", "total_variation"],
+        )
+    )
+    return found
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    draw_lifts()
+    for theme in (LIGHT, DARK):
+        draw_curves(theme)
+        draw_relations(theme)

@@ -1,0 +1,295 @@
+"""Read the code blocks of a documentation page, run them, and compare what they show.
+
+A page is one story, run from top to bottom in a folder of its own:
+
+- a block with ``title="name"`` is written to that file;
+- a ``python`` block is run, in one namespace for the whole page; what it prints is shown in a
+  block with ``title="Output"`` right after it, and nothing is printed without one;
+- in a ``console`` block each line that starts with ``$`` is run and what follows is what it
+  prints; a command fails only if ``$ echo $?`` comes next and shows the exit code;
+- ``--8<-- "path"`` stands for a file of the repository, as in the built page;
+- a line ``...`` in what is shown stands for any lines, and ``...`` within a line for any text.
+
+The files of ``docs/examples`` and the golden vectors lie in the folder from the start. Other
+blocks (``sh``, ``json``, ``text`` without a title) are shown only.
+
+``python -m tests.docs.pages [page ...]`` writes what the pages should show into them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import runpy
+import shlex
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from liftlock.cli import main
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+EXAMPLES = DOCS / "examples"
+VECTORS = ROOT / "tests" / "vectors" / "decode.json"
+OUTPUT = "Output"
+HELP_WIDTH = "80"
+
+_FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,}) *(?P<info>.*?) *$")
+_TITLE = re.compile(r'title="([^"]*)"')
+_SNIPPET = re.compile(r'^--8<-- "([^"]+)"$')
+
+
+@dataclass
+class Block:
+    """One fenced block of a page."""
+
+    page: Path
+    line: int
+    language: str
+    title: str
+    text: str
+    indent: str
+    end: int = field(repr=False)
+    """The line of the closing fence, counted from 0."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(DOCS)}:{self.line}"
+
+    def code(self) -> str:
+        """Return the text with the files it includes."""
+        lines = []
+        for line in self.text.splitlines():
+            snippet = _SNIPPET.match(line)
+            text = (ROOT / snippet[1]).read_text(encoding="utf-8").rstrip() if snippet else line
+            lines.append(text)
+        return "\n".join(lines) + "\n"
+
+
+def pages() -> list[Path]:
+    """Return every page that is written by hand."""
+    return sorted(path for path in DOCS.rglob("*.md") if "hooks" not in path.parts)
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the fenced blocks of a page in order."""
+    found: list[Block] = []
+    lines = page.read_text(encoding="utf-8").splitlines()
+    start = 0
+    while start < len(lines):
+        opening = _FENCE.match(lines[start])
+        if opening is None:
+            start += 1
+            continue
+        indent, fence, info = opening["indent"], opening["fence"], opening["info"]
+        end = start + 1
+        while end < len(lines) and lines[end].strip() != fence:
+            end += 1
+        assert end < len(lines), f"{page}:{start + 1}: a block without an end"
+        title = _TITLE.search(info)
+        body = textwrap.dedent("\n".join(lines[start + 1 : end]))
+        language = info.split()[0] if info and not info.startswith("{") else ""
+        found.append(
+            Block(page, start + 1, language, title[1] if title else "", body, indent, end)
+        )
+        start = end + 1
+    return found
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page shows of one run, and what the run printed."""
+
+    block: Block
+    what: str
+    expected: str
+    printed: str
+
+    hidden_failure: int = 0
+    """The exit code of a command that failed although the page does not show it."""
+
+    @property
+    def agrees(self) -> bool:
+        return not self.hidden_failure and matches(self.expected, self.printed)
+
+
+def matches(expected: str, printed: str) -> bool:
+    """Compare line by line; ``...`` stands for any text or, alone, for any lines.
+
+    >>> matches("a\\n...\\nd", "a\\nb\\nc\\nd"), matches("a ... c", "a b c"), matches("a", "b")
+    (True, True, False)
+    """
+    parts = []
+    for line in _lines(expected):
+        if line.strip() == "...":
+            parts.append("(?:.*\n)*?")
+        else:
+            parts.append(".*?".join(re.escape(part) for part in line.split("...")) + "\n")
+    text = "".join(f"{line}\n" for line in _lines(printed))
+    return re.fullmatch("".join(parts), text) is not None
+
+
+def _lines(text: str) -> list[str]:
+    lines = [line.rstrip() for line in text.splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return lines
+
+
+def run(page: Path, folder: Path) -> Iterator[Shown]:
+    """Run a page in an empty folder, and yield everything it shows."""
+    for example in [*EXAMPLES.iterdir(), VECTORS]:
+        if example.is_file():
+            shutil.copy(example, folder)
+    namespace: dict[str, Any] = {"__name__": "__page__"}
+    found = blocks(page)
+    with _inside(folder):
+        for place, block in enumerate(found):
+            following = found[place + 1] if place + 1 < len(found) else None
+            if block.title == OUTPUT:
+                continue
+            if block.title:
+                Path(block.title).parent.mkdir(parents=True, exist_ok=True)
+                Path(block.title).write_text(block.code(), encoding="utf-8")
+            elif block.language == "python":
+                printed = _run_python(block, namespace)
+                shown = following if following and following.title == OUTPUT else None
+                yield Shown(shown or block, "python", shown.text if shown else "", printed)
+            elif block.language == "console":
+                yield from _run_console(block)
+
+
+@contextlib.contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        with mock.patch.dict(os.environ, {"COLUMNS": HELP_WIDTH, "NO_COLOR": "1"}):
+            yield
+    finally:
+        os.chdir(before)
+
+
+def _run_python(block: Block, namespace: dict[str, Any]) -> str:
+    printed = io.StringIO()
+    # Tracebacks then name the page and the line.
+    code = "\n" * block.line + block.code()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, str(block.page), "exec"), namespace)
+    return printed.getvalue()
+
+
+def commands(block: Block) -> list[tuple[str, str]]:
+    """Return the commands of a console block, each with what is shown below it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in block.text.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            assert found, f"{block.place}: a console block starts with $"
+            found[-1][1].append(line)
+    return [(command, "\n".join(lines)) for command, lines in found]
+
+
+def _run_console(block: Block) -> Iterator[Shown]:
+    code = 0
+    given = commands(block)
+    for place, (command, expected) in enumerate(given):
+        if command == "echo $?":
+            yield Shown(block, command, expected, f"{code}\n")
+            continue
+        code, printed = _run_command(shlex.split(command))
+        following = given[place + 1][0] if place + 1 < len(given) else ""
+        hidden = code if following != "echo $?" else 0
+        if hidden:
+            printed += f"exit code {code}, which the page does not show\n"
+        yield Shown(block, command, expected, printed, hidden)
+
+
+def _run_command(words: list[str]) -> tuple[int, str]:
+    printed = io.StringIO()
+    code = 0
+    target = None
+    if len(words) > 2 and words[-2] == ">":
+        words, target = words[:-2], Path(words[-1])
+    with contextlib.redirect_stdout(printed):
+        if words[0] == "liftlock":
+            errors = io.StringIO() if target else printed
+            with contextlib.redirect_stderr(errors):
+                code = main(words[1:])
+        elif words[0] == "cat":
+            print("".join(Path(name).read_text(encoding="utf-8") for name in words[1:]), end="")
+        elif words[0] == "python":
+            with mock.patch.object(sys, "argv", words[1:]):
+                runpy.run_path(words[1], run_name="__main__")
+        else:
+            raise AssertionError(f"cannot run {words}")
+    if target:
+        target.write_text(printed.getvalue(), encoding="utf-8")
+        return code, errors.getvalue()
+    return code, printed.getvalue()
+
+
+# --- writing what the pages should show -----------------------------------------------------------
+
+_TAIL = re.compile(r"^\.\.\.(\d+)$")
+_FINGERPRINT = re.compile(r"\b(?:[0-9a-f]{64}|(?<=channel |context )[0-9a-f]{16})\b")
+
+
+def _fitted(shown: Shown) -> str:
+    """Return the output to store; ``...7`` on the only line asks for the last seven lines."""
+    if shown.agrees:
+        return shown.expected
+    lines = [_FINGERPRINT.sub("...", line) for line in _lines(shown.printed)]
+    tail = _TAIL.match(shown.expected.strip())
+    if tail:
+        lines = ["...", *lines[-int(tail[1]) :]]
+    return "\n".join(lines)
+
+
+def refresh(page: Path) -> bool:
+    """Run a page and write what it should show into it; return whether it changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = list(run(page, Path(folder)))
+    lines = page.read_text(encoding="utf-8").splitlines()
+    by_block: dict[int, list[Shown]] = {}
+    for shown in results:
+        by_block.setdefault(shown.block.line, []).append(shown)
+    for start in sorted(by_block, reverse=True):
+        group = by_block[start]
+        block = group[0].block
+        if all(shown.agrees for shown in group):
+            continue
+        if group[0].what != "python":
+            texts = [f"$ {s.what}\n{_fitted(s)}".rstrip() for s in group]
+            body = "\n".join(texts)
+        elif block.title == OUTPUT:
+            body = _fitted(group[0])
+        else:
+            new = ["", f'```text title="{OUTPUT}"', *_fitted(group[0]).splitlines(), "```"]
+            lines[block.end + 1 : block.end + 1] = [f"{block.indent}{n}".rstrip() for n in new]
+            continue
+        new = [f"{block.indent}{line}".rstrip() for line in body.splitlines()]
+        lines[start : block.end] = new
+    text = "\n".join(lines) + "\n"
+    changed = text != page.read_text(encoding="utf-8")
+    if changed:
+        page.write_text(text, encoding="utf-8")
+    return changed
+
+
+if __name__ == "__main__":
+    for chosen in [Path(name).resolve() for name in sys.argv[1:]] or pages():
+        if refresh(chosen):
+            print(chosen.relative_to(ROOT))

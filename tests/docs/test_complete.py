@@ -1,0 +1,231 @@
+"""Everything there is has its place in the documentation, and every place exists."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+import liftlock
+import liftlock.notions
+from docs import pictures
+from docs.hooks import relations as relations_hook
+from docs.hooks import vectors as vectors_hook
+from liftlock import errors
+from liftlock.cli.main import group
+from liftlock.notions.audit import audit
+from liftlock.notions.registry import REGISTRY
+from liftlock.notions.relations import RULES
+from tests.docs.pages import DOCS, EXAMPLES, ROOT, blocks, pages
+
+NOTIONS = DOCS / "notions"
+NOT_NOTIONS = {
+    "audit",
+    "certificate",
+    "likelihood",
+    "notion",
+    "order",
+    "per_output",
+    "reading",
+    "registry",
+    "relations",
+}
+"""Modules of `liftlock.notions` that serve the notions and are none themselves."""
+
+MODULES = sorted(
+    path.stem
+    for path in Path(liftlock.notions.__file__).parent.glob("*.py")
+    if path.stem not in NOT_NOTIONS and not path.stem.startswith("_")
+)
+WRITTEN = {page: page.read_text(encoding="utf-8") for page in pages()}
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads mkdocs.yml, whose tags name Python objects that are not needed here."""
+
+
+_Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda *_: None)
+
+
+def navigation() -> Iterator[str]:
+    def walk(entry: Any) -> Iterator[str]:
+        if isinstance(entry, str):
+            yield entry
+        elif isinstance(entry, dict):
+            for value in entry.values():
+                yield from walk(value)
+        else:
+            for value in entry:
+                yield from walk(value)
+
+    settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), _Loader)
+    yield from walk(settings["nav"])
+
+
+# --- notions ------------------------------------------------------------------------------------
+
+
+def test_there_are_notions() -> None:
+    assert {"lip", "alip", "ldp", "breach", "crowd_mass"} <= set(MODULES)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_notion_has_a_page(name: str) -> None:
+    text = WRITTEN[NOTIONS / f"{name}.md"]
+    for heading in ("## Formula", "## Example", "## What it does not say"):
+        assert heading in text, heading
+    assert re.search(r"^## What it (protects against|measures)$", text, re.MULTILINE)
+    assert "| Sources |" in text
+    assert f"({name}.md)" in WRITTEN[NOTIONS / "overview.md"]
+
+
+@pytest.mark.parametrize("name", [*MODULES, "relations"])
+def test_notion_has_a_unit_test(name: str) -> None:
+    assert (ROOT / "tests" / "unit" / "notions" / f"test_{name}.py").is_file()
+
+
+def test_every_page_of_a_notion_is_one() -> None:
+    found = {path.stem for path in NOTIONS.glob("*.md")}
+    assert found == {*MODULES, "overview", "relations"}
+
+
+@pytest.mark.parametrize("key", REGISTRY)
+def test_guarantee_is_documented(key: str) -> None:
+    written = f"`{key}={','.join(name.upper() for name in REGISTRY[key].parameters)}`"
+    places = [page for page in NOTIONS.glob("*.md") if written in WRITTEN[page]]
+    assert places, written
+    assert f"`{key}`" in WRITTEN[NOTIONS / "overview.md"]
+
+
+def test_names_in_the_short_tables_exist() -> None:
+    """`liftlock.notions.lip.measure(...)` in a table is something that can be called."""
+    for page in NOTIONS.glob("*.md"):
+        for name in re.findall(r"`(liftlock\.[a-zA-Z0-9_.]+)", WRITTEN[page]):
+            parts = name.split(".")
+            depth = next(
+                d for d in range(len(parts), 0, -1) if _module(".".join(parts[:d])) is not None
+            )
+            found = _module(".".join(parts[:depth]))
+            for part in parts[depth:]:
+                found = getattr(found, part)
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+# --- relations ----------------------------------------------------------------------------------
+
+
+def test_every_rule_is_in_the_table() -> None:
+    table = relations_hook.table()
+    assert table.count("\n") == len(RULES) + 1
+    assert relations_hook.MARK in WRITTEN[NOTIONS / "relations.md"]
+    for rule in RULES:
+        assert (NOTIONS / f"{relations_hook.PAGES.get(rule.gives, rule.gives)}.md").is_file()
+        assert relations_hook.link(rule.gives) in table
+
+
+def test_the_diagram_is_drawn_from_the_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "FOLDER", tmp_path)
+    for theme in (pictures.LIGHT, pictures.DARK):
+        pictures.draw_relations(theme)
+        name = f"relations-{theme.name}.svg"
+        stored = DOCS / "pictures" / name
+        assert (tmp_path / name).read_text(encoding="utf-8") == stored.read_text(
+            encoding="utf-8"
+        ), "run python docs/pictures.py"
+
+
+# --- the command line, errors, keys ---------------------------------------------------------------
+
+
+def commands() -> list[tuple[str, click.Command]]:
+    return [("", group), *group.commands.items()]
+
+
+@pytest.mark.parametrize(("name", "command"), commands())
+def test_every_option_is_documented(name: str, command: click.Command) -> None:
+    page = DOCS / "cli.md"
+    shown = [text for block in blocks(page) for text in block.text.splitlines()]
+    assert f"$ liftlock {name} --help".replace("  ", " ") in shown
+    prose = re.sub(r"^```.*?^```$", "", WRITTEN[page], flags=re.DOTALL | re.MULTILINE)
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            for option in parameter.opts:
+                assert f"`{option}`" in prose or option in {"-h", "--help"}, option
+    if name:
+        assert f"## liftlock {name}\n" in prose
+
+
+def test_every_error_is_documented() -> None:
+    page = WRITTEN[DOCS / "errors.md"]
+    tree = next(block for block in blocks(DOCS / "errors.md") if "├" in block.text).text
+    for name, thing in vars(errors).items():
+        if isinstance(thing, type) and issubclass(thing, errors.LiftlockError):
+            assert re.search(rf"\b{name}\b", tree), name
+            assert len(re.findall(rf"\b{name}\b", page)) >= 2, name
+
+
+def test_every_key_of_an_audit_is_documented() -> None:
+    channel = liftlock.read_channel(EXAMPLES / "survey.csv").channel
+    prior = liftlock.read_prior(EXAMPLES / "prior.csv")
+    data = audit(channel, prior, alpha=2, at_epsilon=1).to_data()
+    page = WRITTEN[DOCS / "howto" / "check-in-ci.md"]
+    for key in (*data, "checks", *data["measures"]):
+        assert f"`{key}`" in page, key
+
+
+def test_contexts_and_public_names_are_mentioned() -> None:
+    everything = "\n".join(WRITTEN.values())
+    for name in liftlock.__all__:
+        if not name.startswith("_"):
+            assert re.search(rf"\b{name}\b", everything), name
+
+
+# --- pages and links ----------------------------------------------------------------------------
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = list(navigation())
+    assert len(listed) == len(set(listed))
+    made = {"equations.md", *(name for name in vectors_hook.ELSEWHERE if name.endswith(".md"))}
+    assert set(listed) == made | {str(page.relative_to(DOCS)) for page in WRITTEN}
+
+
+def test_every_picture_exists() -> None:
+    for page, text in WRITTEN.items():
+        for target in re.findall(r"!\[[^\]]*\]\(([^)#]+)", text):
+            assert (page.parent / target).is_file(), f"{page}: {target}"
+
+
+def test_every_picture_says_what_it_shows() -> None:
+    for text in WRITTEN.values():
+        for words in re.findall(r"!\[([^\]]*)\]\(", text):
+            assert len(words) > 20, words
+
+
+def test_no_outside_addresses() -> None:
+    """The pages need no network; the only address is the name of the schema language."""
+    allowed = {"https://json-schema.org/draft/2020-12/schema", "http://www.w3.org/2000/svg"}
+    sources = [*DOCS.rglob("*.md"), *DOCS.rglob("*.css"), *DOCS.rglob("*.json")]
+    for path in [*sources, ROOT / "mkdocs.yml", DOCS / "pictures.py"]:
+        for address in re.findall(r"https?://[^\s\"')>]+", path.read_text(encoding="utf-8")):
+            assert address in allowed, f"{path}: {address}"
+
+
+def test_no_places_of_one_machine() -> None:
+    for path in [*WRITTEN, *DOCS.rglob("*.svg"), DOCS / "pictures.py"]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"/(home|root|work|tmp|Users)/", text), path

@@ -1,0 +1,100 @@
+"""What the pages show is what happens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs import pages
+
+PAGES = pages.pages()
+RUN = ("python", "console")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(pages.DOCS)))
+def test_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
+    wrong = [
+        f"{shown.block.place} ({shown.what}) shows\n{shown.expected}\n"
+        f"but this was printed:\n{shown.printed}"
+        for shown in pages.run(page, tmp_path)
+        if not shown.agrees
+    ]
+    hint = "\n`python -m tests.docs.pages` writes what should be shown; read the difference."
+    assert not wrong, "\n\n".join(wrong) + hint
+
+
+def test_most_pages_have_something_to_run() -> None:
+    without = [
+        str(page.relative_to(pages.DOCS))
+        for page in PAGES
+        if not any(block.language in RUN for block in pages.blocks(page))
+    ]
+    assert without == ["notation.md"]
+
+
+def test_shell_blocks_run_no_liftlock_unseen() -> None:
+    """A command with a prompt is a promise of what it prints, so it is in a block that is run."""
+    for page in PAGES:
+        for block in pages.blocks(page):
+            if block.language != "console":
+                assert "\n$ liftlock" not in f"\n{block.text}", block.place
+
+
+def test_every_output_block_follows_code() -> None:
+    for page in PAGES:
+        found = pages.blocks(page)
+        for before, block in zip([None, *found], found, strict=False):
+            if block.title == pages.OUTPUT:
+                assert before is not None, block.place
+                assert before.language == "python", block.place
+                assert not before.title, block.place
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "agrees"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a\nb", "a  \nb\n\n", True),
+        ("a", "a\nb", False),
+        ("...", "", True),
+        ("...\nlast", "first\nsecond\nlast", True),
+        ("...\nlast", "first\nlast\nmore", False),
+        ("channel ..., context ...", "channel 12ab, context 34cd", True),
+        ("a.b", "axb", False),
+        ("", "something", False),
+    ],
+)
+def test_matching(expected: str, printed: str, agrees: bool) -> None:
+    assert pages.matches(expected, printed) is agrees
+
+
+def test_a_wrong_output_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        '```python\nprint(1 + 1)\n```\n\n```text title="Output"\n3\n```\n\n'
+        "```python\nprint('nothing is shown of this')\n```\n\n"
+        "```console\n$ liftlock lock\n...\n```\n",
+        encoding="utf-8",
+    )
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    shown = list(pages.run(page, folder))
+    assert [each.agrees for each in shown] == [False, False, False]
+    assert "exit code 2" in shown[2].printed
+
+
+def test_a_page_is_refreshed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nprint(1 + 1)\n```\n\n```console\n$ liftlock --version\n$ echo $?\n9\n```\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    assert pages.refresh(page)
+    assert not pages.refresh(page)
+    text = page.read_text(encoding="utf-8")
+    assert '```text title="Output"\n2\n```' in text
+    assert "$ liftlock --version\nliftlock, version" in text
+    assert "$ echo $?\n0\n" in text

@@ -1,0 +1,176 @@
+"""The JSON Schemas describe what is really written, and refuse what is not."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+
+import liftlock as ll
+from liftlock.cli import main
+from liftlock.errors import FileError
+from liftlock.notions.registry import REGISTRY
+from tests.docs.pages import DOCS, EXAMPLES, blocks
+
+SCHEMAS = {
+    path.name: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((DOCS / "schemas").glob("*.schema.json"))
+}
+STORE: Registry[Any] = Registry().with_resources(
+    (name, Resource.from_contents(schema)) for name, schema in SCHEMAS.items()
+)
+CHANNEL, PRIOR = EXAMPLES / "survey.csv", EXAMPLES / "prior.csv"
+
+
+def check(data: Any, name: str) -> None:
+    schema = SCHEMAS[f"{name}.schema.json"]
+    jsonschema.Draft202012Validator(schema, registry=STORE).validate(data)
+
+
+def refused(data: Any, name: str) -> bool:
+    try:
+        check(data, name)
+    except jsonschema.ValidationError:
+        return True
+    return False
+
+
+@pytest.fixture
+def mechanism(tmp_path: Path) -> Path:
+    path = tmp_path / "mechanism.json"
+    arguments = ["lock", str(CHANNEL), "--prior", str(PRIOR), "--guarantee", "lip=1.71"]
+    assert main([*arguments, "-o", str(path)]) == 0
+    return path
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schema_is_one(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
+    assert SCHEMAS[name]["$id"] == name
+
+
+def test_every_schema_is_shown_and_linked() -> None:
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    for name in SCHEMAS:
+        assert f"(schemas/{name})" in page
+        assert f'--8<-- "docs/schemas/{name}"' in page
+
+
+def test_mechanism_and_its_parts(mechanism: Path) -> None:
+    data = read(mechanism)
+    check(data, "mechanism")
+    check(data["channel"], "channel")
+    check(data["context"], "context")
+    check(data["context"], "prior")
+    check(data["certificate"], "certificate")
+
+
+@pytest.mark.parametrize(
+    ("schema", "part"), [("mechanism", None), ("channel", "channel"), ("certificate", "certificate")]
+)
+def test_wrong_version_is_refused(schema: str, part: str | None, mechanism: Path) -> None:
+    data = read(mechanism)
+    target = data if part is None else data[part]
+    for version in (0, 2, "1", None):
+        target["version"] = version
+        assert refused(target, schema)
+    target["version"] = 2
+    mechanism.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(FileError):
+        ll.Mechanism.load(mechanism)
+
+
+def test_wrong_files_are_refused(mechanism: Path) -> None:
+    good = read(mechanism)
+    for change in (
+        lambda data: data.pop("certificate"),
+        lambda data: data["channel"].pop("bits"),
+        lambda data: data["channel"]["weights"][0].__setitem__(0, -1),
+        lambda data: data["channel"]["weights"][0].__setitem__(0, 0.5),
+        lambda data: data["certificate"].__setitem__("holds", False),
+        lambda data: data["context"].__setitem__("kind", "rumour"),
+        lambda data: data.__setitem__("format", "liftlock.channel"),
+        lambda data: data.__setitem__("surprise", 1),
+    ):
+        data = copy.deepcopy(good)
+        change(data)
+        assert refused(data, "mechanism")
+
+
+@pytest.mark.parametrize("options", [[], ["--alpha", "2", "--at-epsilon", "1/2"]])
+def test_audit_output(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    checks = ["--check", "lip=1", "--check", "ldp=3", "--check", "crowd_mass=1/20"]
+    code = main(["audit", str(CHANNEL), "--prior", str(PRIOR), "--json", *checks, *options])
+    data = json.loads(capsys.readouterr().out)
+    assert code == 1
+    check(data, "audit")
+    assert [each["holds"] for each in data["checks"]] == [False, True, True]
+    known = SCHEMAS["audit.schema.json"]["properties"]["measures"]["properties"]
+    assert set(data["measures"]) <= set(known)
+    if options:
+        assert set(data["measures"]) == set(known)
+    data["version"] = 2
+    assert refused(data, "audit")
+
+
+def test_audit_of_a_channel_that_reveals_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "identity.csv"
+    path.write_text("x,none,cold,flu\nnone,1,0,0\ncold,0,1,0\nflu,0,0,1\n", encoding="utf-8")
+    assert main(["audit", str(path), "--prior", str(PRIOR), "--json", "--alpha", "inf"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["measures"]["lip"] == "inf"
+    check(data, "audit")
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        ll.Prior.from_counts({"a": 1, "b": 2**80}),
+        ll.Prior(ll.Alphabet.numbers([0, "1/3"]), (1, 2)),
+        ll.Joint.from_counts({"s": {"a": 3, "b": 1}, "t": {"a": 2, "b": 4}}),
+        ll.Family.of([ll.Prior.uniform("ab"), ll.Prior.from_counts({"a": 1, "b": 3})]),
+        ll.Intervals.of({"a": ("0.1", "0.4"), "b": ("1/3", 1)}),
+        ll.Ball.of(ll.Prior.uniform("ab"), "1/7"),
+    ],
+    ids=lambda context: type(context).__name__,
+)
+def test_contexts(context: ll.Context) -> None:
+    check(json.loads(json.dumps(context.to_data())), "context")
+
+
+def test_channels() -> None:
+    pairs = ll.Channel.identity([1, 2]).product(ll.Channel.identity([1, 2]))
+    wide = ll.Channel.from_rows({"a": {"x": "1e-30", "y": f"0.{'9' * 30}"}, "b": {"x": 1, "y": 0}})
+    for channel in (pairs, wide, ll.Channel.identity("ab").table()):
+        check(json.loads(json.dumps(channel.to_data())), "channel")
+
+
+@pytest.mark.parametrize("key", REGISTRY)
+def test_certificates_of_every_notion(key: str) -> None:
+    channel, prior = ll.read_channel(CHANNEL).channel, ll.read_prior(PRIOR)
+    values = {"alpha": 2, "rho1": "0.1", "rho2": "0.5"}
+    arguments = [values.get(name, "1/2") for name in REGISTRY[key].parameters]
+    certificate = REGISTRY[key].make(*arguments).certify(channel, prior)
+    check(json.loads(json.dumps(certificate.to_data())), "certificate")
+
+
+def test_examples_on_the_page_are_valid() -> None:
+    found = {
+        block.title: json.loads(block.code())
+        for block in blocks(DOCS / "formats.md")
+        if block.language == "json" and block.title
+    }
+    check(found["coin.json"], "channel")
+    for name in ("stored.json", "joint.json", "ball.json"):
+        check(found[name], "context")
