@@ -10,7 +10,6 @@ Lift budgets enter as ratios: U = e^eps_upper bounds the max-lift, D = e^eps_low
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -279,10 +278,10 @@ def _line(
             side = max(("eps_upper", "eps_lower"), key=lambda name: facts[name])
             bound = known.get(facts[side]) or _log(facts[side])
             return Implication("lip", bound, "nats", f"max of both sides, {side}", how[side][1])
-        return Implication("lip", None, "nats", _no_bound("lip", given, population), "")
+        return Implication("lip", None, "nats", _no_bound("lip", facts, given, population), "")
     unit = "" if target in PLAIN else "nats"
     if target not in facts:
-        return Implication(target, None, unit, _no_bound(target, given, population), "")
+        return Implication(target, None, unit, _no_bound(target, facts, given, population), "")
     value = facts[target]
     bound = (known.get(value) or _log(value)) if target in RATIOS else Enclosure.of(value)
     return Implication(target, bound, unit, *how[target])
@@ -294,7 +293,9 @@ _COUNTEREXAMPLE = (
 )
 
 
-def _no_bound(target: str, given: tuple[str, ...], population: Population | None) -> str:
+def _no_bound(
+    target: str, facts: Facts, given: tuple[str, ...], population: Population | None
+) -> str:
     worst = {"l1_lift", "chi2_lift", "alpha_lift"}
     inverse = {"l1_lift_inverse", "chi2_lift_inverse", "alpha_lift_inverse"}
     lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
@@ -305,6 +306,8 @@ def _no_bound(target: str, given: tuple[str, ...], population: Population | None
         return f"averages do not bound the worst output: {_COUNTEREXAMPLE}"
     if target == "identifiability" and population is None:
         return "it needs the prior: posterior odds contain the prior's own odds"
+    if target in {"lip", "ldp"} and "eps_lower" in facts:
+        return "it needs the prior: a rare symbol may rise without limit"
     if target in {"lip", "eps_lower", "ldp", "identifiability"} | inverse:
         return "nothing here keeps the min-lift away from 0 (or it needs the prior)"
     return "not known, or it needs the prior"
@@ -430,6 +433,10 @@ def _alpha_from_upper(facts: Facts, _: Any, order: Fraction | None) -> Fraction 
     return _end(power(Enclosure.of(facts["eps_upper"]), (order - 1) / order))
 
 
+def _alpha_below_one(_: Facts, __: Any, order: Fraction | None) -> Fraction | None:
+    return Fraction(1) if order is not None and order <= 1 else None
+
+
 def _alpha_from_chi2(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
     return _sqrt_up(1 + facts["chi2_lift"]) if order is not None and order <= 2 else None
 
@@ -445,71 +452,70 @@ def _alpha_inverse_from_lower(facts: Facts, _: Any, order: Fraction | None) -> F
 
 
 def _two_point(
-    f_low: Fraction,
+    lower: Fraction,
+    upper: Fraction | None,
     f: Callable[[Fraction], Fraction],
-    f_most: Callable[[Fraction, Fraction], Fraction],
-) -> Callable[[Fraction, Fraction], Fraction]:
-    """Bound sup over t in (1, U] of ((t-1) f(L) + (1-L) f(t)) / (t-L), a two-point law."""
+    slope: Callable[[Fraction], Fraction],
+) -> Fraction:
+    """Bound sup over t in (1, U] of ((t-1) f(L) + (1-L) f(t)) / (t-L), the two-point extremal law.
 
-    def bound(lower: Fraction, upper: Fraction) -> Fraction:
-        def value(t: Fraction) -> Fraction:
-            return ((t - 1) * f_low + (1 - lower) * f(t)) / (t - lower)
+    It rises while `slope` is positive and falls afterwards; U = None is no limit. The ends of the
+    last interval bound what lies between them, since f grows.
+    """
+    if lower == 1 or upper == 1:
+        return Fraction(0)
+    if upper is None:
+        if 2 * lower <= 1:
+            return f(lower)  # it rises for ever, towards the value of L alone
+        upper = Fraction(2)
+        while slope(upper) > 0:
+            upper *= 2
+    low, high = Fraction(1), upper
+    if slope(upper) >= 0:
+        low = upper
+    else:
+        for _ in range(_SHORT):
+            middle = (low + high) / 2
+            if slope(middle) > 0:
+                low = middle
+            else:
+                high = middle
+    return (high - 1) / (high - lower) * f(lower) + (1 - lower) / (low - lower) * f(high)
 
-        def most(a: Fraction, b: Fraction) -> Fraction:
-            # (t-1)/(t-L) grows with t; (1-L)/(t-L) falls.
-            return (b - 1) / (b - lower) * f_low + (1 - lower) / (a - lower) * f_most(a, b)
 
-        return _supremum(value, most, Fraction(1), upper)
+def _l1_inverse(lower: Fraction, upper: Fraction | None) -> Fraction:
+    return _two_point(
+        lower,
+        upper,
+        lambda t: abs(1 / t - 1),
+        lambda t: (1 - 2 * lower) * t**2 + 2 * lower * t - lower**2,
+    )
 
-    return bound
+
+def _chi2_inverse(lower: Fraction, upper: Fraction | None) -> Fraction:
+    lead = (1 / lower - 1) ** 2 - 1
+    return _two_point(
+        lower,
+        upper,
+        lambda t: (1 / t - 1) ** 2,
+        lambda t: lead * t**3 + 4 * t**2 - (3 + 2 * lower) * t + 2 * lower,
+    )
 
 
 def _l1_inverse_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
-    upper, lower = facts["eps_upper"], 1 / facts["eps_lower"]
-    if upper == 1 or lower == 1:
-        return Fraction(0)
-    return _two_point(1 / lower - 1, lambda t: 1 - 1 / t, lambda _, b: 1 - 1 / b)(lower, upper)
+    return _l1_inverse(1 / facts["eps_lower"], facts["eps_upper"])
 
 
 def _chi2_inverse_from_lifts(facts: Facts, _: Any, __: Any) -> Fraction | None:
-    upper, lower = facts["eps_upper"], 1 / facts["eps_lower"]
-    if upper == 1 or lower == 1:
-        return Fraction(0)
-    return _two_point(
-        (1 / lower - 1) ** 2, lambda t: (1 - 1 / t) ** 2, lambda _, b: (1 - 1 / b) ** 2
-    )(lower, upper)
+    return _chi2_inverse(1 / facts["eps_lower"], facts["eps_upper"])
 
 
 def _l1_inverse_from_lower(facts: Facts, _: Any, __: Any) -> Fraction | None:
-    down = facts["eps_lower"]
-    return Fraction(0) if down == 1 else max(down - 1, Fraction(1))
+    return _l1_inverse(1 / facts["eps_lower"], None)
 
 
 def _chi2_inverse_from_lower(facts: Facts, _: Any, __: Any) -> Fraction | None:
-    down = facts["eps_lower"]
-    return Fraction(0) if down == 1 else max((down - 1) ** 2, Fraction(1))
-
-
-def _supremum(
-    value: Callable[[Fraction], Fraction],
-    most: Callable[[Fraction, Fraction], Fraction],
-    low: Fraction,
-    high: Fraction,
-) -> Fraction:
-    """Bound a supremum from above by branch and bound, to a relative gap of 1e-9."""
-    best = max(value(high), value(_short((low + high) / 2)))
-    heap = [(-float(most(low, high)), low, high)]
-    for _ in range(4000):
-        negative, a, b = heap[0]
-        if -negative <= float(best) * (1 + 1e-9):
-            break
-        heapq.heappop(heap)
-        middle = _short((a + b) / 2)
-        best = max(best, value(middle))
-        heapq.heappush(heap, (-float(most(a, middle)), a, middle))
-        heapq.heappush(heap, (-float(most(middle, b)), middle, b))
-    # The floats only ordered the search; the promise is the exact bound of what is left open.
-    return max(most(a, b) for _, a, b in heap)
+    return _chi2_inverse(1 / facts["eps_lower"], None)
 
 
 def _upper_from_l1(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
@@ -550,6 +556,58 @@ def _upper_from_alpha(
     return facts["alpha_lift"] / power(Enclosure.of(who.smallest), 1 / order).lower
 
 
+def _lower_from_alpha(
+    facts: Facts, who: Population | None, order: Fraction | None
+) -> Fraction | None:
+    """Solve P l^alpha + (1-P) ((1-P l)/(1-P))^alpha = norm^alpha for the smallest l."""
+    if who is None or who.alone or order is None or order <= 1:
+        return None
+    mass, exponent = who.smallest, order
+    limit = _end(power(Enclosure.of(facts["alpha_lift"]), exponent))
+
+    def least(lift: Fraction) -> Fraction:
+        """Bound the mean of the powers from below: all other symbols have the same lift."""
+        rest = (1 - mass * lift) / (1 - mass)
+        powers = (power(Enclosure.of(value), exponent).lower for value in (lift, rest))
+        return mass * next(powers) + (1 - mass) * next(powers)
+
+    low, high = Fraction(0), Fraction(1)
+    if least(low) <= limit:
+        return None
+    for _ in range(64):
+        middle = (low + high) / 2
+        # The mean falls as the lift grows to 1, so `low` stays certainly below the solution.
+        if least(middle) > limit:
+            low = middle
+        else:
+            high = middle
+    return 1 / low if low else None
+
+
+def _l1_inverse_from_chi2_inverse(facts: Facts, _: Any, __: Any) -> Fraction | None:
+    return _sqrt_up(facts["chi2_lift_inverse"])
+
+
+def _alpha_inverse_from_chi2_inverse(
+    facts: Facts, _: Any, order: Fraction | None
+) -> Fraction | None:
+    if order is None or order > 2:
+        return None
+    return 1 + _sqrt_up(facts["chi2_lift_inverse"])
+
+
+def _alpha_inverse_from_l1_inverse(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    return 1 + facts["l1_lift_inverse"] if order is not None and order <= 1 else None
+
+
+def _chi2_inverse_from_alpha_inverse(
+    facts: Facts, _: Any, order: Fraction | None
+) -> Fraction | None:
+    if order is None or order < 2:
+        return None
+    return max(facts["alpha_lift_inverse"] ** 2 - 1, Fraction(0))
+
+
 def _lower_from_l1_inverse(facts: Facts, who: Population | None, _: Any) -> Fraction | None:
     return None if who is None else (facts["l1_lift_inverse"] + who.smallest) / who.smallest
 
@@ -581,6 +639,10 @@ def _log_fact(name: str) -> Formula:
 
 def _copy(name: str, factor: Fraction = Fraction(1)) -> Formula:
     return lambda facts, _who, _order: facts[name] * factor
+
+
+def _sibson_from_chi2(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
+    return _end(enclosure.log(1 + facts["chi2"])) if order is not None and order <= 2 else None
 
 
 def _shannon_below_sibson(facts: Facts, _: Any, order: Fraction | None) -> Fraction | None:
@@ -684,6 +746,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "sibson",
+        ("chi2",),
+        "ln(1+chi2), alpha <= 2",
+        "Jensen's inequality at order 2",
+        _sibson_from_chi2,
+    ),
+    Rule(
+        "sibson",
         ("alpha_lift",),
         "alpha/(alpha-1) ln(alpha-lift)",
         "002 section 6",
@@ -698,6 +767,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("l1_lift", ("eps_upper",), "2(1-1/U)", "002 Prop 3.1 (corrected, L = 0)", _l1_from_upper),
     Rule("l1_lift", ("eps_lower",), "2(1-L)", "002 Prop 3.1 (corrected, any U)", _l1_from_lower),
+    Rule(
+        "l1_lift",
+        ("l1_lift_inverse",),
+        "2 l1-inverse",
+        "1-l <= 1/l-1",
+        _copy("l1_lift_inverse", Fraction(2)),
+    ),
     Rule(
         "total_variation",
         ("l1_lift",),
@@ -757,6 +833,7 @@ RULES: tuple[Rule, ...] = (
         "Jensen's inequality",
         lambda facts, _who, _order: _sqrt_up(facts["chi2_lift"]),
     ),
+    Rule("alpha_lift", (), "1, alpha <= 1", "power means grow with alpha", _alpha_below_one),
     Rule(
         "alpha_lift",
         ("eps_upper",),
@@ -803,6 +880,13 @@ RULES: tuple[Rule, ...] = (
         _upper_from_alpha,
     ),
     Rule(
+        "eps_lower",
+        ("alpha_lift",),
+        "P_min l^alpha + (1-P_min)((1-P_min l)/(1-P_min))^alpha = alpha-lift^alpha",
+        "002 section 6 (corrected)",
+        _lower_from_alpha,
+    ),
+    Rule(
         "l1_lift_inverse",
         ("eps_upper", "eps_lower"),
         "two-point supremum",
@@ -819,18 +903,46 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "l1_lift_inverse",
         ("eps_lower",),
-        "max(1/L-1, 1)",
+        "two-point supremum",
         "002 Prop 5.1 (corrected, any U)",
         _l1_inverse_from_lower,
     ),
     Rule(
         "chi2_lift_inverse",
         ("eps_lower",),
-        "max((1/L-1)^2, 1)",
+        "two-point supremum",
         "002 Prop 5.2 (corrected, any U)",
         _chi2_inverse_from_lower,
     ),
     Rule("alpha_lift_inverse", ("eps_lower",), "1/L", "002 Prop 5.3", _alpha_inverse_from_lower),
+    Rule(
+        "l1_lift_inverse",
+        ("chi2_lift_inverse",),
+        "sqrt(chi2-inverse)",
+        "Jensen's inequality",
+        _l1_inverse_from_chi2_inverse,
+    ),
+    Rule(
+        "alpha_lift_inverse",
+        ("chi2_lift_inverse",),
+        "1+sqrt(chi2-inverse), alpha <= 2",
+        "Minkowski's inequality",
+        _alpha_inverse_from_chi2_inverse,
+    ),
+    Rule(
+        "alpha_lift_inverse",
+        ("l1_lift_inverse",),
+        "1+l1-inverse, alpha <= 1",
+        "power means grow with alpha",
+        _alpha_inverse_from_l1_inverse,
+    ),
+    Rule(
+        "chi2_lift_inverse",
+        ("alpha_lift_inverse",),
+        "alpha-inverse^2 - 1, alpha >= 2",
+        "power means grow with alpha",
+        _chi2_inverse_from_alpha_inverse,
+    ),
     Rule(
         "eps_lower",
         ("l1_lift_inverse",),
@@ -912,7 +1024,7 @@ def _approximate(
             bounds["lip_joint"] = (joint, f"P_max ediv {same}", "003 Def 4")
     for target, (value, formula, source) in bounds.items():
         if target == "ldp_delta" and who is not None and not who.complete:
-            yield Implication(target, None, "", _no_bound("ldp", (), who), "")
+            yield Implication(target, None, "", _no_bound("ldp", {}, (), who), "")
         elif value is None:
             yield Implication(target, None, "", missing, "")
         else:
