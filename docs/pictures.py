@@ -68,7 +68,7 @@ def draw_curves(colours: Colours) -> None:
     channel = read_channel(EXAMPLES / "survey.csv").channel
     prior = read_prior(EXAMPLES / "prior.csv")
     epsilons = np.linspace(0, 2, 201)
-    settings: dict[str, Any] = {
+    settings: Any = {
         "svg.hashsalt": "liftlock", "font.size": 11,
         "text.color": colours.ink, "axes.labelcolor": colours.ink, "axes.edgecolor": colours.faint,
         "xtick.color": colours.faint, "ytick.color": colours.faint,
@@ -226,11 +226,11 @@ def arrow(colours: Colours, path: str, always: bool) -> str:
 def draw_relations(colours: Colours) -> None:
     """Draw the diagram; every arrow is looked up in the rules."""
     known = strengths()
-    parts = [
+    head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'font-family="system-ui, sans-serif" font-size="15" fill="{colours.ink}">',
-        "<defs>",
-    ]
+        f'font-family="system-ui, sans-serif" font-size="15" fill="{colours.ink}">'
+    )
+    parts = [head, "<defs>"]
     for name, colour in (("always", colours.always), ("prior", colours.prior)):
         parts.append(
             f'<marker id="{name}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
@@ -249,9 +249,7 @@ def draw_relations(colours: Colours) -> None:
                     f'font-style="italic">{word}</text>'
                 )
     first = " ".join(BANDS[0][2:])
-    parts.append(
-        f'<text x="28" y="44" fill="{colours.faint}" font-style="italic">{first}</text>'
-    )
+    parts.append(f'<text x="28" y="44" fill="{colours.faint}" font-style="italic">{first}</text>')
     for box in BOXES.values():
         parts.append(
             f'<rect x="{box.left}" y="{box.y}" width="{box.width}" height="{box.height}" rx="6" '
@@ -269,12 +267,12 @@ def draw_relations(colours: Colours) -> None:
         "the lifts: LIP, ALIP, bounded-prior LIP</text>"
     )
     parts += [arrow(colours, *line) for line in _lines(known)]
-    for line, (always, words) in enumerate(
+    for line, (always, meaning) in enumerate(
         ((True, "bounds it for every prior"), (False, "bounds it once the prior is known"))
     ):
         y = 592 + 26 * line
         parts.append(arrow(colours, f"M28 {y}H86", always))
-        parts.append(f'<text x="98" y="{y + 5}">{words}</text>')
+        parts.append(f'<text x="98" y="{y + 5}">{meaning}</text>')
     parts.append("</svg>")
     path = FOLDER / f"relations-{colours.name}.svg"
     path.write_text("\n".join(parts) + "\n", encoding="utf-8")

@@ -27,7 +27,6 @@ import shlex
 import shutil
 import sys
 import tempfile
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,11 +95,9 @@ def blocks(page: Path) -> list[Block]:
             end += 1
         assert end < len(lines), f"{page}:{start + 1}: a block without an end"
         title = _TITLE.search(info)
-        body = textwrap.dedent("\n".join(lines[start + 1 : end]))
+        body = "\n".join(line.removeprefix(indent) for line in lines[start + 1 : end])
         language = info.split()[0] if info and not info.startswith("{") else ""
-        found.append(
-            Block(page, start + 1, language, title[1] if title else "", body, indent, end)
-        )
+        found.append(Block(page, start + 1, language, title[1] if title else "", body, indent, end))
         start = end + 1
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,8 @@ def test_mechanism_and_its_parts(mechanism: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "part"), [("mechanism", None), ("channel", "channel"), ("certificate", "certificate")]
+    ("schema", "part"),
+    [("mechanism", None), ("channel", "channel"), ("certificate", "certificate")],
 )
 def test_wrong_version_is_refused(schema: str, part: str | None, mechanism: Path) -> None:
     data = read(mechanism)
@@ -91,7 +93,7 @@ def test_wrong_version_is_refused(schema: str, part: str | None, mechanism: Path
 
 def test_wrong_files_are_refused(mechanism: Path) -> None:
     good = read(mechanism)
-    for change in (
+    changes: list[Callable[[Any], Any]] = [
         lambda data: data.pop("certificate"),
         lambda data: data["channel"].pop("bits"),
         lambda data: data["channel"]["weights"][0].__setitem__(0, -1),
@@ -100,7 +102,8 @@ def test_wrong_files_are_refused(mechanism: Path) -> None:
         lambda data: data["context"].__setitem__("kind", "rumour"),
         lambda data: data.__setitem__("format", "liftlock.channel"),
         lambda data: data.__setitem__("surprise", 1),
-    ):
+    ]
+    for change in changes:
         data = copy.deepcopy(good)
         change(data)
         assert refused(data, "mechanism")
