@@ -6,6 +6,7 @@ are given by their vertices, and what is not rational is computed by mpmath with
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -44,12 +45,28 @@ class Model:
     masses: Row
 
 
+def scaled(rows: Sequence[Sequence[Fraction]]) -> tuple[list[list[int]], int]:
+    """Return integers over one common denominator (sums of long lists of Fractions are slow)."""
+    scale = math.lcm(*(value.denominator for row in rows for value in row))
+    return [[int(value * scale) for value in row] for row in rows], scale
+
+
+def product_of(left: Sequence[Sequence[Fraction]], right: Sequence[Sequence[Fraction]]) -> Rows:
+    """Return the matrix product."""
+    (a, first), (b, second) = scaled(left), scaled(right)
+    turned = list(zip(*b, strict=True))
+    return [
+        [
+            Fraction(sum(x * y for x, y in zip(row, column, strict=True)), first * second)
+            for column in turned
+        ]
+        for row in a
+    ]
+
+
 def of_prior(prior: Sequence[Fraction], rows: Sequence[Sequence[Fraction]]) -> Model:
     """Take the input as the secret."""
-    masses = [
-        sum((p * row[y] for p, row in zip(prior, rows, strict=True)), Fraction(0))
-        for y in range(len(rows[0]))
-    ]
+    (masses,) = product_of([prior], rows)
     secrets = [s for s, p in enumerate(prior) if p]
     outputs = [y for y, mass in enumerate(masses) if mass]
     return Model(
@@ -63,18 +80,8 @@ def of_prior(prior: Sequence[Fraction], rows: Sequence[Sequence[Fraction]]) -> M
 
 def conditional(joint: Sequence[Sequence[Fraction]], rows: Sequence[Sequence[Fraction]]) -> Rows:
     """Return P(y | s) for the secrets that occur, all outputs kept."""
-    found = []
-    for line in joint:
-        total = sum(line, Fraction(0))
-        if total:
-            found.append(
-                [
-                    sum((c * row[y] for c, row in zip(line, rows, strict=True)), Fraction(0))
-                    / total
-                    for y in range(len(rows[0]))
-                ]
-            )
-    return found
+    given_data = [[c / sum(line) for c in line] for line in joint if any(line)]
+    return product_of(given_data, rows)
 
 
 def of_joint(joint: Sequence[Sequence[Fraction]], rows: Sequence[Sequence[Fraction]]) -> Model:
@@ -137,7 +144,7 @@ def identifiability(model: Model) -> Fraction | None:
 def leakage(model: Model) -> Fraction:
     """Return e^(maximal leakage): the gain in guessing, averaged over outputs."""
     return sum(
-        (mass * max(row[y] for row in lifts(model)) for y, mass in enumerate(model.masses)),
+        (mass * max(column) for mass, column in zip(model.masses, columns(model), strict=True)),
         Fraction(0),
     )
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from hypothesis import strategies as st
 
@@ -100,34 +102,37 @@ class Case:
     prior: Row
     joint: Rows | None
 
-    @property
+    @cached_property
     def model(self) -> oracles.Model:
         """What the oracles read."""
         if self.joint is None:
             return oracles.of_prior(self.prior, self.rows)
         return oracles.of_joint(self.joint, self.rows)
 
-    @property
+    @cached_property
     def given(self) -> Rows:
         """The likelihoods of all secrets that LDP compares."""
         return self.rows if self.joint is None else oracles.conditional(self.joint, self.rows)
 
-    @property
+    @cached_property
     def secrets(self) -> list[str]:
         """The labels of the secrets of positive probability."""
         make = inputs_of if self.joint is None else secrets_of
         names = make(len(self.prior if self.joint is None else self.joint))
         return [names[i] for i in self.model.secrets]
 
-    @property
+    @cached_property
     def outputs(self) -> list[str]:
         """The labels of the outputs of positive probability."""
         return [outputs_of(len(self.rows[0]))[i] for i in self.model.outputs]
 
+    @cached_property
+    def _lifts(self) -> Rows:
+        return oracles.lifts(self.model)
+
     def lift(self, secret: object, output: object) -> Fraction:
         """Return one lift of the oracle by labels."""
-        table = oracles.lifts(self.model)
-        return table[self.secrets.index(str(secret))][self.outputs.index(str(output))]
+        return self._lifts[self.secrets.index(str(secret))][self.outputs.index(str(output))]
 
 
 def prior_case(numbers: list[int], found: Rows, order: list[int] | None = None) -> Case:
@@ -209,3 +214,66 @@ def balls(draw: st.DrawFn, size: int) -> tuple[Rows, Ball]:
 def prior_sets(draw: st.DrawFn, size: int) -> tuple[Rows, Family | Intervals | Ball]:
     """Return any set of priors with its vertices."""
     return draw(st.one_of(families(size), intervals(size), balls(size)))
+
+
+# --- hard cases ---------------------------------------------------------------------------------
+
+
+@st.composite
+def near_ties(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Case:
+    """Return a randomised response whose equal numbers differ by a few units of 2^-60 or less.
+
+    All lifts, ratios and averages then agree to the last digit of a float: only exact arithmetic
+    finds the largest.
+    """
+    n = draw(st.integers(2, size))
+    unit = 1 << draw(st.sampled_from([50, 60, 100, 200]))
+    heavy = draw(st.sampled_from([1, 2, 3, 7]))
+    steps = st.integers(-2, 2)
+    found = []
+    for x in range(n):
+        row = [unit * (heavy if x == y else 1) for y in range(n)]
+        for y in range(n):
+            step = draw(steps)
+            row[y] += step
+            row[(y + 1) % n] -= step
+        found.append(fractions(row))
+    if not joints or draw(st.booleans()):
+        return prior_case([unit + draw(steps) for _ in range(n)], found)
+    cells = [
+        [unit * (3 if s == x else 1) + draw(steps) for x in range(n)]
+        for s in range(draw(st.integers(2, 3)))
+    ]
+    return joint_case(cells, found)
+
+
+def randomised_response(size: int, total_bits: int = 20) -> Rows:
+    """Return k-ary randomised response: all values on and off the diagonal agree."""
+    total = 1 << total_bits
+    rest = total // (2 * size)
+    diagonal = total - (size - 1) * rest
+    return [
+        [Fraction(diagonal if x == y else rest, total) for y in range(size)] for x in range(size)
+    ]
+
+
+def random_case(
+    inputs: int, outputs: int, *, seed: int, secrets: int | None = None, zeros: bool = False
+) -> Case:
+    """Return a large random table, over one total so that fractions stay short."""
+    source = random.Random(seed)
+    total = 1 << 40
+    found = []
+    for _ in range(inputs):
+        raw = [
+            0 if zeros and source.random() < 0.1 else source.randint(1, 1000)
+            for _ in range(outputs)
+        ]
+        raw[0] += 1
+        weights = [total * value // sum(raw) for value in raw]
+        weights[0] += total - sum(weights)
+        found.append([Fraction(weight, total) for weight in weights])
+    if secrets is None:
+        return prior_case([source.randint(1, 1000) for _ in range(inputs)], found)
+    cells = [[source.randint(0, 100) for _ in range(inputs)] for _ in range(secrets)]
+    return joint_case(cells, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,14 +60,18 @@ class UpperBound(ABC):
     context_free: ClassVar[bool] = False
 
     def __init__(self, budget: object) -> None:
-        value: Budget | Fraction
-        if self.unit == "nats":
-            value = Budget.of(budget, name=self.notion)
-        else:
-            value = exact(budget, name=self.notion)
-            if value < 0:
-                raise NumberError(f"{self.notion} budget is negative", value=budget)
-        object.__setattr__(self, "budget", value)
+        object.__setattr__(self, "budget", self._read_budget(budget))
+
+    @classmethod
+    def _read_budget(cls, budget: object) -> Budget | Fraction:
+        if cls.unit == "nats":
+            return Budget.of(budget, name=cls.notion)
+        value = exact(budget, name=cls.notion)
+        if value < 0:
+            raise NumberError(
+                f"{cls.notion} budget is negative", value=budget, remedy="budgets are 0 or more"
+            )
+        return value
 
     @abstractmethod
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
@@ -128,8 +133,10 @@ class UpperBound(ABC):
         return f"{self.name}={safe_text(self.read(channel, context, BITS).value)}"
 
     def relaxed(self, budget: object) -> Self:
-        """Return the same notion with another budget."""
-        return type(self)(budget)
+        """Return the same notion (of the same order, if it has one) with another budget."""
+        changed = copy.copy(self)
+        object.__setattr__(changed, "budget", self._read_budget(budget))
+        return changed
 
 
 def safe_text(value: Enclosure) -> str:
