@@ -13,10 +13,10 @@ from liftlock.errors import InputError
 from liftlock.notions.approximate_lip import FORMS, DeltaCurve
 from liftlock.notions.audit import Audit
 from liftlock.prior import Prior
-from liftlock.report.pictures import check_picture, new_figure, save_figure
+from liftlock.report.pictures import check_picture, picture
 
 _POINTS = 161
-_FURTHEST = 12.0
+_FURTHEST = 24.0
 _LEAST = 1e-12
 _STYLES = {
     "def5": ("#1b4f8a", "-", "def5 (000 Def 5)"),
@@ -40,32 +40,48 @@ def draw_curve(result: Audit, path: Path, progress: Callable[[str], None] | None
     check_picture(path)
     check_curve(result.context)
     lip = result["lip"].value
-    end = _FURTHEST if lip.is_infinite else min(max(float(lip), 0.05), 2 * _FURTHEST)
-    epsilons = np.linspace(0.0, end, _POINTS)
-    figure = new_figure(6.4, 4.8)
-    axes = figure.add_subplot()
-    lowest = 1.0
-    for form in FORMS:
-        if form == "joint" and isinstance(result.context, Family):
-            continue  # mixtures of priors do not keep the joint form
-        if progress is not None:
-            progress(f"curve of delta_{form}")
-        deltas = DeltaCurve.of(result.channel, result.context, form).points(epsilons)
-        deltas = np.where(deltas > _LEAST, deltas, np.nan)
-        colour, line, name = _STYLES[form]
-        axes.plot(epsilons, deltas, color=colour, linestyle=line, linewidth=1.8, label=name)
-        inside = deltas[: int(0.97 * _POINTS)]
-        if np.isfinite(inside).any():
-            lowest = min(lowest, float(np.nanmin(inside)))
-    if not lip.is_infinite and float(lip) <= end:
-        text = f"LIP {float(lip):.4g}: delta 0"
-        axes.axvline(float(lip), color="#555555", linestyle=":", linewidth=1.2, label=text)
-    axes.set_yscale("log")
-    axes.set_ylim(10.0 ** math.floor(math.log10(lowest) - 0.01), 1.0)
-    axes.set_xlim(0.0, end * 1.03)
-    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.7)
-    axes.set_xlabel("epsilon (nats)")
-    axes.set_ylabel("smallest delta")
-    axes.set_title("Smallest delta of (epsilon, delta)-LIP, form by form", fontsize=11)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=9, frameon=False)
-    save_figure(figure, path)
+    end = max(_last_change(result), 0.05)
+    # Denser towards the end, where delta falls to 0 and its logarithm plunges.
+    epsilons = end * (1 - (1 - np.linspace(0.0, 1.0, _POINTS)) ** 3)
+    with picture(path, 6.4, 4.8) as figure:
+        axes = figure.add_subplot()
+        lowest = 1.0
+        for form in FORMS:
+            if form == "joint" and isinstance(result.context, Family):
+                continue  # mixtures of priors do not keep the joint form
+            if progress is not None:
+                progress(f"curve of delta_{form}")
+            deltas = DeltaCurve.of(result.channel, result.context, form).points(epsilons)
+            deltas = np.where(deltas > _LEAST, deltas, np.nan)
+            colour, line, name = _STYLES[form]
+            axes.plot(epsilons, deltas, color=colour, linestyle=line, linewidth=1.8, label=name)
+            inside = deltas[epsilons <= 0.97 * end]
+            if np.isfinite(inside).any():
+                lowest = min(lowest, float(np.nanmin(inside)))
+        if not lip.is_infinite:
+            text = f"LIP {float(lip):.4g}: delta 0"
+            axes.axvline(float(lip), color="#555555", linestyle=":", linewidth=1.2, label=text)
+        if float(lip) == 0:
+            axes.text(
+                0.5, 0.5, "delta is 0 at every epsilon", transform=axes.transAxes, ha="center"
+            )
+        axes.set_yscale("log")
+        axes.set_ylim(10.0 ** min(math.floor(math.log10(lowest) - 0.01), -2), 1.0)
+        axes.set_xlim(0.0, end * 1.03)
+        axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.7)
+        axes.set_xlabel("epsilon (nats)")
+        axes.set_ylabel("smallest delta")
+        axes.set_title("Smallest delta of (epsilon, delta)-LIP, form by form", fontsize=11)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=9, frameon=False)
+
+
+def _last_change(result: Audit) -> float:
+    """Return the epsilon beyond which no delta changes any more."""
+    lip = result["lip"].value
+    if not lip.is_infinite:
+        return min(float(lip), _FURTHEST)
+    if isinstance(result.context, Family):
+        return _FURTHEST / 2
+    with np.errstate(divide="ignore"):
+        logs = np.abs(np.log(result.table.floats()))
+    return min(1.05 * float(logs[np.isfinite(logs)].max()), _FURTHEST)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from rich.cells import cell_len, set_cell_size
 
 from liftlock.alphabet import Label
@@ -43,3 +46,18 @@ def shown(label: Label, cells: int = 24) -> str:
     if isinstance(label, str):
         return f'"{cut(printable(label), cells)}"'
     return cut(printable(str(label)), cells)
+
+
+def told_apart(labels: Sequence[Label], cells: int = 24) -> list[str]:
+    """Shorten many labels; those that would look the same get their position.
+
+    >>> told_apart(["red", "rather long, one", "rather long, two"], 12)
+    ['red', 'rather… (2)', 'rather… (3)']
+    """
+    texts = [cut(printable(str(label)), cells) for label in labels]
+    seen = Counter(texts)
+    for position, (text, label) in enumerate(zip(texts, labels, strict=True)):
+        if seen[text] > 1:
+            number = f" ({position + 1})"
+            texts[position] = cut(printable(str(label)), cells - len(number)) + number
+    return texts

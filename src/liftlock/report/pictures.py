@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KINDS = (".png", ".svg", ".pdf")
-DOTS_PER_INCH = 150
+DOTS_PER_INCH = 200
+WIDEST, HIGHEST = 11.5, 8.2
+"""Inches: a sheet of paper on its side, so that what is readable on a screen is so in print."""
+
+_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Source Han Sans",
+    "WenQuanYi Zen Hei",
+    "Microsoft YaHei",
+    "Hiragino Sans",
+    "Arial Unicode MS",
+)
+"""Asked, in this order, for what the first font lacks; only those that are installed."""
 
 
 def check_picture(path: Path) -> None:
@@ -34,33 +49,34 @@ def check_picture(path: Path) -> None:
         ) from None
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure; made without pyplot, so that no window system is touched."""
+@contextmanager
+def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
+    """Give an empty figure, and write it, completely or not at all, when it has been drawn."""
+    import matplotlib
+    from matplotlib import font_manager
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure completely or not at all."""
-    import matplotlib
-
+    installed = set(font_manager.get_font_names())
+    settings: Any = {
+        "font.family": ["DejaVu Sans", *(name for name in _FONTS if name in installed)],
+        "pdf.fonttype": 42,
+        "svg.hashsalt": "liftlock",
+    }
     kind = path.suffix.lower()[1:]
     # The same picture for the same audit: no date, no random names inside the file.
-    metadata: dict[str, Any] = {
+    metadata: Any = {
         "png": {"Software": None},
         "svg": {"Date": None},
         "pdf": {"CreationDate": None},
     }[kind]
-    with (
-        warnings.catch_warnings(),
-        matplotlib.rc_context({"svg.hashsalt": "liftlock", "pdf.fonttype": 42}),
-        written_atomically(path) as fresh,
-    ):
-        # A script that the font lacks is drawn as boxes; the audit itself names the label.
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        # A script that no font has is drawn as boxes; the audit itself names the label.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-        figure.savefig(fresh, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
+        # Made without pyplot, so that no window system is touched.
+        figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        FigureCanvasAgg(figure)
+        yield figure
+        with written_atomically(path) as fresh:
+            figure.savefig(fresh, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
