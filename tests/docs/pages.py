@@ -245,13 +245,24 @@ _FINGERPRINT = re.compile(r"\b(?:[0-9a-f]{64}|(?<=channel |context )[0-9a-f]{16}
 
 
 def _fitted(shown: Shown) -> str:
-    """Return the output to store; ``...7`` on the only line asks for the last seven lines."""
+    """Return the output to store.
+
+    Where only the end is shown, as many lines of the end are shown again; ``...7`` asks for seven.
+    Where more than one part is left out, a person must choose anew.
+    """
     if shown.agrees:
         return shown.expected
     lines = [_FINGERPRINT.sub("...", line) for line in _lines(shown.printed)]
-    tail = _TAIL.match(shown.expected.strip())
+    old = _lines(shown.expected)
+    tail = _TAIL.match(old[0]) if old else None
+    left_out = [line for line in old if line.strip() == "..."]
     if tail:
         lines = ["...", *lines[-int(tail[1]) :]]
+    elif left_out and (len(left_out) > 1 or old[0] != "..." or len(old) == 1):
+        print(f"{shown.block.place}: look at {shown.what!r} yourself", file=sys.stderr)
+        return shown.expected
+    elif left_out:
+        lines = ["...", *lines[-len(old) + 1 :]]
     return "\n".join(lines)
 
 
