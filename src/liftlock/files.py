@@ -32,8 +32,8 @@ MOST_CELLS = 4_000_000
 
 MOST_PAIRS = 20_000_000
 
-_KEPT_DIGITS = 18
-_SHORT_BITS = 256
+_KEPT_DIGITS = 36
+_SHORT_BITS = 4096
 _MOST_EXPONENT = 400
 _DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,4}))?", re.ASCII)
 _MARKS = ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
@@ -340,7 +340,7 @@ def _channel_from_sheet(sheet: Sheet, note: Note) -> ReadChannel:
 
 
 def _on_one_grid(rows: list[list[int]], scales: list[int]) -> tuple[list[list[int]], list[int]]:
-    """Normalise rows over one common total, every probability to 18 digits or more.
+    """Normalise rows over one common total, every probability to 36 digits or more.
 
     Exact quotients would give every row a denominator of its own, whose common multiple grows with
     the number of rows until the audit no longer ends; the digits left out here lie below those

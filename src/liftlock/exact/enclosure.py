@@ -259,18 +259,23 @@ def _log2_fixed(work: int) -> int:
 
 
 def _atanh_fixed(numerator: int, denominator: int, work: int) -> tuple[int, int]:
-    """Return (t, err): atanh(n/d) * 2^work lies in [t, t + err], for 0 <= n/d <= 1/2."""
+    """Return (t, err): atanh(n/d) * 2^work lies in [t, t + err], for 0 <= n/d <= 1/2.
+
+    The argument is cut to the working precision first, so that long fractions cost no more than
+    short ones. Everything is rounded down: the argument and its powers are too small by less than
+    3 units each, their quotients by one more.
+    """
     power_ = (numerator << work) // denominator
-    square_n, square_d = numerator * numerator, denominator * denominator
+    square = power_ * power_ >> work
     total = 0
     index = 1
     steps = 0
     while power_:
         total += power_ // index
-        power_ = power_ * square_n // square_d
+        power_ = power_ * square >> work
         index += 2
         steps += 1
-    return total, 3 * steps + 4
+    return total, 4 * steps + 6
 
 
 def _binary_exponent(value: Fraction) -> int:
@@ -284,19 +289,19 @@ def _log(value: Fraction, bits: int) -> Enclosure:
     if value == 1:
         return Enclosure.of(0)
     exponent = _binary_exponent(value)
-    mantissa = value / (Fraction(2) ** exponent)  # in (1/2, 2)
-    if mantissa > Fraction(4, 3):
-        mantissa /= 2
+    a = value.numerator << max(-exponent, 0)
+    b = value.denominator << max(exponent, 0)  # value = a/b * 2^exponent, a/b in (1/2, 2)
+    if 3 * a > 4 * b:
+        b <<= 1
         exponent += 1
-    elif mantissa < Fraction(2, 3):
-        mantissa *= 2
+    elif 3 * a < 2 * b:
+        a <<= 1
         exponent -= 1
     work = bits + _GUARD + abs(exponent).bit_length()
-    # ln m = 2 atanh((m-1)/(m+1)), |argument| <= 1/5
-    ratio = (mantissa - 1) / (mantissa + 1)
-    series, error = _atanh_fixed(abs(ratio.numerator), ratio.denominator, work)
+    # ln(a/b) = 2 atanh((a-b)/(a+b)), |argument| <= 1/5
+    series, error = _atanh_fixed(abs(a - b), a + b, work)
     low, high = 2 * series, 2 * (series + error)
-    if ratio < 0:
+    if a < b:
         low, high = -high, -low
     ln2 = _log2_fixed(work)
     shift = exponent * ln2

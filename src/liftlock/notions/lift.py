@@ -107,7 +107,8 @@ class LiftTable:
 
     @cached_property
     def _approximate(self) -> Floats:
-        output = np.array([float(mass) for mass in self.output_masses])
+        # Dividing Python integers rounds correctly, whatever their size.
+        output = np.array([mass / self.mass_total for mass in self.masses])
         # An output of hardly any mass has ordinary lifts, but not as a ratio of vanishing floats.
         sound = self.likelihoods.faithful & (output >= SMALLEST)
         lifts: Floats = self.likelihoods.approximate / np.where(sound, output, 1.0)
