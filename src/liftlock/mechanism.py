@@ -209,9 +209,13 @@ def lock(
 
 def check_writable(path: Path) -> None:
     """Refuse a file that could not be written, before any work is done."""
-    if not path.parent.is_dir():
+    try:
+        folder, taken = path.parent.is_dir(), path.is_dir()
+    except (OSError, ValueError) as error:
+        raise _cannot_write(path, error) from None
+    if not folder:
         raise FileError("no such folder", where=str(path.parent), remedy="make it first")
-    if path.is_dir():
+    if taken:
         raise FileError("a folder, not a file", where=str(path), remedy="add a file name")
     if not os.access(path.parent, os.W_OK):
         raise FileError(
@@ -247,11 +251,11 @@ def write_atomically(path: Path, text: str) -> None:
         fresh.write_text(text, encoding="utf-8")
 
 
-def _cannot_write(path: Path, error: OSError) -> FileError:
+def _cannot_write(path: Path, error: OSError | ValueError) -> FileError:
     return FileError(
         "cannot write",
         where=str(path),
-        value=error.strerror,
+        value=getattr(error, "strerror", None) or str(error),
         remedy="choose a file that you may write to",
     )
 
@@ -274,15 +278,15 @@ _LABEL_KEYS = frozenset({"labels", "inputs", "outputs", "secrets", "unprotected"
 def read_text(path: Path) -> str:
     """Read a text file, with a clear error for everything that can be wrong with it."""
     try:
-        if path.is_dir():
-            raise FileError(
-                "a folder, not a file", where=str(path), remedy="name the file inside it"
-            )
         with path.open("rb") as stream:
             # Pipes and devices have no size, so the limit is on what is read.
             raw = stream.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise FileError("no such file", where=str(path), remedy="check the path") from None
+    except IsADirectoryError:
+        raise FileError(
+            "a folder, not a file", where=str(path), remedy="name the file inside it"
+        ) from None
     except OSError as error:
         raise FileError(
             "cannot read", where=str(path), value=error.strerror, remedy="check its permissions"

@@ -15,7 +15,7 @@ from liftlock.exact.numbers import exact, exact_probability
 from liftlock.files import ReadChannel, read_joint, read_prior, read_priors
 
 F = TypeVar("F", bound=Callable[..., Any])
-FILE = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, readable=False)
 
 
 def context_options(command: F) -> F:

@@ -59,10 +59,18 @@ def audit_report(result: Audit, width: int = WIDE) -> RenderableType:
 
 def worst_case(result: Audit) -> str:
     """Say what an adversary learns at worst, with labels that cannot disturb the terminal."""
-    text = result.worst_case()
-    for extreme in (result.lifts.largest, result.lifts.smallest):
-        for label in (extreme.witness.secret, extreme.witness.output):
-            if isinstance(label, str) and label != printable(label):
+    lifts = result.lifts
+    return _harmless(result.worst_case(), lifts.largest.witness, lifts.smallest.witness)
+
+
+def _harmless(text: str, *witnesses: Witness | None) -> str:
+    """Escape control characters in the labels of a text, but not its own line ends."""
+    for witness in witnesses:
+        if witness is None:
+            continue
+        single = (witness.secret, witness.other, witness.output)
+        for label in (*single, *(witness.secrets or ()), *(witness.outputs or ())):
+            if isinstance(label, str) and not label.isprintable():
                 text = text.replace(label, printable(label))
     return text
 
@@ -78,7 +86,7 @@ def _table(result: Audit, width: int) -> Grid:
     grid.add_column("value", justify="right", no_wrap=True)
     if wide:
         grid.add_column("exactly", no_wrap=True)
-    grid.add_column('where: "secret" at "output"')
+    grid.add_column('where: "secret" at "output"', overflow="fold")
     for key, reading in result.readings.items():
         exactly = [exact_text(reading)] if wide else []
         where = "" if reading.witness is None else where_text(reading.witness)
@@ -168,7 +176,8 @@ def certificate_lines(certificate: Certificate) -> RenderableType:
     """Return a certificate, green or red."""
     style = "green" if certificate.holds else "red"
     parts: list[RenderableType] = []
-    for line in str(certificate).splitlines():
+    written = _harmless(str(certificate), *(claim.witness for claim in certificate.claims))
+    for line in written.splitlines():
         text = Text(printable(line.strip()), style=style)
         parts.append(Padding(text, (0, 0, 0, 2)) if line.startswith(" ") else text)
     return Group(*parts)
