@@ -17,7 +17,7 @@ from liftlock.notions.lift import LiftTable, lift_table
 from liftlock.notions.notion import UpperBound
 from liftlock.notions.order import Order, order_text, read_order
 from liftlock.notions.per_output import power_sum, worst_output
-from liftlock.notions.reading import Reading
+from liftlock.notions.reading import Reading, Witness
 
 
 def measure(channel: Channel, context: Context, alpha: object, bits: int = BITS) -> Reading:
@@ -40,6 +40,10 @@ def of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
         found = table.largest()
         assert found.lift is not None
         return Reading("alpha_lift", Enclosure.of(found.lift), "", None, found.witness)
+    if order == 1:  # the mean lift, which is 1 at every output
+        return Reading(
+            "alpha_lift", Enclosure.of(1), "", None, Witness(output=table.outputs.labels[0])
+        )
     return _norm("alpha_lift", table, order, bits, inverse=False)
 
 
