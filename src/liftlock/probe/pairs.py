@@ -17,11 +17,13 @@ import numpy.typing as npt
 from scipy import special
 
 from liftlock.errors import CountError, InputError, LabelError
+from liftlock.prior import sorted_labels
 from liftlock.probe import intervals
 from liftlock.probe.claims import Claims, read_confidence
 from liftlock.probe.events import MOST_CELLS, Horizon, Search, Suspicion, Tally, point_estimate
 from liftlock.probe.outputs import UNKNOWN, OutputCodes
 from liftlock.probe.population import Population, tested_sides
+from liftlock.probe.randomness import own_generator
 from liftlock.probe.result import SLACK, Finding, ProbeResult
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ def probe_pairs(
     >>> answered = np.where(generator.random(40_000) < 0.75, asked, 1 - asked)
     >>> result = probe_pairs(asked, answered, [0.5, 0.5], ldp=1)
     >>> result.contradicted, round(result.ldp, 2)  # the truth is ln 3 = 1.0986
-    (True, 1.04)
+    (True, 1.03)
     """
     claims = Claims.of(lip=lip, eps_lower=eps_lower, eps_upper=eps_upper, ldp=ldp)
     level = read_confidence(confidence)
@@ -74,7 +76,7 @@ def probe_pairs(
     recorded = table.sum(axis=1)
     if sampled_from_prior:
         _check_sampled(recorded, population)
-    generator = np.random.default_rng(seed)
+    generator = own_generator(seed)
     alpha = (1 - level) / len(sides)
     # Every record tosses its own coins, so the counts of each cell split binomially.
     confirming = generator.binomial(table, 0.5)
@@ -113,7 +115,7 @@ def probe_pairs(
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """One valid way to bound the ratio, fixed before the confirming half is looked at.
+    """One valid way to bound the ratio, fixed before the outputs of the confirming half are seen.
 
     direct: the records are draws from the prior, so a coin already chose between the sources.
     thinned: a random part of the records is kept, chosen as a coin and the prior would.
@@ -122,7 +124,6 @@ class _Plan:
 
     kind: Literal["direct", "thinned", "direct bounds", "bounds"]
     share: float = 0.5
-    size: int = 0
     apart: Mask | None = None
 
 
@@ -180,28 +181,35 @@ class _Test:
         return point_estimate(self.suspect.side, top, bottom, self.suspect.probability)
 
     def _best_plan(self, trials: Counts, alpha: float) -> _Plan:
-        """Choose the plan of the best forecast: from the selecting half and the inputs only."""
+        """Choose the plan of the best forecast, by the rates of the selecting half."""
         tried = self.selecting.sum(axis=1)
         rates = (self.selecting[:, self.suspect.event].sum(axis=1) + 0.5) / (tried + 1)
-        expected = rates * trials
-        return max(
-            self._plans(trials),
-            key=lambda plan: self._ratio(plan, expected, trials, alpha, None),
-        )
 
-    def _plans(self, trials: Counts) -> list[_Plan]:
-        own, rest = self.suspect.symbol, self.rest
-        plans = []
+        def best(plans: list[_Plan], numbers: Counts) -> _Plan:
+            return max(
+                plans, key=lambda plan: self._ratio(plan, rates * numbers, numbers, alpha, None)
+            )
+
         if self.sampled_from_prior:
-            plans.append(_Plan("direct bounds"))
-            prior = self.population.known_prior()
-            mine, theirs = float(prior[own]), float(prior[rest > 0].sum())
-            if mine > 0 and theirs > 0:
-                plans.append(_Plan("direct", share=mine / (mine + theirs)))
-        for share in _SHARES:
-            weights = (1 - share) * rest
-            weights[own] += share
-            plans.append(_Plan("thinned", share, intervals.thinned_size(weights, trials)))
+            # How often each input occurs is a part of this experiment, so the choice for or
+            # against a direct plan must not depend on the inputs of the confirming half.
+            plan = best([*self._direct_plans(), *self._general_plans(tried)], tried)
+            if plan.kind in ("direct", "direct bounds"):
+                return plan
+        # All that is left holds for any given inputs, so it may depend on them.
+        return best(self._general_plans(trials), trials)
+
+    def _direct_plans(self) -> list[_Plan]:
+        prior = self.population.known_prior()
+        mine, theirs = float(prior[self.suspect.symbol]), float(prior[self.rest > 0].sum())
+        plans = [_Plan("direct bounds")]
+        if mine > 0 and theirs > 0:
+            plans.append(_Plan("direct", share=mine / (mine + theirs)))
+        return plans
+
+    def _general_plans(self, trials: Counts) -> list[_Plan]:
+        rest = self.rest
+        plans = [_Plan("thinned", share) for share in _SHARES]
         # Inputs with the fewest records for their weight limit the pool most: leave out 0, 1, ...
         needed = np.flatnonzero(rest > 0)
         scarce = needed[np.argsort(trials[needed] / rest[needed], kind="stable")]
@@ -229,7 +237,8 @@ class _Test:
             if plan.kind == "thinned":
                 weights = (1 - plan.share) * rest
                 weights[own] += plan.share
-                kept = intervals.thinned_hits(weights, hits, trials, plan.size, generator)
+                size = intervals.thinned_size(weights, trials)
+                kept = intervals.thinned_hits(weights, hits, trials, size, generator)
             if kept is None:
                 return 0.0
             mine, theirs = float(kept[own]), float(kept[crowd].sum())
@@ -291,10 +300,11 @@ def _count(
         codes = rows.encode(inputs[part], learn=False)
         if np.any(codes == UNKNOWN):
             position = start + int(np.argmax(codes == UNKNOWN))
+            value = inputs[position]
             raise LabelError(
                 "an input outside the alphabet",
                 where=f"record {position + 1}",
-                value=inputs[position],
+                value=value.item() if isinstance(value, np.generic) else value,
                 remedy="add it to the prior (with probability 0 if it should not occur)",
             )
         found = columns.encode(outputs[part], learn=True)
@@ -302,7 +312,9 @@ def _count(
         cells = np.bincount(codes * width + found, minlength=size * width).reshape(size, width)
         total = np.pad(total, ((0, 0), (0, width - total.shape[1]))) + cells
     columns.refuse_continuous(number)
-    return total, columns.labels
+    # In a fixed order, so that the split does not depend on the order of the records.
+    labels = sorted_labels(columns.labels)
+    return total[:, columns.encode(labels, learn=False)], tuple(labels)
 
 
 def _tally(counts: Counts) -> Tally:

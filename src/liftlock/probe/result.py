@@ -121,7 +121,7 @@ class ProbeResult:
         return 0.0 if finding is None else finding.bound
 
     def to_data(self) -> dict[str, Any]:
-        """Return a form that can be written as JSON (labels as text where they are not plain)."""
+        """Return the JSON form: labels as text where they are not plain, infinity as "inf"."""
         return {
             "contradicted": self.contradicted,
             "confidence": self.confidence,
@@ -139,7 +139,7 @@ class ProbeResult:
                 {
                     "side": finding.side,
                     "bound": finding.bound,
-                    "estimate": finding.estimate,
+                    "estimate": finding.estimate if math.isfinite(finding.estimate) else "inf",
                     "claim": finding.claim,
                     "contradicted": finding.contradicted,
                     "input": _plain(finding.input),
