@@ -232,7 +232,7 @@ def written_atomically(path: Path) -> Iterator[Path]:
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         os.close(handle)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _cannot_write(path, error) from None
     fresh = Path(name)
     try:
