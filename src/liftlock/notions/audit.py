@@ -14,6 +14,7 @@ from liftlock.channel import Channel
 from liftlock.context import Context, Family, Joint
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.enclosure import nearest_float
 from liftlock.notions import (
     alip,
     alpha_lift,
@@ -161,7 +162,7 @@ def _table_tasks(table: LiftTable) -> dict[str, Callable[[], Reading]]:
     return {
         "identifiability": lambda: identifiability.of_table(table),
         "mutual_information": lambda: mutual_information.of_table(table),
-        "maximal_leakage": lambda: sibson.of_table(table, None),
+        "maximal_leakage": lambda: maximal_leakage.of_likelihoods(table.likelihoods),
         "total_variation": lambda: total_variation.of_table(table),
         "chi2": lambda: chi2.of_table(table),
         "l1_lift": lambda: l1_lift.of_table(table),
@@ -190,13 +191,14 @@ def _sentence(result: Audit, lift: Fraction | None, *, up: bool) -> str:
     if lift is None:
         return f"{start} without bound: under some priors of the set the output is conclusive."
     if prior is None or secret is None:
-        return f"{start} by a factor {float(lift):.4g}."
+        return f"{start} by a factor {nearest_float(lift):.4g}."
     before = prior[secret]
     if before == 0:
-        return f"{start} by a factor {float(lift):.4g} (for priors that make it unlikely)."
+        return f"{start} by a factor {nearest_float(lift):.4g} (for priors that make it unlikely)."
     after = before * lift
     note = "; it is ruled out" if after == 0 else ""
-    return f"{start} from {percent(before)} to {percent(after)} (a factor {float(lift):.4g}{note})."
+    factor = f"a factor {nearest_float(lift):.4g}{note}"
+    return f"{start} from {percent(before)} to {percent(after)} ({factor})."
 
 
 def _prior_of(context: Context) -> Prior | None:

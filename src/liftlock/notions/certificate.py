@@ -170,10 +170,14 @@ def _shown(value: Enclosure, digits: int) -> str:
     if value.upper is None:
         return "infinite"
     middle = (value.lower + value.upper) / 2
+    # Sixty digits are cut out first: Decimal takes seconds to read an integer of a million bits.
+    top, bottom = middle.numerator, middle.denominator
+    exponent = (top.bit_length() - bottom.bit_length()) * 30103 // 100_000 - 60
+    cut = top * 10 ** max(-exponent, 0) // (bottom * 10 ** max(exponent, 0))
     with localcontext(prec=digits):
-        number = (Decimal(middle.numerator) / Decimal(middle.denominator)).normalize()
+        number = (+Decimal(cut).scaleb(exponent)).normalize()
     text = f"{number:f}" if abs(number.adjusted()) <= 40 else f"{number:e}"
-    ratio = fraction_text(middle)
-    if value.is_exact and middle.denominator != 1 and len(ratio) <= 12:
-        return f"{text} (= {ratio})"
+    short = max(middle.numerator, middle.denominator) < 10**10 and len(str(middle)) <= 12
+    if value.is_exact and middle.denominator != 1 and short:
+        return f"{text} (= {middle})"
     return text

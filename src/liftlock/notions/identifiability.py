@@ -45,7 +45,8 @@ def measure(channel: Channel, context: Context, bits: int = BITS) -> Reading:
 def of_table(table: LiftTable, bits: int = BITS) -> Reading:
     """Measure it on a table of lifts."""
     masses = np.array([[float(m)] for m in table.secret_masses])
-    posterior = table.floats() * masses
+    with np.errstate(invalid="ignore"):
+        posterior = table.floats() * masses
     positive = table.likelihoods.numerators.positive()
     near = np.arange(len(table.outputs))
     if table.faithful and posterior[positive].min() >= SMALLEST:

@@ -26,9 +26,12 @@ def measure(channel: Channel, context: Context, bits: int = BITS) -> Reading:
     >>> measure(Channel.identity("abc"), Prior.uniform("abc")).ratio
     Fraction(3, 1)
     """
-    return Reading.of_ratio(
-        "maximal_leakage", guessing_gain(supported(channel, context)), None, bits
-    )
+    return of_likelihoods(supported(channel, context), bits)
+
+
+def of_likelihoods(given: Likelihoods, bits: int = BITS) -> Reading:
+    """Measure it on the likelihoods of the secrets that can occur."""
+    return Reading.of_ratio("maximal_leakage", guessing_gain(given), None, bits)
 
 
 def supported(channel: Channel, context: Context) -> Likelihoods:
