@@ -12,7 +12,6 @@ import pytest
 
 import liftlock
 import liftlock.notions
-from docs import pictures
 from docs.hooks import relations as relations_hook
 from docs.hooks import vectors as vectors_hook
 from liftlock import errors
@@ -21,6 +20,9 @@ from liftlock.notions.audit import audit
 from liftlock.notions.registry import REGISTRY
 from liftlock.notions.relations import RULES
 from tests.docs.pages import DOCS, EXAMPLES, ROOT, blocks, pages
+
+# By name: for a type checker docs.pictures is the folder of that name.
+pictures: Any = importlib.import_module("docs.pictures")
 
 NOTIONS = DOCS / "notions"
 NOT_NOTIONS = {
@@ -211,3 +213,21 @@ def test_no_places_of_one_machine() -> None:
     for path in [*WRITTEN, *DOCS.rglob("*.svg"), DOCS / "pictures.py"]:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"/(home|root|work|tmp|Users)/", text), path
+
+
+@pytest.mark.parametrize(
+    ("page", "words", "name"),
+    [
+        ("known-limits", "more than {:,} cells are", "notions.mutual_information.FLOAT_CELLS"),
+        ("known-limits", "still open at {:,} bits", "notions.notion.MOST_BITS"),
+        ("known-limits", "After {:,} steps", "notions.breach.MOST_NODES"),
+        ("known-limits", "more than {:,} cells, or 512 MiB", "files.MOST_CELLS"),
+        ("howto/lock-a-mechanism", "with more than {:g} are dropped", "designs.lock.NOISE"),
+        ("howto/lock-a-mechanism", "sum to 2^{}.", "exact.weights.DEFAULT_BITS"),
+    ],
+)
+def test_limits_are_those_of_the_code(page: str, words: str, name: str) -> None:
+    module, _, constant = f"liftlock.{name}".rpartition(".")
+    value = getattr(importlib.import_module(module), constant)
+    text = " ".join(WRITTEN[DOCS / f"{page}.md"].split())
+    assert words.format(value) in text
