@@ -61,22 +61,6 @@ def reaches(value: Enclosure, bound: Fraction) -> bool:
     return value.upper >= bound - worlds.ROUNDING
 
 
-def two_points(low: Fraction, high: Fraction) -> World:
-    """Return a world where every output has lifts at `low` and `high` only, in equal-mass cells.
-
-    The raised crowd has mass (1-L)/(U-L) = k/m: m symbols around a circle, each output raises k.
-    """
-    crowd = (1 - low) / (high - low)
-    size, raised = crowd.denominator, crowd.numerator
-    masses = worlds.normalised([1] * size)
-    parts = []
-    for start in range(size):
-        up = {(start + step) % size for step in range(raised)}
-        posterior = tuple((high if x in up else low) / size for x in range(size))
-        parts.append((Fraction(1, size), posterior))
-    return worlds.from_posteriors(masses, parts)
-
-
 PAIRS = [
     (Fraction(1, 2), Fraction(2)),
     (Fraction(1, 10), Fraction(29, 20)),  # eps_lower > eps_upper
@@ -105,7 +89,7 @@ def test_proposition_1_part_1_mutual_information(world: World) -> None:
 
 @each_pair
 def test_proposition_1_part_1_is_tight(low: Fraction, high: Fraction) -> None:
-    world = two_points(low, high)
+    world = worlds.two_points(low, high)
     assert lift_range(world) == (low, high)
     logs = worlds.natural_log(high), worlds.natural_log(1 / low)
     bound = (high * logs[0] * (1 - low) - low * logs[1] * (high - 1)) / (high - low)
@@ -132,7 +116,7 @@ def test_proposition_1_part_2_total_variation_and_chi2(world: World) -> None:
 
 @each_pair
 def test_proposition_1_part_2_is_tight(low: Fraction, high: Fraction) -> None:
-    world = two_points(low, high)
+    world = worlds.two_points(low, high)
     variation = exactly(total_variation.measure(world.channel, world.prior).value)
     squared = exactly(chi2.measure(world.channel, world.prior).value)
     assert variation == (high - 1) * (1 - low) / (high - low)
@@ -176,7 +160,7 @@ def test_proposition_1_part_4_ldp(world: World) -> None:
 
 @each_pair
 def test_proposition_1_part_4_is_tight(low: Fraction, high: Fraction) -> None:
-    world = two_points(low, high)
+    world = worlds.two_points(low, high)
     assert ldp.measure(world.channel).ratio == high / low
 
 
@@ -197,7 +181,7 @@ def test_proposition_3_parts_1_and_2(world: World) -> None:
 
 @each_pair
 def test_proposition_3_parts_1_and_2_are_tight(low: Fraction, high: Fraction) -> None:
-    world = two_points(low, high)
+    world = worlds.two_points(low, high)
     absolute = exactly(l1_lift.measure(world.channel, world.prior).value)
     squared = exactly(chi2_lift.measure(world.channel, world.prior).value)
     assert absolute == 2 * (high - 1) * (1 - low) / (high - low)

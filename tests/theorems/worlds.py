@@ -58,6 +58,26 @@ class World:
         """P_min of the papers."""
         return min(self.masses)
 
+    @cached_property
+    def outputs(self) -> Masses:
+        """P(y) for every output."""
+        return tuple(
+            sum(
+                (mass * row[y] for mass, row in zip(self.masses, self.rows, strict=True)),
+                Fraction(0),
+            )
+            for y in range(len(self.rows[0]))
+        )
+
+    @cached_property
+    def lifts(self) -> tuple[tuple[Fraction, Masses], ...]:
+        """P(y) and the lifts of all symbols, for every output of positive mass."""
+        return tuple(
+            (total, tuple(row[y] / total for row in self.rows))
+            for y, total in enumerate(self.outputs)
+            if total
+        )
+
 
 def prior_of(masses: Sequence[Fraction]) -> Prior:
     return Prior.from_counts(dict(enumerate(masses)))
@@ -154,6 +174,22 @@ def extremal(masses: Masses, low: Fraction, high: Fraction, order: Sequence[int]
             if step == distance:
                 fixed[x] = beyond[x]
         point = beyond
+
+
+def two_points(low: Fraction, high: Fraction) -> World:
+    """Return a world where every output has lifts at `low` and `high` only, in equal-mass cells.
+
+    The raised crowd has mass (1-L)/(U-L) = k/m: m symbols around a circle, each output raises k.
+    """
+    crowd = (1 - low) / (high - low)
+    size, raised = crowd.denominator, crowd.numerator
+    masses = normalised([1] * size)
+    parts = []
+    for start in range(size):
+        up = {(start + step) % size for step in range(raised)}
+        posterior = tuple((high if x in up else low) / size for x in range(size))
+        parts.append((Fraction(1, size), posterior))
+    return from_posteriors(masses, parts)
 
 
 def staircase(masses: Masses, ratio: Fraction, raised: Sequence[int]) -> World:
@@ -335,19 +371,12 @@ def joints(draw: st.DrawFn) -> tuple[tuple[int, ...], ...]:
 
 
 def output_masses(world: World) -> Masses:
-    return tuple(
-        sum(
-            (mass * row[y] for mass, row in zip(world.masses, world.rows, strict=True)), Fraction(0)
-        )
-        for y in range(len(world.rows[0]))
-    )
+    return world.outputs
 
 
 def columns(world: World) -> Iterator[tuple[Fraction, Masses]]:
     """Give, for each output of positive mass, its mass and the lifts of all symbols."""
-    for y, total in enumerate(output_masses(world)):
-        if total:
-            yield total, tuple(row[y] / total for row in world.rows)
+    return iter(world.lifts)
 
 
 def largest_lift(world: World) -> Fraction:
@@ -458,22 +487,23 @@ def exponential(value: Fraction | int | str) -> Fraction:
 
 
 def mutual_information(world: World) -> Fraction:
+    weights: dict[Fraction, Fraction] = {}
+    for total, lifts in columns(world):
+        for mass, lift in zip(world.masses, lifts, strict=True):
+            if lift:
+                weights[lift] = weights.get(lift, Fraction(0)) + total * mass * lift
     with mpmath.workdps(DIGITS):
-        total = mpmath.mpf(0)
-        for mass, lifts in columns(world):
-            for prior, lift in zip(world.masses, lifts, strict=True):
-                if lift:
-                    total += real(mass * prior * lift) * mpmath.log(real(lift))
-        return rational(total)
+        terms = [real(weight) * mpmath.log(real(lift)) for lift, weight in weights.items()]
+        return rational(mpmath.fsum(terms))
 
 
 def _power_mean(weights: Sequence[mpmath.mpf], values: Sequence[Fraction], order: Fraction) -> Any:
+    shares: dict[Fraction, mpmath.mpf] = {}
+    for weight, value in zip(weights, values, strict=True):
+        if value:
+            shares[value] = shares.get(value, 0) + weight
     exponent = real(order)
-    inner = mpmath.fsum(
-        weight * real(value) ** exponent
-        for weight, value in zip(weights, values, strict=True)
-        if value
-    )
+    inner = mpmath.fsum(share * real(value) ** exponent for value, share in shares.items())
     return inner ** (1 / exponent)
 
 

@@ -147,7 +147,7 @@ def implied(
         return list(_approximate(guarantee, context, population))
     order = None if alpha is None else _finite(read_order(alpha), "the measures")
     facts, how = _given(guarantee)
-    given = tuple(facts)
+    given = dict(facts)
     known = _known_logarithms(guarantee, facts)
     if isinstance(guarantee, AlphaLift | Sibson):
         own = _finite(guarantee.order, guarantee.name)
@@ -157,9 +157,11 @@ def implied(
         else:
             order = own
     _close(facts, how, population, order)
-    if population is not None and not population.complete and "ldp" not in given:
+    if population is not None and not population.complete:
         # The rules speak of the symbols that can occur; LDP is about every row of the channel.
         facts.pop("ldp", None)
+        if "ldp" in given:
+            facts["ldp"], how["ldp"] = given["ldp"], ("given", "given")
     return [_line(target, facts, how, known, given, population) for target in _targets(order)]
 
 
@@ -270,7 +272,7 @@ def _line(
     facts: Facts,
     how: Mapping[str, tuple[str, str]],
     known: Mapping[Fraction, Enclosure],
-    given: tuple[str, ...],
+    given: Facts,
     population: Population | None,
 ) -> Implication:
     if target == "lip":
@@ -293,9 +295,7 @@ _COUNTEREXAMPLE = (
 )
 
 
-def _no_bound(
-    target: str, facts: Facts, given: tuple[str, ...], population: Population | None
-) -> str:
+def _no_bound(target: str, facts: Facts, given: Facts, population: Population | None) -> str:
     worst = {"l1_lift", "chi2_lift", "alpha_lift"}
     inverse = {"l1_lift_inverse", "chi2_lift_inverse", "alpha_lift_inverse"}
     lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
@@ -474,7 +474,7 @@ def _two_point(
     if slope(upper) >= 0:
         low = upper
     else:
-        for _ in range(_SHORT):
+        for _ in range(80):
             middle = (low + high) / 2
             if slope(middle) > 0:
                 low = middle
@@ -1009,10 +1009,10 @@ def _approximate(
                 "000 Cor 3 (corrected)",
             )
         else:
-            ediv = None if who is None else delta / who.smallest
+            ediv = delta / who.smallest if who is not None else None if delta else delta
             bounds["lip_ediv"] = (ediv, f"delta/P_min {same}", "003 Def 4")
             bounds["lip_def5"] = (ediv, f"delta/P_min {same}", "003 Def 4")
-            pair = None if who is None else delta * (ratio / who.smallest + 1 / who.second)
+            pair = ediv if who is None else delta * (ratio / who.smallest + 1 / who.second)
             bounds["ldp_delta"] = (
                 pair,
                 f"delta (e^eps/P_(1) + 1/P_(2)) {doubled}",
@@ -1024,20 +1024,21 @@ def _approximate(
             bounds["lip_joint"] = (joint, f"P_max ediv {same}", "003 Def 4")
     for target, (value, formula, source) in bounds.items():
         if target == "ldp_delta" and who is not None and not who.complete:
-            yield Implication(target, None, "", _no_bound("ldp", {}, (), who), "")
+            yield Implication(target, None, "", _no_bound("ldp", {}, {}, who), "")
         elif value is None:
             yield Implication(target, None, "", missing, "")
         else:
             yield Implication(
                 target, Enclosure.of(_short(min(value, Fraction(1)))), "", formula, source
             )
-    pure = (
-        LDP(guarantee.epsilon) if isinstance(guarantee, ApproximateLDP) else LIP(guarantee.epsilon)
-    )
-    reason = "a delta above 0 lets some outputs reveal everything"
-    for row in implied(pure, context):
-        if row.target in {"lip", "ldp", "identifiability"}:
-            yield row if delta == 0 else Implication(row.target, None, "nats", reason, "")
+    pure_notions = ("lip", "ldp", "identifiability")
+    if delta:
+        reason = "a delta above 0 lets some outputs reveal everything"
+        yield from (Implication(target, None, "nats", reason, "") for target in pure_notions)
+    else:
+        kind = LDP if isinstance(guarantee, ApproximateLDP) else LIP
+        rows = implied(kind(guarantee.epsilon), context)
+        yield from (row for row in rows if row.target in pure_notions)
 
 
 # --- safe-side arithmetic -------------------------------------------------------------------------
