@@ -50,15 +50,17 @@ def lock_command(
     audited exactly; nothing is written unless the audit passes.
 
     \b
-    liftlock lock channel.csv --prior prior.csv --guarantee lip=1 -o mechanism.json
+    liftlock lock matrix.csv --prior prior.csv --guarantee lip=1 -o safe.json
     """
     note = Notes()
     notion = parse_claim(guarantee)
     check_writable(output)
-    for name, path in (("MATRIX", matrix), *context_paths.items()):
+    for name, path in {"MATRIX": matrix, **context_paths}.items():
         if isinstance(path, Path) and path.exists() and output.resolve() == path.resolve():
             raise FileError(
-                f"the output would replace {name}", where=str(output), remedy="choose another name"
+                f"the output would replace {'MATRIX' if path is matrix else f'--{name}'}",
+                where=str(output),
+                remedy="choose another name",
             )
     read = read_channel(matrix, note)
     context = agreed_context(read, matrix, context_paths, note, impossible)

@@ -75,7 +75,7 @@ def probe_command(
 
     \b
     liftlock probe pairs.csv --prior prior.csv --claim lip=1
-    liftlock probe log.csv --columns answer,report --claim ldp=1 --confidence 0.999
+    liftlock probe log.csv --columns answer,report --claim ldp=1
     """
     limits = read_claims(claims)
     read_confidence(confidence)
@@ -133,7 +133,7 @@ def read_claims(texts: tuple[str, ...]) -> dict[str, str]:
             raise InputError("unknown claim", value=text, remedy=f"known are {', '.join(_CLAIMS)}")
         parts = [part.strip() for part in value.split(",")]
         if not equals or len(parts) != len(keys) or not all(parts):
-            shape = ",".join(key.removeprefix("eps_").upper() for key in keys)
+            shape = "EPSILON" if len(keys) == 1 else "LOWER,UPPER"
             raise InputError(
                 f"{name.strip()} takes {len(keys)} value{'s' * (len(keys) > 1)}",
                 value=text,

@@ -69,8 +69,8 @@ def draw_lifts(result: Audit, path: Path) -> None:
     width, height = min(4.4 + 0.62 * columns, WIDEST), min(2.6 + 0.46 * rows, HIGHEST)
     with picture(path, width, height) as figure:
         axes = figure.add_subplot()
-        colours = LinearSegmentedColormap.from_list("lift", _COLOURS)
-        colours.set_bad(_RULED_OUT)
+        plain = LinearSegmentedColormap.from_list("lift", _COLOURS)
+        colours = plain.with_extremes(bad=_RULED_OUT)
         scale = ScalarMappable(Normalize(-reach, reach), colours)
         axes.imshow(
             # Coloured here, cell by cell; matplotlib would do it dot by dot.
@@ -134,7 +134,7 @@ def _name(axes: Any, alphabet: Alphabet, what: str, *, along_x: bool) -> None:
             tick.set(rotation=90, rotation_mode="anchor", ha="right", va="center")
         elif crowded or (along_x and longest > 8):
             tick.set(rotation=45, rotation_mode="anchor", ha="right", va="top")
-    name = what if step == 1 else f"{what} (every {step}th is named)"
+    name = what if step == 1 else f"{what} (1 in {step} is named)"
     (axes.set_xlabel if along_x else axes.set_ylabel)(name)
 
 

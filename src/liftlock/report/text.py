@@ -165,7 +165,7 @@ def exact_text(reading: Reading) -> str:
 
 
 def _fraction(prefix: str, value: Fraction) -> str:
-    digits = round(0.30103 * max(value.numerator.bit_length(), value.denominator.bit_length())) + 1
+    digits = int(0.30103 * max(value.numerator.bit_length(), value.denominator.bit_length())) + 1
     text = fraction_text(value) if digits <= _EXACT_LENGTH else ""
     if 0 < len(text) <= _EXACT_LENGTH:
         return prefix + text
