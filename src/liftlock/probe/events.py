@@ -29,6 +29,7 @@ MOST_CELLS = 4_000_000
 """The largest table of inputs times outputs that is counted."""
 
 _MOST_PAIR_CELLS = 20_000_000
+_CHUNK_CELLS = 1_000_000
 _DOUBT = 1.0
 """Standard errors taken off an estimate before the largest one is chosen: the luckiest of many
 equal candidates should not beat a slightly smaller one that is better known."""
@@ -264,20 +265,21 @@ class Search:
     def _pairs(self, most: int, among: Sequence[Suspicion] | None) -> list[Suspicion]:
         estimates = [of_inputs(tally) for tally in self._tables()]
         size, width = estimates[0].value.shape
-        partners: dict[int, list[int]] = {}
         if among is None:
-            for symbol in self._likely_tops(size, width):
-                partners[symbol] = [other for other in range(size) if other != symbol]
+            tops = np.array(self._likely_tops(size, width), dtype=np.int64)
+            others = np.arange(size - 1)
+            # Every other input: those from the top's own place on are one place further.
+            bottoms = (others + (others >= tops[:, None])).ravel()
+            tops = np.repeat(tops, size - 1)
         else:
-            for candidate in among:
-                assert candidate.against is not None
-                partners.setdefault(candidate.symbol, []).append(candidate.against)
+            tops = np.array([candidate.symbol for candidate in among], dtype=np.int64)
+            bottoms = np.array([candidate.against for candidate in among], dtype=np.int64)
         found: list[Suspicion] = []
-        for symbol, others in partners.items():
-            bottoms = np.array(others, dtype=np.int64)
-            tops = np.full(len(others), symbol, dtype=np.int64)
-            tables = [(estimate.rows(tops), estimate.rows(bottoms)) for estimate in estimates]
-            found += self._judged("ldp", tops, bottoms, tables, np.zeros(len(others)), most)
+        step = max(1, _CHUNK_CELLS // width)
+        for start in range(0, len(tops), step):
+            first, second = tops[start : start + step], bottoms[start : start + step]
+            tables = [(estimate.rows(first), estimate.rows(second)) for estimate in estimates]
+            found += self._judged("ldp", first, second, tables, np.zeros(len(first)), most)
         return found
 
     def _likely_tops(self, size: int, width: int) -> list[int]:
