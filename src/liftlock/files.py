@@ -72,7 +72,7 @@ def _parse_sheet(path: Path, text: str) -> Sheet:
     rows: list[tuple[int, list[str]]] = []
     lines = _lines(path, text)
     header_line, header = _first(path, lines)
-    most = max(1, MOST_CELLS // len(header))
+    most = max(1, MOST_CELLS // (len(header) - 1))
     for line, cells in lines:
         if len(rows) >= most:
             raise FileError(
@@ -390,7 +390,8 @@ def _wrong_sum(
 def read_prior(path: str | Path, note: Note = _silent) -> Prior:
     """Read a prior: CSV ``label,count`` or ``label,probability``, or JSON.
 
-    JSON is ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}`` or a stored prior.
+    JSON is ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
+    ``{"labels": [...], "counts": [...]}`` or a stored prior.
     """
     place = Path(path)
     text = read_text(place)
@@ -446,21 +447,38 @@ def _prior_from_json(place: Path, data: Any, note: Note) -> Prior:
                 remedy=f"give it as {'--joint' if isinstance(context, Joint) else '--family'}",
             )
         return context
-    if isinstance(data, dict) and isinstance(data.get("counts"), dict):
-        with located(place):
-            return Prior.from_counts(data["counts"])
-    if isinstance(data, dict) and isinstance(data.get("probabilities"), dict):
-        with located(place):
-            pairs = [
-                (label, exact(value, name=f"probability of {label!r}"))
-                for label, value in data["probabilities"].items()
-            ]
-        return _from_probabilities(place, pairs, note)
-    raise FileError(
-        "JSON does not hold a prior",
-        where=str(place),
-        remedy='write {"counts": {"label": 7}} or {"probabilities": {"label": 0.7}}',
-    )
+    found = _written_prior(data)
+    if found is None:
+        raise FileError(
+            "JSON does not hold a prior",
+            where=str(place),
+            remedy='write {"counts": {"label": 7}} or {"probabilities": {"label": 0.7}}',
+        )
+    kind, items = found
+    with located(place):
+        pairs = [(label, exact(value, name=f"{kind} of {label!r}")) for label, value in items]
+        if kind == "number":
+            # A bare table of labels: whole numbers are counts, anything else probabilities.
+            whole = all(value.denominator == 1 for _, value in pairs)
+            kind = "count" if whole else "probability"
+        if kind == "count":
+            return Prior.from_counts(pairs)
+    return _from_probabilities(place, pairs, note)
+
+
+def _written_prior(data: Any) -> tuple[str, list[tuple[Any, Any]]] | None:
+    """Return what the numbers are, and the pairs of label and number."""
+    if not isinstance(data, dict):
+        return None
+    for kind, key in (("count", "counts"), ("probability", "probabilities")):
+        values, labels = data.get(key), data.get("labels")
+        if isinstance(values, dict):
+            return kind, list(values.items())
+        if isinstance(values, list) and isinstance(labels, list) and len(values) == len(labels):
+            return kind, list(zip(labels, values, strict=True))
+    if data and all(isinstance(v, int | str) and not isinstance(v, bool) for v in data.values()):
+        return "number", list(data.items())
+    return None
 
 
 def _stored_context(place: Path, data: Any) -> Context:

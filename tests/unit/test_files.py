@@ -172,6 +172,11 @@ OBJECTS = [
     '{"counts": {"x": 1, "y": 3}}',
     '{"counts": {"x": 0.1, "y": "3/10"}}',
     '{"probabilities": {"x": 0.25, "y": 0.75}}',
+    '{"x": 1, "y": 3}',
+    '{"x": 0.25, "y": 0.75}',
+    '{"x": "25%", "y": "3/4"}',
+    '{"labels": ["x", "y"], "probabilities": [0.25, 0.75]}',
+    '{"labels": ["x", "y"], "counts": [2, 6]}',
     '{"kind": "prior", "labels": ["x", "y"], "counts": [1, 3]}',
     ' \n {"kind": "prior", "labels": ["x", "y"], "counts": ["1", 3.0]}',
 ]

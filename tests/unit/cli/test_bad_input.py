@@ -215,7 +215,12 @@ def test_prior(
 
 JSON_PRIORS = [
     case("list", "[1, 2]", "JSON does not hold a prior at c.json", '{"counts": {"label": 7}}'),
-    case("other_keys", '{"x": 1}', "JSON does not hold a prior at c.json"),
+    case("other_keys", '{"x": [1]}', "JSON does not hold a prior at c.json"),
+    case("no_keys", "{}", "JSON does not hold a prior at c.json"),
+    case("bare_label", '{"x": 1}', "'y' only in channel.csv"),
+    case("bare_text", '{"x": 1, "y": "many"}', "number of 'y' is not a number at c.json: 'many'"),
+    case("bare_sum", '{"x": 0.5, "y": 0.4}', "do not sum to 1 at c.json: 0.9"),
+    case("lists", '{"labels": ["x", "y"], "counts": [1]}', "JSON does not hold a prior at c.json"),
     case(
         "truncated",
         '{"counts": {"x": 1,',
@@ -503,8 +508,8 @@ class Limit:
             ["file larger than 30 bytes at channel.csv", "merge rare symbols"],
         ),
         (
-            Limit(liftlock.files, "MOST_CELLS", 4),
-            ["more than 4 cells at channel.csv, line 3", "merge rare symbols"],
+            Limit(liftlock.files, "MOST_CELLS", 3),
+            ["more than 3 cells at channel.csv, line 3", "merge rare symbols"],
         ),
     ],
     ids=["bytes", "cells"],
