@@ -2,7 +2,8 @@
 
 The exact audit finds the largest and the smallest lift with their witnesses, compares both with the
 budget and issues a certificate with fingerprints. The float64 version computes the same lifts with
-numpy and takes their maximum and minimum. Both are timed in turn, the best of several rounds counts.
+numpy and takes their maximum and minimum. Both are timed in turn; the best of several rounds
+counts.
 """
 
 from __future__ import annotations
@@ -60,14 +61,14 @@ def run() -> Grid:
     grid = Grid(title=f"exact audit of a {SIZE} x {SIZE} channel, against float64 lifts")
     for column in ("channel", "context", "float64 ms", "exact ms", "ratio", "limit", ""):
         grid.add_column(column, justify="right")
+    conditional = cells / cells.sum(axis=1, keepdims=True)
+    marginals = {"prior": prior.floats(), "joint": cells.sum(axis=0) / cells.sum()}
     for name, matrix in (
         ("random", random_matrix(rng)),
         ("randomised response", response_matrix()),
     ):
         weights = round_rows(matrix)
         floats = Table.of(labels, labels, weights).floats()
-        conditional = cells / cells.sum(axis=1, keepdims=True)
-        marginals = {"prior": prior.floats(), "joint": cells.sum(axis=0) / cells.sum()}
         for kind, context in (("prior", prior), ("joint", joint)):
 
             def plain(kind: str = kind, floats: np.ndarray = floats) -> tuple[float, float]:

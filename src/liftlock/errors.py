@@ -17,10 +17,12 @@ too, so callers never parse a message.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from liftlock.notions.certificate import Certificate
 
 
 class LiftlockError(Exception):
@@ -105,14 +107,6 @@ class NotDefined(LiftlockError, TypeError):
         super().__init__(f"{notion} is not defined for {context}; {remedy}")
 
 
-class RefusedCertificate(Protocol):
-    """What this layer needs to know of a certificate: it can say why it was refused."""
-
-    def refusal(self) -> str:
-        """Say in one line why the guarantee does not hold."""
-        ...
-
-
 class NotCertified(LiftlockError):
     """The exact audit refused the guarantee; nothing was released under it.
 
@@ -120,7 +114,7 @@ class NotCertified(LiftlockError):
     smallest budget that the same channel does satisfy.
     """
 
-    def __init__(self, certificate: RefusedCertificate, smallest: str) -> None:
+    def __init__(self, certificate: Certificate, smallest: str) -> None:
         self.certificate = certificate
         self.smallest = smallest
         super().__init__(f"{certificate.refusal()}; smallest budget that would pass: {smallest}")

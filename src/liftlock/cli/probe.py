@@ -42,7 +42,7 @@ _CLAIMS = {
 )
 @click.option(
     "--confidence",
-    default="0.99",
+    default="0.999",
     show_default=True,
     metavar="C",
     help="Probability that a true claim is not called contradicted.",

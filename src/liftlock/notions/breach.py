@@ -144,9 +144,12 @@ def breaches(channel: Channel, context: Context, rho1: object, rho2: object) -> 
     upper = mirrored.value.upper
     assert upper is not None
     fallen = Enclosure(1 - upper, 1 - mirrored.value.lower)
-    return BreachReport(
-        low, high, upward, Reading("breach_down", fallen, "", None, mirrored.witness)
-    )
+    risen = mirrored.witness
+    assert risen is not None
+    # The property that falls is everything outside the one that rises.
+    rest = tuple(s for s in table.secrets.labels if s not in (risen.secrets or ()))
+    witness = Witness(secrets=rest, output=risen.output)
+    return BreachReport(low, high, upward, Reading("breach_down", fallen, "", None, witness))
 
 
 def _levels(rho1: object, rho2: object) -> tuple[Fraction, Fraction]:

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, Self
 
 from liftlock.channel import Channel
 from liftlock.context import Context
-from liftlock.errors import NumberError
+from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
@@ -121,7 +121,10 @@ class UpperBound(ABC):
     ) -> Certificate:
         """Audit exactly whether the value stays within the budget."""
         unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
-        holds, reading = self._decide(channel, context)
+        try:
+            holds, reading = self._decide(channel, context)
+        except NotDefined as error:
+            raise NotDefined(self.name, error.context, error.remedy) from None
         claim = Claim(self.notion, reading.value, "<=", self.bound(), holds, reading.witness)
         nats = {self.notion: reading.value} if self.unit == "nats" else {}
         return make_certificate(

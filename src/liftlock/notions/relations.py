@@ -254,17 +254,22 @@ def _close(
 def _known_logarithms(guarantee: Notion, facts: Facts) -> dict[Fraction, Enclosure]:
     """Remember which ratios are e^budget, so that a budget of 1 is not printed 1.0000000001."""
     if isinstance(guarantee, LIP):
-        nats = guarantee.epsilon.nats()
-        return {facts["eps_upper"]: nats, facts["eps_upper"] ** 2: nats.scaled(2)}
-    if isinstance(guarantee, ALIP):
+        lower = upper = guarantee.epsilon.nats()
+        down = up = facts["eps_upper"]
+    elif isinstance(guarantee, ALIP):
         lower, upper = guarantee.lower.nats(), guarantee.upper.nats()
         down, up = facts["eps_lower"], facts["eps_upper"]
-        return {down: lower, up: upper, down * up: lower + upper}
-    budget = guarantee.budget if isinstance(guarantee, UpperBound) else None
-    if isinstance(budget, Budget) and guarantee.name in RATIOS:
-        ratio, nats = facts[guarantee.name], budget.nats()
-        return {ratio: nats, ratio**2: nats.scaled(2)}
-    return {}
+    elif (
+        isinstance(guarantee, UpperBound)
+        and isinstance(guarantee.budget, Budget)
+        and guarantee.name in RATIOS
+    ):
+        lower = upper = guarantee.budget.nats()
+        down = up = facts[guarantee.name]
+    else:
+        return {}
+    # The keys are rounded as the rules round their results.
+    return {down: lower, up: upper, _short(down * up): lower + upper}
 
 
 def _line(
@@ -285,7 +290,11 @@ def _line(
     if target not in facts:
         return Implication(target, None, unit, _no_bound(target, facts, given, population), "")
     value = facts[target]
-    bound = (known.get(value) or _log(value)) if target in RATIOS else Enclosure.of(value)
+    if target in RATIOS:
+        bound = known.get(value) or _log(value)
+    else:
+        logarithms = {_short(_end(_log(ratio))): nats for ratio, nats in known.items()}
+        bound = (logarithms.get(value) if target in NATS else None) or Enclosure.of(value)
     return Implication(target, bound, unit, *how[target])
 
 

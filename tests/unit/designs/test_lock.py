@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -31,13 +32,13 @@ def optimal(
     """
     inputs, outputs = cost.shape
     eye = sparse.identity(outputs)
-    limits = sparse.vstack(
+    limits: Any = sparse.vstack(
         [
             sparse.kron(sparse.csr_matrix(conditional - upper * prior), eye),
             sparse.kron(sparse.csr_matrix(lower * prior - conditional), eye),
         ]
     ).tocsr()
-    rows = sparse.kron(sparse.identity(inputs), np.ones((1, outputs)))
+    rows: Any = sparse.kron(sparse.identity(inputs), np.ones((1, outputs)))
     solution = linprog(
         (prior[:, None] * cost).ravel(),
         A_ub=limits,
@@ -105,7 +106,7 @@ def test_optimal_channels_are_certified_at_no_cost(chunk: int) -> None:
         locked = lock(Draft.of(labels, range(size), matrix), notion, context)
 
         assert locked.certificate.holds
-        kept = list(locked.channel.outputs.labels)
+        kept = np.array(locked.channel.outputs.labels, dtype=np.intp)
         reached = float((prior[:, None] * cost[:, kept] * locked.channel.floats()).sum())
         assert abs(reached - best) <= 1e-9
         # The promise, checked without the code that made it.
