@@ -36,7 +36,8 @@ def response_matrix() -> np.ndarray:
     """Return k-ary randomised response: a million ties."""
     matrix = np.full((SIZE, SIZE), 1.0)
     np.fill_diagonal(matrix, math.e**2)
-    return matrix / matrix.sum(axis=1, keepdims=True)
+    response: np.ndarray = matrix / matrix.sum(axis=1, keepdims=True)
+    return response
 
 
 def best(tasks: list[Callable[[], object]]) -> list[float]:

@@ -71,7 +71,7 @@ def test_bounds_without_a_claim(run: Run) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     data = json.loads(outcome.out)
     assert data["contradicted"] is False
-    assert data["confidence"] == 0.99
+    assert data["confidence"] == 0.999
     assert data["samples"] == 40_000
     for key, truth in (("eps_upper", EPS_UPPER), ("eps_lower", EPS_LOWER), ("ldp", LDP)):
         assert 0.8 * truth < data["bounds"][key] < truth

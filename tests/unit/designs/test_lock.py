@@ -39,7 +39,7 @@ def optimal(
         ]
     ).tocsr()
     rows: Any = sparse.kron(sparse.identity(inputs), np.ones((1, outputs)))
-    solution = linprog(
+    solution: Any = linprog(
         (prior[:, None] * cost).ravel(),
         A_ub=limits,
         b_ub=np.zeros(limits.shape[0]),
