@@ -28,7 +28,7 @@ NEAR_ONE = Fraction(1, 10**9)
 """Sums this close to 1 are normalised exactly (and it is said); others are refused."""
 
 MOST_CELLS = 4_000_000
-"""Tables with more cells are refused: an exact audit of them would not end today."""
+"""Tables with more cells are refused: an exact audit of them takes hours and gigabytes."""
 
 MOST_PAIRS = 20_000_000
 

@@ -13,8 +13,8 @@ from liftlock.files import read_pairs, read_prior, record_place
 from liftlock.mechanism import located
 from liftlock.probe.claims import Claims, read_confidence
 from liftlock.probe.pairs import probe_pairs
-from liftlock.report.labels import printable
-from liftlock.report.text import probe_report
+from liftlock.report.labels import shown
+from liftlock.report.text import probe_report, several
 
 _CLAIMS = {
     "lip": ("lip",),
@@ -114,9 +114,11 @@ def probe_command(
     note.show()
     if result.contradicted:
         found = result.witness
+        against = "" if found.against is None else f" against {shown(found.against)}"
         click.echo(
-            f"liftlock: the claim {found.side}={found.claim:g} is contradicted: "
-            f"{printable(str(found))}",
+            f"liftlock: the claim {found.side}={found.claim:g} is contradicted: it is at least "
+            f"{found.bound:.6g} (confidence {100 * result.confidence:.6g} %); witness: input "
+            f"{shown(found.input)}{against}, output {several(found.event)}",
             err=True,
         )
         return 1

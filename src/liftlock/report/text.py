@@ -189,8 +189,8 @@ def relations_table(guarantee: str, context: Context | None, rows: Sequence[Impl
     grid = _grid(f"what {guarantee} implies, for {about}")
     grid.add_column("notion", no_wrap=True)
     grid.add_column("at most", justify="right", no_wrap=True)
-    grid.add_column("how")
-    grid.add_column("source")
+    grid.add_column("how", overflow="fold")
+    grid.add_column("source", overflow="fold")
     for row in rows:
         grid.add_row(
             NAMES.get(row.target, row.target),

@@ -53,7 +53,7 @@ def test_claims_that_are_wrong(run: Run, claim: str, side: str) -> None:
     (line,) = outcome.err.splitlines()
     assert line.startswith(f"liftlock: the claim {side}")
     assert "is contradicted" in line
-    assert "Witness" in line
+    assert "; witness: input " in line
 
 
 @pytest.mark.parametrize(
