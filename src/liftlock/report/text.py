@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -153,6 +154,8 @@ def value_text(reading: Reading) -> str:
     if reading.value.is_infinite:
         return "infinite"
     number = float(reading.value)
+    if math.isinf(number):
+        return "above 1e308"
     text = f"{number:.6f}" if 1e-4 <= abs(number) < 1e6 or number == 0 else f"{number:.5e}"
     return text + (f" {reading.unit}" if reading.unit else "")
 

@@ -79,6 +79,7 @@ def test_where(witness: Witness, wanted: str) -> None:
         (Enclosure.of(Fraction(1, 3)), "0.333333"),
         (Enclosure.of(Fraction(1, 10**9)), "1.00000e-09"),
         (Enclosure.of(10**30), "1.00000e+30"),
+        (Enclosure.of(10**400), "above 1e308"),
         (Enclosure.infinity(), "infinite"),
     ],
 )
