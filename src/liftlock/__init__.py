@@ -8,6 +8,9 @@ reports = mechanism.release(answers)                # operating-system entropy
 print(ll.audit(mechanism.channel, prior).worst_case())
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from liftlock import notions
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
@@ -37,6 +40,9 @@ from liftlock.notions import (
 )
 from liftlock.prior import Prior
 from liftlock.sampling import release, simulate
+
+if TYPE_CHECKING:
+    from liftlock import probe
 
 __version__ = "0.1.0"
 
@@ -72,6 +78,7 @@ __all__ = [
     "lock",
     "measured",
     "notions",
+    "probe",
     "read_channel",
     "read_joint",
     "read_prior",
@@ -79,3 +86,10 @@ __all__ = [
     "release",
     "simulate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # The statistical audit loads scipy, which takes as long as everything else together.
+    if name == "probe":
+        return importlib.import_module("liftlock.probe")
+    raise AttributeError(f"module 'liftlock' has no attribute {name!r}")

@@ -9,9 +9,10 @@ import click
 
 from liftlock.cli.console import Notes, show, working
 from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
+from liftlock.designs.lock import lock
 from liftlock.errors import FileError
 from liftlock.files import read_channel
-from liftlock.mechanism import check_writable, lock
+from liftlock.mechanism import Mechanism, check_writable
 from liftlock.notions.registry import parse_claim
 from liftlock.report.text import certificate_lines
 
@@ -65,9 +66,10 @@ def lock_command(
     read = read_channel(matrix, note)
     context = agreed_context(read, matrix, context_paths, note, impossible)
     with working("locking"):
-        mechanism = lock(read.channel, notion, context, bits=bits, impossible=impossible)
-        mechanism.save(output)
-    show(certificate_lines(mechanism.certificate))
+        locked = lock(read.channel, notion, context, bits=bits, impossible=impossible)
+        Mechanism(locked.channel, locked.certificate, context).save(output)
+    show(certificate_lines(locked.certificate))
+    note(locked.changes())
     note(f"written to {output}")
     note.show()
     return 0

@@ -12,7 +12,6 @@ from liftlock.errors import InputError
 from liftlock.files import read_pairs, read_prior, record_place
 from liftlock.mechanism import located
 from liftlock.probe.claims import Claims, read_confidence
-from liftlock.probe.pairs import probe_pairs
 from liftlock.report.labels import shown
 from liftlock.report.text import probe_report, several
 
@@ -77,6 +76,9 @@ def probe_command(
     liftlock probe pairs.csv --prior prior.csv --claim lip=1
     liftlock probe log.csv --columns answer,report --claim ldp=1
     """
+    # Statistics load slowly; no other command should wait for them.
+    from liftlock.probe.pairs import probe_pairs
+
     limits = read_claims(claims)
     read_confidence(confidence)
     names = None if columns is None else read_columns(columns)

@@ -51,6 +51,17 @@ class Locked:
     moved: float
     """The largest change of any probability of the draft."""
 
+    def changes(self) -> str:
+        """Say in one line what locking did to the draft."""
+        text = f"rounded to {self.channel.bits} bits"
+        if self.blend:
+            text += f", blended with weight {float(self.blend):.2g}"
+        if self.dropped:
+            shown = ", ".join(repr(label) for label in self.dropped[:5])
+            more = f" and {len(self.dropped) - 5} more" if len(self.dropped) > 5 else ""
+            text += f", without the noise outputs {shown}{more}"
+        return f"{text}: no probability moved by more than {self.moved:.2g}"
+
 
 def lock(
     draft: Draft | Channel,
