@@ -60,6 +60,8 @@ class Locked:
             shown = ", ".join(repr(label) for label in self.dropped[:5])
             more = f" and {len(self.dropped) - 5} more" if len(self.dropped) > 5 else ""
             text += f", without the noise outputs {shown}{more}"
+        if not self.moved:
+            return f"{text}: every probability is as drafted"
         return f"{text}: no probability moved by more than {self.moved:.2g}"
 
 
