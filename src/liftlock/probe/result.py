@@ -52,9 +52,15 @@ class Finding:
         against = f"input {self.against!r}" if self.side == "ldp" else "the other inputs"
         verdict = ": contradicted" if self.contradicted else ""
         claimed = "" if self.claim is None else f" (claimed: at most {self.claim:.6g}{verdict})"
+        if self.bound == 0:
+            shown = f"{self.side}: nothing above 0 is shown{claimed}"
+        else:
+            shown = (
+                f"{self.side} is at least {self.bound:.6g}{claimed}, the {_MEANING[self.side]} "
+                f"being {_direction(self)} {_factor(self):.6g}"
+            )
         return (
-            f"{self.side} is at least {self.bound:.6g}{claimed}, the {_MEANING[self.side]} being "
-            f"{_direction(self)} {_factor(self):.6g}; estimate {self.estimate:.6g}. "
+            f"{shown}; estimate {self.estimate:.6g}. "
             f"Witness: output in {_outputs(self.event)} came "
             f"{self.hits:,} times in {self.draws:,} draws with input {self.input!r} and "
             f"{self.hits_against:,} times in {self.draws_against:,} draws with {against}."
