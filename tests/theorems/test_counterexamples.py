@@ -26,6 +26,7 @@ from liftlock.notions import (
     L1Lift,
     L1LiftInverse,
     TotalVariation,
+    alpha_lift,
     approximate_ldp,
     approximate_lip,
     audit,
@@ -511,6 +512,18 @@ def test_the_l1_inverse_constraint_is_not_convex() -> None:
     merged = world.channel.relabelled({0: "both", 1: "both"})
     before = l1_lift.measure_inverse(*_pair(world)).value.lower
     assert l1_lift.measure_inverse(merged, world.prior).value.lower > before
+
+
+def test_the_alpha_lift_constraint_is_convex_from_order_1_on_only() -> None:
+    """At order 1/2 two sharp outputs measure .8; merged they say nothing and measure 1."""
+    world = World(
+        (HALF, HALF),
+        ((Fraction(9, 10), Fraction(1, 10)), (Fraction(1, 10), Fraction(9, 10))),
+    )
+    merged = world.channel.relabelled({0: "both", 1: "both"})
+    for order, apart in ((HALF, "0.8"), (Fraction(2), "1.2806")):
+        assert agrees(alpha_lift.measure(*_pair(world), order), apart)
+        assert agrees(alpha_lift.measure(merged, world.prior, order), "1.0000")
 
 
 def test_e_divergence_of_the_tagged_bit_is_a_sum_over_outputs() -> None:
