@@ -42,7 +42,7 @@ def is_number(found: Enclosure, expected: Fraction | None) -> bool:
     return found.is_exact and found.lower == expected
 
 
-def nats_around(ratio: Fraction, digits: int = 40) -> tuple[Fraction, Fraction]:
+def nats_around(ratio: Fraction, digits: int = 60) -> tuple[Fraction, Fraction]:
     """Return the last decimals of so many digits below and above ln(ratio), which is irrational."""
     with mp.workdps(3 * digits + 20):
         scaled = int(mp.floor(mp.log(real(ratio)) * mp.mpf(10) ** digits))

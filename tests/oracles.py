@@ -29,6 +29,19 @@ def real(value: Fraction | int) -> Number:
     return mp.mpf(number.numerator) / number.denominator
 
 
+def convergent_above_e() -> Fraction:
+    """Return a fraction above e by about 1e-60, closer than a first enclosure of e is wide."""
+    (p0, q0), (p1, q1) = (1, 0), (2, 1)
+    index = 0
+    for k in range(1, 100):
+        for term in (1, 2 * k, 1):
+            (p0, q0), (p1, q1) = (p1, q1), (term * p1 + p0, term * q1 + q0)
+            index += 1
+            if q1 > 10**30 and index % 2:
+                return Fraction(p1, q1)
+    raise AssertionError
+
+
 def subsets(count: int) -> Iterator[tuple[int, ...]]:
     """Return all subsets of range(count), the empty one included."""
     return chain.from_iterable(combinations(range(count), size) for size in range(count + 1))

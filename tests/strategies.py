@@ -226,6 +226,8 @@ def near_ties(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Case:
     All lifts, ratios and averages then agree to the last digit of a float: only exact arithmetic
     finds the largest.
     """
+    if draw(st.booleans()):
+        return draw(split_outputs(size=size, joints=joints))
     n = draw(st.integers(2, size))
     unit = 1 << draw(st.sampled_from([50, 60, 100, 200]))
     heavy = draw(st.sampled_from([1, 2, 3, 7]))
@@ -244,6 +246,27 @@ def near_ties(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Case:
         [unit * (3 if s == x else 1) + draw(steps) for x in range(n)]
         for s in range(draw(st.integers(2, 3)))
     ]
+    return joint_case(cells, found)
+
+
+@st.composite
+def split_outputs(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Case:
+    """Return a channel two of whose outputs are nearly proportional: one output, split in two.
+
+    Their lifts agree to 2^-60 or better, but are ratios of quite different numbers, so that floats
+    round them in different directions.
+    """
+    n = draw(st.integers(2, size))
+    share = draw(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=1000))
+    unit = Fraction(1, 1 << draw(st.sampled_from([55, 60, 100])))
+    found = []
+    for _ in range(n):
+        base = fractions(draw(counts(2, zeros=False)))
+        step = draw(st.integers(-2, 2)) * unit * base[0] * share
+        found.append([base[0] * share + step, base[0] * (1 - share) - step, base[1]])
+    if not joints or draw(st.booleans()):
+        return prior_case(draw(counts(n, zeros=False)), found)
+    cells = [draw(counts(n, zeros=False)) for _ in range(draw(st.integers(2, 3)))]
     return joint_case(cells, found)
 
 

@@ -176,6 +176,22 @@ def test_budgets_too_large_for_floats() -> None:
     assert not ApproximateLDP(1150, "1e-300").certify(channel, prior).holds
 
 
+def test_two_pairs_whose_order_hangs_on_the_fiftieth_digit_of_e() -> None:
+    close = oracles.convergent_above_e()
+    step = Fraction(1, 1000)
+    r1, r2, m2 = 2 * step, step, Fraction(1, 2)
+    m1 = m2 + close * step
+    channel = make_channel([[m1, r2, 1 - m1 - r2], [r1, m2, 1 - r1 - m2], [r1, r2, 1 - r1 - r2]])
+    prior = Prior.uniform(["x0", "x1", "x2"])
+    with mp.workdps(120):
+        first = oracles.real(m1) - mp.e * oracles.real(r1)
+        second = oracles.real(m2) - mp.e * oracles.real(r2)
+        assert 0 < first - second < mp.mpf(10) ** -55
+        between = Fraction(int(mp.floor((first + second) / 2 * mp.mpf(10) ** 100)), 10**100)
+    assert not ApproximateLDP(1, between).certify(channel, prior).holds
+    assert ApproximateLDP(1, between + Fraction(1, 10**50)).certify(channel, prior).holds
+
+
 def test_words_and_refusals() -> None:
     notion = ApproximateLDP("ln 3", "0.01")
     assert str(notion) == "ldp_delta(ln 3, 0.01)"

@@ -185,6 +185,45 @@ def test_the_counterexample_to_000_corollary_3() -> None:
     assert abs(float(approximate_ldp.measure(channel, prior, 2)) - 0.0543656) < 1e-7
 
 
+def test_two_sets_whose_order_hangs_on_the_fiftieth_digit_of_e() -> None:
+    # delta(s1) - delta(s2) has the sign of (close - e): positive, but at the upper end of the
+    # enclosure of e that is computed first it is negative. A delta between the two must be
+    # refused.
+    close = oracles.convergent_above_e()
+    step = Fraction(1, 1000)
+    r1, r2, m2 = 2 * step, step, Fraction(1, 2)
+    m1 = m2 + close * step
+    share = Fraction(1, 10**4)
+    rest = 1 - 2 * share
+    third = [(r1 - share * m1) / rest, (r2 - share * m2) / rest]
+    rows: Rows = [
+        [m1, Fraction(0), 1 - m1],
+        [Fraction(0), m2, 1 - m2],
+        [*third, 1 - third[0] - third[1]],
+    ]
+    channel = make_channel(rows)
+    prior = Prior.from_probabilities({"x0": share, "x1": share, "x2": rest})
+    with mp.workdps(120):
+        first = oracles.real(m1) - mp.e * oracles.real(r1)
+        second = oracles.real(m2) - mp.e * oracles.real(r2)
+        assert 0 < first - second < mp.mpf(10) ** -55
+        between = Fraction(int(mp.floor((first + second) / 2 * mp.mpf(10) ** 100)), 10**100)
+        found = approximate_lip.measure(channel, prior, 1).value
+        assert found.upper is not None
+        assert oracles.real(found.lower) <= first <= oracles.real(found.upper)
+    assert not ApproximateLIP(1, between).certify(channel, prior).holds
+    assert ApproximateLIP(1, between + Fraction(1, 10**50)).certify(channel, prior).holds
+
+
+def test_supports_that_differ() -> None:
+    # The first prior excludes b, which a mixture with the second does not: b counts in both.
+    ends = [Prior.from_counts({"a": 1, "b": 0}), Prior.from_counts({"a": 1, "b": 1})]
+    for form in ("def5", "ediv"):
+        curve = DeltaCurve.of(Channel.identity("ab"), Family.of(ends), form)
+        assert is_number(curve.delta("ln 2").value, Fraction(1))
+    assert not ApproximateLIP(5, "0.9").certify(Channel.identity("ab"), Family.of(ends)).holds
+
+
 def test_mixtures_do_not_keep_the_joint_form() -> None:
     family = Family.of([Prior.uniform("ab")])
     with pytest.raises(NotDefined, match=r"joint form.*use def5 or ediv"):

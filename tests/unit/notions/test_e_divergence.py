@@ -19,6 +19,9 @@ from tests import oracles
 from tests.checks import contains, is_number, nats_around
 from tests.strategies import counts, fractions, make_prior
 
+with mp.workdps(150):
+    E_60_DIGITS = Fraction(int(mp.floor(mp.e * mp.mpf(10) ** 120)), 10**120)
+
 
 def over_sets(p: list[Fraction], q: list[Fraction], gamma: Fraction) -> Fraction:
     return max(
@@ -71,6 +74,17 @@ def test_the_set_is_right_when_a_ratio_sits_on_the_boundary(
         assert found.outputs == expected
         assert found.mass == sum((shares[y][0] for y in expected), Fraction(0))
         assert found.reference == sum((shares[y][1] for y in expected), Fraction(0))
+
+
+def test_ratios_that_differ_from_e_in_the_sixtieth_digit() -> None:
+    # The first enclosure of e does not tell which side they are on.
+    above = oracles.convergent_above_e()
+    below = 2 * E_60_DIGITS - above
+    for ratio, chosen in ((above, True), (below, False)):
+        q = [1, 10**80 - 1]
+        p = [ratio.numerator, 10**80 * ratio.denominator - ratio.numerator]
+        found = excess(p, sum(p), q, sum(q), Budget.of(1))
+        assert (0 in found.outputs) == chosen
 
 
 def test_totals_may_be_further_apart_than_floats_reach() -> None:

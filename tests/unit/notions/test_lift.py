@@ -163,21 +163,21 @@ def test_many_vanishing_products_outweigh_one() -> None:
     # P(u | s) is a sum of 1000 products that are each too small for a float; P(u | t) is one
     # product that is not. In floats alone t would look more likely to give u.
     size = 1000
+    small, large = Fraction(1, 10**323), Fraction(1, 10**321)
     channel = Channel.from_fractions(
-        Alphabet.of(range(size + 1)),
+        Alphabet.of(range(size + 2)),
         Alphabet.of("uv"),
-        [[Fraction(1, 10**323), 1 - Fraction(1, 10**323)]] * size
-        + [[Fraction(1, 10**321), 1 - Fraction(1, 10**321)]],
+        [[small, 1 - small]] * size + [[large, 1 - large], [Fraction(0), Fraction(1)]],
     )
-    cells = [[1] * size + [0], [99 * 10] * size + [10 * size]]
-    joint = Joint.from_rows(Alphabet.of("st"), Alphabet.of(range(size + 1)), cells)
+    cells = [[1] * size + [0, 0], [0] * size + [6, 994]]
+    joint = Joint.from_rows(Alphabet.of("st"), Alphabet.of(range(size + 2)), cells)
     table = lift_table(channel, joint)
-    given_s = Fraction(1, 10**323)
-    given_t = (990 * given_s + 10 * Fraction(1, 10**321)) / 1000
+    given_s, given_t = small, 6 * large / 1000
+    assert given_s > given_t
     assert table.likelihoods.at(0, 0) == given_s
     assert table.likelihoods.at(1, 0) == given_t
-    assert table.max_lift("u") == max(given_s, given_t) / table.output_masses[0]
-    assert table.min_lift("u") == min(given_s, given_t) / table.output_masses[0]
+    assert table.max_lift("u") == given_s / table.output_masses[0]
+    assert table.min_lift("u") == given_t / table.output_masses[0]
 
 
 # --- contexts -----------------------------------------------------------------------------------
