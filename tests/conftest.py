@@ -9,7 +9,7 @@ settings.register_profile(
     deadline=None,
     derandomize=True,
     print_blob=True,
-    max_examples=60,
+    max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("liftlock")

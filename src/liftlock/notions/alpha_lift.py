@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -14,8 +12,8 @@ from liftlock.context import Context
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float, power
 from liftlock.exact.integers import Floats
 from liftlock.notions.lift import LiftTable, lift_table
-from liftlock.notions.notion import UpperBound
-from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.notion import OrderedUpperBound
+from liftlock.notions.order import Order, read_order
 from liftlock.notions.per_output import power_sum, worst_output
 from liftlock.notions.reading import Reading, Witness
 
@@ -94,39 +92,28 @@ def _norm(notion: str, table: LiftTable, order: Fraction, bits: int, *, inverse:
     return Reading(notion, root, "", None, found.witness)
 
 
-@dataclass(frozen=True, init=False)
-class AlphaLift(UpperBound):
+class AlphaLift(OrderedUpperBound):
     """The guarantee that the alpha-lift is at most a plain number.
 
     Source: 002 Def 5, eq. (37).
     """
 
-    order: Order
     notion = "alpha_lift"
     unit = ""
-
-    def __init__(self, alpha: object, budget: object) -> None:
-        super().__init__(budget)
-        object.__setattr__(self, "order", read_order(alpha))
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The order and the budget as exact text."""
-        return {"alpha": order_text(self.order), "budget": self._text}
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
         return of_table(lift_table(channel, context), self.order, bits)
 
 
-@dataclass(frozen=True, init=False)
-class AlphaLiftInverse(AlphaLift):
+class AlphaLiftInverse(OrderedUpperBound):
     """The guarantee that the alpha-lift-inverse is at most a plain number.
 
     Source: 002 Def 6, eq. (37).
     """
 
     notion = "alpha_lift_inverse"
+    unit = ""
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""

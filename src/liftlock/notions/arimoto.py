@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from liftlock.channel import Channel
@@ -12,9 +11,10 @@ from liftlock.exact.enclosure import BITS
 from liftlock.exact.integers import sum_of
 from liftlock.notions import mutual_information
 from liftlock.notions.lift import LiftTable, lift_table
+from liftlock.notions.notion import OrderedUpperBound
 from liftlock.notions.order import Order, read_order
 from liftlock.notions.reading import Reading
-from liftlock.notions.sibson import Sibson, log_mean_norm, log_norm, scaled_log
+from liftlock.notions.sibson import log_mean_norm, log_norm, scaled_log
 
 
 def measure(channel: Channel, context: Context, alpha: object, bits: int = BITS) -> Reading:
@@ -54,8 +54,7 @@ def of_table(table: LiftTable, order: Order, bits: int = BITS) -> Reading:
     return Reading("arimoto", scaled_log(joint + alone.scaled(-1), order), "nats")
 
 
-@dataclass(frozen=True, init=False)
-class Arimoto(Sibson):
+class Arimoto(OrderedUpperBound):
     """The guarantee that the Arimoto information of order alpha is at most a budget in nats.
 
     Source: 002 Prop 1.

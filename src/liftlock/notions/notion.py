@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol
 
 from liftlock.channel import Channel
 from liftlock.context import Context
@@ -17,6 +16,7 @@ from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
+from liftlock.notions.order import Order, order_text, read_order
 from liftlock.notions.reading import Reading
 
 MOST_BITS = 4096
@@ -92,7 +92,7 @@ class UpperBound(ABC):
         return str(self.budget) if isinstance(self.budget, Budget) else decimal_text(self.budget)
 
     def __str__(self) -> str:
-        return f"{self.name}({self._text})"
+        return f"{self.name}({', '.join(self.budgets.values())})"
 
     def bound(self, bits: int = BITS) -> Enclosure:
         """Enclose the budget."""
@@ -135,11 +135,21 @@ class UpperBound(ABC):
         """Say the smallest budget that the channel satisfies."""
         return f"{self.name}={safe_text(self.read(channel, context, BITS).value)}"
 
-    def relaxed(self, budget: object) -> Self:
-        """Return the same notion (of the same order, if it has one) with another budget."""
-        changed = copy.copy(self)
-        object.__setattr__(changed, "budget", self._read_budget(budget))
-        return changed
+
+@dataclass(frozen=True, init=False)
+class OrderedUpperBound(UpperBound):
+    """A notion of some order alpha that bounds one number from above."""
+
+    order: Order
+
+    def __init__(self, alpha: object, budget: object) -> None:
+        super().__init__(budget)
+        object.__setattr__(self, "order", read_order(alpha))
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The order and the budget as exact text."""
+        return {"alpha": order_text(self.order), "budget": self._text}
 
 
 def safe_text(value: Enclosure) -> str:

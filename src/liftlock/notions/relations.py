@@ -22,15 +22,13 @@ from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure, power
 from liftlock.notions.alip import ALIP
-from liftlock.notions.alpha_lift import AlphaLift
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion, UpperBound, safe_text
+from liftlock.notions.notion import Notion, OrderedUpperBound, UpperBound, safe_text
 from liftlock.notions.order import Order, read_order
 from liftlock.notions.reading import number_to_json
-from liftlock.notions.sibson import Sibson
 from liftlock.prior import Prior
 
 RATIOS = ("eps_upper", "eps_lower", "ldp", "identifiability", "maximal_leakage")
@@ -149,7 +147,7 @@ def implied(
     facts, how = _given(guarantee)
     given = dict(facts)
     known = _known_logarithms(guarantee, facts)
-    if isinstance(guarantee, AlphaLift | Sibson):
+    if isinstance(guarantee, OrderedUpperBound):
         own = _finite(guarantee.order, guarantee.name)
         if order is not None and order != own:
             _close(facts, how, population, own)

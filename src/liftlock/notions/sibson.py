@@ -6,8 +6,7 @@ Order 1 is Shannon's mutual information, order infinity the maximal leakage.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -21,8 +20,8 @@ from liftlock.notions.lift import LiftTable, lift_table
 from liftlock.notions.likelihood import Likelihoods
 from liftlock.notions.maximal_leakage import guessing_gain
 from liftlock.notions.mutual_information import FLOAT_CELLS
-from liftlock.notions.notion import UpperBound
-from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.notion import OrderedUpperBound
+from liftlock.notions.order import Order, read_order
 from liftlock.notions.per_output import power_sum
 from liftlock.notions.reading import Reading, screening_error
 
@@ -137,24 +136,13 @@ def scaled_log(value: Enclosure, order: Fraction) -> Enclosure:
     return Enclosure(max(scaled.lower, Fraction(0)), max(scaled.upper, Fraction(0)))
 
 
-@dataclass(frozen=True, init=False)
-class Sibson(UpperBound):
+class Sibson(OrderedUpperBound):
     """The guarantee that the Sibson information of order alpha is at most a budget in nats.
 
     Source: 002 Prop 1.
     """
 
-    order: Order
     notion = "sibson"
-
-    def __init__(self, alpha: object, budget: object) -> None:
-        super().__init__(budget)
-        object.__setattr__(self, "order", read_order(alpha))
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The order and the budget as exact text."""
-        return {"alpha": order_text(self.order), "budget": self._text}
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
