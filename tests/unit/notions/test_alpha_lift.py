@@ -14,6 +14,7 @@ from liftlock.channel import Channel
 from liftlock.errors import NumberError
 from liftlock.notions import alpha_lift
 from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
+from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import (
@@ -134,11 +135,12 @@ def test_decisions_at_order_infinity(case: Case) -> None:
     check_number_budgets(lambda b: AlphaLiftInverse("inf", b), case, inverse)
 
 
-@pytest.mark.parametrize("name", ["large", "large_joint", "ties"])
-@pytest.mark.parametrize("order", ["2", "7/3"])
+@pytest.mark.parametrize(
+    ("name", "order"), [("large", "7/3"), ("large_joint", "2"), ("ties", "3/2")]
+)
 def test_large_tables(name: str, order: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
-    with mp.workdps(45):
+    with mp.workdps(25):
         true = oracles.alpha_lift(case.model, Fraction(order))
         low = oracles.alpha_lift_inverse(case.model, Fraction(order))
     assert abs(mp.mpf(float(alpha_lift.measure(case.channel, case.context, order))) - true) < 1e-14

@@ -56,6 +56,12 @@ def test_reports_say_both_directions(case: Case, levels: list[Fraction]) -> None
     assert is_number(report.upward.value, up)
     assert is_number(report.downward.value, down)
     assert report.possible == (up > high or down < low)
+    fallen = report.downward.witness
+    assert fallen is not None
+    assert fallen.secrets is not None
+    assert posterior(case, fallen.secrets, fallen.output) == down
+    mass = sum(case.model.prior[case.secrets.index(str(s))] for s in fallen.secrets)
+    assert mass >= high
     assert str(report).startswith("breach possible" if report.possible else "no breach")
 
 
