@@ -14,7 +14,6 @@ from liftlock.channel import Channel
 from liftlock.errors import NumberError
 from liftlock.notions import alpha_lift
 from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
-from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import (
