@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label
+from liftlock.alphabet import Alphabet, Label, plain_label
 from liftlock.context import Joint
 from liftlock.errors import FileError, InputError, LabelError, RowError
 from liftlock.exact.alias import AliasTable
@@ -295,9 +295,9 @@ class Channel:
         >>> three.outputs.labels
         ('a', 'other')
         """
-        for old in names:
-            self.outputs.index(old)
-        new = [names.get(label, label) for label in self.outputs.labels]
+        new = list(self.outputs.labels)
+        for old, name in names.items():
+            new[self.outputs.index(old)] = plain_label(name)
         outputs = Alphabet.of(dict.fromkeys(new))
         # Python integers: two columns that fit int64 may have a sum that does not.
         weights = np.zeros((len(self.inputs), len(outputs)), dtype=object)

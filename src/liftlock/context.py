@@ -111,8 +111,11 @@ class Joint:
     def from_rows(cls, secrets: Alphabet, inputs: Alphabet, rows: Sequence[Sequence[Any]]) -> Joint:
         """Make a joint from rows of exact numbers, one row per secret."""
         numbers = [[exact(value, name="count") for value in row] for row in rows]
-        flat = common_integers([value for row in numbers for value in row] or [Fraction(0)])
         width = len(inputs)
+        for place, row in enumerate(numbers):
+            if len(row) != width:
+                raise CountError(f"{len(row)} counts for {width} inputs", where=f"row {place + 1}")
+        flat = common_integers([value for row in numbers for value in row] or [Fraction(0)])
         counts = tuple(flat[i * width : (i + 1) * width] for i in range(len(numbers)))
         return cls(secrets, inputs, counts)
 

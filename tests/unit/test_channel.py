@@ -239,6 +239,12 @@ def test_renaming_merges_outputs(case: tuple[Rows, Channel], names: list[str]) -
             assert found.probability(f"x{x}", label) == expected
 
 
+def test_renaming_finds_labels_stored_in_another_form() -> None:
+    channel = Channel.identity([Fraction(1, 2), "b"])
+    assert channel.relabelled({Fraction(1, 2): "half"}).outputs.labels == ("half", "b")
+    assert channel.relabelled({"b": Fraction(1, 2)}).outputs.labels == ("1/2",)
+
+
 def test_merging_outputs_does_not_overflow() -> None:
     each = 2**61
     channel = Channel(Alphabet.of("a"), Alphabet.of(range(5)), np.array([[each] * 5]), (5 * each,))

@@ -244,6 +244,12 @@ def test_a_ball_that_holds_every_prior() -> None:
             CountError,
             "1 counts for 2 inputs at secret 's'",
         ),
+        (
+            # As many numbers as cells, but not in the cells they were meant for.
+            lambda: Joint.from_rows(Alphabet.of("st"), Alphabet.of("ab"), [[1, 2, 3], [4]]),
+            CountError,
+            "3 counts for 2 inputs at row 1",
+        ),
         (lambda: Joint.from_columns([1, 2], [1]), CountError, "columns of 2 and 1 rows"),
         (lambda: Joint.from_columns([], []), CountError, "no rows"),
         (lambda: Joint.from_columns(["a"], [None]), LabelError, "NoneType"),

@@ -66,7 +66,8 @@ def log_mean_norm(
     """
     given = table.likelihoods
     cells = len(table.secrets) * len(table.outputs)
-    if cells > FLOAT_CELLS and bits <= BITS and given.faithful.all():
+    usual = Fraction(1, 10**9) < order < 10**9
+    if cells > FLOAT_CELLS and bits <= BITS and usual and given.faithful.all():
         return _by_floats(given, weights, factors, order)
     # The result is multiplied by alpha/(alpha-1) in the end, which order 1 makes large.
     work = bits + 16 + math.ceil(abs(order / (order - 1))).bit_length()

@@ -125,6 +125,17 @@ def test_floats_do_not_lose_a_rare_secret(order: str) -> None:
         assert contains(found, true, width=1e-9)
 
 
+@pytest.mark.parametrize("order", ["1e-400", "1e-30", "1e30", "1" + "0" * 400])
+def test_orders_that_no_float_holds_on_a_large_table(order: str, ties: Case) -> None:
+    found = arimoto.measure(ties.channel, ties.context, order).value
+    assert found.upper is not None
+    if order.startswith("1e-"):
+        assert found.upper < Fraction(1, 10**20)
+    else:
+        top = mp.log(oracles.real(oracles.leakage(ties.model)))
+        assert abs(oracles.real(found.upper) - top) < 1e-20
+
+
 def test_floats_with_zeros() -> None:
     case = random_case(160, 130, seed=8, zeros=True)
     for order in ("1/4", "4"):
