@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation: ``python docs/pictures.py``.
 
 The heat map and the curves come from the package; the diagram of the notions is drawn from the
-rules in `liftlock.notions.relations`. The pictures are stored, as the build has no matplotlib.
+rules in `liftlock.notions.rules`. The pictures are stored, as the build has no matplotlib.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from liftlock.files import read_channel, read_prior
 from liftlock.notions.approximate_lip import FORMS, DeltaCurve
 from liftlock.notions.audit import audit
-from liftlock.notions.relations import NATS, PLAIN, RATIOS, RULES, Rule
+from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Rule
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "pictures"

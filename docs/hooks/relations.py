@@ -1,7 +1,7 @@
 """Write the table of rules on the page "Relations" from the rules themselves.
 
 The page has a line ``<!-- rules -->``; the table that replaces it is made from
-`liftlock.notions.relations.RULES` while the site is built, so it cannot be out of date.
+`liftlock.notions.rules.RULES` while the site is built, so it cannot be out of date.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from liftlock.notions.relations import NATS, PLAIN, RATIOS, RULES, Rule
+from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Rule
 from liftlock.report.names import NAMES
 
 PAGE = "notions/relations.md"

@@ -18,7 +18,7 @@ from liftlock import errors
 from liftlock.cli.main import group
 from liftlock.notions.audit import audit
 from liftlock.notions.registry import REGISTRY
-from liftlock.notions.relations import RULES
+from liftlock.notions.rules import RULES
 from tests.docs.pages import DOCS, EXAMPLES, ROOT, blocks, pages
 
 # By name: for a type checker docs.pictures is the folder of that name.
@@ -35,6 +35,7 @@ NOT_NOTIONS = {
     "reading",
     "registry",
     "relations",
+    "rules",
 }
 """Modules of `liftlock.notions` that serve the notions and are none themselves."""
 

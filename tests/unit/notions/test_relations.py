@@ -42,16 +42,8 @@ from liftlock.notions import (
 )
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.breach import NoBreach
-from liftlock.notions.relations import (
-    NATS,
-    ORDERED,
-    PLAIN,
-    RATIOS,
-    RULES,
-    Implication,
-    Population,
-    Rule,
-)
+from liftlock.notions.relations import Implication
+from liftlock.notions.rules import NATS, ORDERED, PLAIN, RATIOS, RULES, Population, Rule
 from liftlock.prior import Prior
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
