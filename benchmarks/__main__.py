@@ -18,7 +18,7 @@ from rich.console import Console
 
 def main(wanted: list[str]) -> None:
     """Run the benchmarks of these names; all for an empty list."""
-    console = Console()
+    console = Console(width=max(Console().width, 110))
     folder = Path(__file__).parent
     names = sorted(path.stem.removeprefix("bench_") for path in folder.glob("bench_*.py"))
     unknown = sorted(set(wanted) - set(names))
