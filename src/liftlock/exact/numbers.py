@@ -93,7 +93,7 @@ def _from_float(value: float, name: str) -> Fraction:
     if not math.isfinite(value):
         raise _not_finite(name, value)
     shortest = repr(float(value))
-    digits = Decimal(shortest).as_tuple().digits
+    digits = Decimal(shortest).normalize().as_tuple().digits  # zeros at the end do not count
     if len(digits) > TYPED_DIGITS and not (value.is_integer() and abs(value) <= 2**53):
         raise NumberError(
             f"{name} looks computed, not typed",

@@ -34,6 +34,8 @@ from liftlock.exact.numbers import exact, exact_probability, measured
         (1e300, Fraction(10) ** 300),
         (1e-300, Fraction(1, 10**300)),
         (2.0**53, Fraction(2**53)),
+        (9008e12, Fraction(9008 * 10**12)),
+        (9007199254740991.0, Fraction(2**53 - 1)),
         (-0.0, Fraction(0)),
         ("1_000", Fraction(1000)),
         ("1e-400", Fraction(1, 10**400)),
