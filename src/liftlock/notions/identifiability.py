@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -38,7 +39,10 @@ def measure(channel: Channel, context: Context, bits: int = BITS) -> Reading:
                 "smooth the priors",
             )
         readings = [measure(channel, prior, bits) for prior in context.priors]
-        return max(readings, key=lambda r: (r.ratio is None, r.ratio or 0))
+        best = max(readings, key=lambda r: (r.ratio is None, r.ratio or 0))
+        assert best.witness is not None
+        prior = context.priors[readings.index(best)]
+        return replace(best, witness=replace(best.witness, prior=prior))
     return of_table(lift_table(channel, context), bits)
 
 

@@ -50,7 +50,11 @@ def test_a_family_has_its_worst_case_at_a_member(
     (rows, channel), (members, family) = case
     values = [oracles.identifiability(oracles.of_prior(member, rows)) for member in members]
     expected = None if None in values else max(value for value in values if value is not None)
-    assert is_ratio(identifiability.measure(channel, family), expected)
+    found = identifiability.measure(channel, family)
+    assert is_ratio(found, expected)
+    assert found.witness is not None
+    assert found.witness.prior is not None
+    assert identifiability.measure(channel, found.witness.prior).ratio == expected
     middle = [sum((m[x] for m in members), Fraction(0)) / len(members) for x in range(len(rows))]
     mixture = oracles.identifiability(oracles.of_prior(middle, rows))
     assert expected is None or (mixture is not None and mixture <= expected)
