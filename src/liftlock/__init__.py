@@ -11,10 +11,11 @@ print(ll.audit(mechanism.channel, prior).worst_case())
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from liftlock import notions
+from liftlock import designs, notions, utility
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock.designing import design
 from liftlock.designs import Draft
 from liftlock.errors import (
     InputError,
@@ -72,6 +73,8 @@ __all__ = [
     "UnprotectedInput",
     "__version__",
     "audit",
+    "design",
+    "designs",
     "exact",
     "implied",
     "lift_table",
@@ -85,6 +88,7 @@ __all__ = [
     "read_priors",
     "release",
     "simulate",
+    "utility",
 ]
 
 

@@ -21,8 +21,9 @@ from liftlock.errors import FileError, InputError, NotCertified, UnprotectedInpu
 from liftlock.exact.integers import as_integers, sum_of
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import FORMAT as MECHANISM
-from liftlock.mechanism import MOST_DIGITS, Mechanism, located, parse_json, read_text, shaped
+from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
+from liftlock.storage import MOST_DIGITS, located, parse_json, read_text, shaped
 
 NEAR_ONE = Fraction(1, 10**9)
 """Sums this close to 1 are normalised exactly (and it is said); others are refused."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +14,7 @@ from liftlock.channel import Channel, Table, channel_from_data, check_format
 from liftlock.context import Context, context_from_data
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.errors import FileError, InputError, LiftlockError, NotCertified
+from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.notions.audit import Audit, audit
@@ -25,9 +23,57 @@ from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import make_notion
 from liftlock.sampling.release import release, simulate
+from liftlock.storage import located, read_json, shaped, write_atomically
 
 FORMAT = "liftlock.mechanism"
 VERSION = 1
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a mechanism was designed, and how good it is; information, not part of the proof.
+
+    `objective` is the utility of the locked channel as people read it, `bound` the best that any
+    mechanism of the notion could reach, and `gap` their certified relative distance; both are None
+    where the method proves nothing.
+    """
+
+    method: str
+    utility: str
+    objective: float
+    bound: float | None = None
+    gap: float | None = None
+    remarks: tuple[str, ...] = ()
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "method": self.method,
+            "utility": self.utility,
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "remarks": list(self.remarks),
+        }
+
+    @classmethod
+    def from_data(cls, data: Any) -> Origin:
+        """Read the JSON form."""
+
+        def number(key: str) -> float | None:
+            return None if data.get(key) is None else float(data[key])
+
+        objective = number("objective")
+        if objective is None:
+            raise FileError("the origin has no objective", remedy="remove it, or make it again")
+        return cls(
+            str(data["method"]),
+            str(data["utility"]),
+            objective,
+            number("bound"),
+            number("gap"),
+            tuple(str(remark) for remark in data.get("remarks", ())),
+        )
 
 
 @dataclass(frozen=True)
@@ -47,6 +93,7 @@ class Mechanism:
     channel: Table
     certificate: Certificate
     context: Context
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         if not self.certificate.holds:
@@ -84,13 +131,16 @@ class Mechanism:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {
+        data = {
             "format": FORMAT,
             "version": VERSION,
             "channel": self.channel.to_data(),
             "context": self.context.to_data(),
             "certificate": self.certificate.to_data(),
         }
+        if self.origin is not None:
+            data["origin"] = self.origin.to_data()
+        return data
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mechanism as JSON; an interrupted write leaves the old file whole."""
@@ -122,6 +172,8 @@ class Mechanism:
             if not isinstance(budgets, dict):
                 raise FileError("the certificate has no budgets", remedy=_MAKE_AGAIN)
             notion = make_notion(str(stored.get("notion")), budgets)
+            told = data.get("origin")
+            origin = None if told is None else Origin.from_data(told)
         if not isinstance(channel, Table):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
@@ -138,7 +190,7 @@ class Mechanism:
         if not certificate.holds:
             raise NotCertified(certificate, notion.smallest(channel, context))
         _check_stored(stored, certificate)
-        return cls(channel, certificate, context)
+        return cls(channel, certificate, context, origin)
 
 
 _MAKE_AGAIN = "the file was changed after it was certified; make it again with lock"
@@ -205,224 +257,3 @@ def lock(
     """Turn a draft into a certified mechanism, or refuse it with the witness and a remedy."""
     locked = lock_channel(draft, notion, context, bits=bits, impossible=impossible)
     return Mechanism(locked.channel, locked.certificate, context)
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a file that could not be written, before any work is done."""
-    try:
-        folder, taken = path.parent.is_dir(), path.is_dir()
-    except (OSError, ValueError) as error:
-        raise _cannot_write(path, error) from None
-    if not folder:
-        raise FileError("no such folder", where=str(path.parent), remedy="make it first")
-    if taken:
-        raise FileError("a folder, not a file", where=str(path), remedy="add a file name")
-    if not os.access(path.parent, os.W_OK):
-        raise FileError(
-            "cannot write into the folder",
-            where=str(path.parent),
-            remedy="choose a folder that you may write to",
-        )
-
-
-@contextmanager
-def written_atomically(path: Path) -> Iterator[Path]:
-    """Give the name of a new file beside `path`, and move it there only when all went well."""
-    check_writable(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(handle)
-    except (OSError, ValueError) as error:
-        raise _cannot_write(path, error) from None
-    fresh = Path(name)
-    try:
-        yield fresh
-        fresh.chmod(0o666 & ~_umask())
-        fresh.replace(path)
-    except OSError as error:
-        raise _cannot_write(path, error) from None
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file completely or not at all."""
-    with written_atomically(path) as fresh:
-        fresh.write_text(text, encoding="utf-8")
-
-
-def _cannot_write(path: Path, error: OSError | ValueError) -> FileError:
-    return FileError(
-        "cannot write",
-        where=str(path),
-        value=getattr(error, "strerror", None) or str(error),
-        remedy="choose a file that you may write to",
-    )
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-MOST_BYTES = 512 * 1024 * 1024
-"""Larger text files are refused rather than read into memory."""
-
-MOST_DIGITS = 500
-"""Longer numbers are refused: nobody measures them, and they would stall exact arithmetic."""
-
-_LABEL_KEYS = frozenset({"labels", "inputs", "outputs", "secrets", "unprotected"})
-
-
-def read_text(path: Path) -> str:
-    """Read a text file, with a clear error for everything that can be wrong with it."""
-    try:
-        with path.open("rb") as stream:
-            # Pipes and devices have no size, so the limit is on what is read.
-            raw = stream.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise FileError("no such file", where=str(path), remedy="check the path") from None
-    except IsADirectoryError:
-        raise FileError(
-            "a folder, not a file", where=str(path), remedy="name the file inside it"
-        ) from None
-    except OSError as error:
-        raise FileError(
-            "cannot read", where=str(path), value=error.strerror, remedy="check its permissions"
-        ) from None
-    except ValueError:
-        raise FileError("not a file name", where=repr(str(path)), remedy="check the path") from None
-    if len(raw) > MOST_BYTES:
-        raise FileError(
-            f"file larger than {_size(MOST_BYTES)}",
-            where=str(path),
-            value=f"{_size(path.stat().st_size)}" if path.is_file() else None,
-            remedy="merge rare symbols first",
-        )
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise FileError("UTF-16 text", where=str(path), remedy="save the file as UTF-8")
-    nul = raw.find(b"\0")
-    if nul >= 0:
-        raise FileError(
-            "not a text file", where=f"{path}, byte {nul + 1}", remedy="give CSV or JSON in UTF-8"
-        )
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise FileError(
-            "not UTF-8",
-            where=f"{path}, line {line}, byte {error.start + 1}",
-            value=bytes(raw[error.start : error.start + 1]),
-            remedy="save the file as UTF-8",
-        ) from None
-    if not text.strip():
-        raise FileError("empty file", where=str(path), remedy="check that it is the right one")
-    return text
-
-
-def _size(count: int) -> str:
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= size:
-            return f"{count / size:.4g} {unit}"
-    return f"{count} bytes"
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file; see `parse_json`."""
-    return parse_json(read_text(path), path)
-
-
-def parse_json(text: str, path: Path) -> Any:
-    """Parse JSON; decimals are kept as text, so that 0.7 stays seven tenths.
-
-    Decimals that are labels become floats again, since a label is a name and not a quantity. A key
-    given twice is refused: a JSON reader would silently keep the last.
-    """
-
-    def refuse(what: str, value: object, remedy: str) -> FileError:
-        return FileError(what, where=str(path), value=value, remedy=remedy)
-
-    def integer(digits: str) -> int:
-        if len(digits) > MOST_DIGITS:
-            raise refuse(f"number of {len(digits):,} digits", digits, "check the value")
-        return int(digits)
-
-    def constant(name: str) -> Any:
-        raise refuse("number is not finite", name, "give a finite number")
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in items:
-            if key in found:
-                raise refuse("key given twice", key, "labels must be different from one another")
-            found[key] = _floats(value) if key in _LABEL_KEYS else value
-        return found
-
-    try:
-        data = json.loads(
-            text,
-            parse_float=_Decimal,
-            parse_int=integer,
-            parse_constant=constant,
-            object_pairs_hook=pairs,
-        )
-        if "\\u" in text:
-            json.dumps(data, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        raise FileError(
-            "not valid JSON",
-            where=f"{path}, line {error.lineno}, column {error.colno}",
-            value=error.msg,
-            remedy="is the file complete?",
-        ) from None
-    except RecursionError:
-        raise refuse("JSON nested too deeply", None, "check that it is the right file") from None
-    except UnicodeEncodeError as error:
-        raise refuse(
-            "half of a character", error.object[error.start], "write labels in whole characters"
-        ) from None
-    return data
-
-
-class _Decimal(str):
-    """A decimal number as it was written."""
-
-    __slots__ = ()
-
-
-def _floats(value: Any) -> Any:
-    """Turn decimals back into floats, in a list of labels."""
-    if isinstance(value, list):
-        return [_floats(item) for item in value]
-    return float(value) if isinstance(value, _Decimal) else value
-
-
-@contextmanager
-def located(path: Path | str) -> Iterator[None]:
-    """Name the file in whatever is refused while its content is being understood."""
-    try:
-        yield
-    except InputError as error:
-        place = str(path)
-        if isinstance(error, FileError) and error.where.startswith(place):
-            raise
-        where = f"{place}, {error.where}" if error.where else place
-        remedy = error.remedy or "check that it is the right file, or correct it"
-        raise FileError(error.what, where=where, value=error.value, remedy=remedy) from None
-
-
-@contextmanager
-def shaped() -> Iterator[None]:
-    """Refuse JSON of the wrong shape: a file may hold any type anywhere."""
-    try:
-        yield
-    except LiftlockError:
-        raise
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise FileError(
-            "content of the wrong shape",
-            value=str(error),
-            remedy="check that it is the right file, or make it again",
-        ) from None

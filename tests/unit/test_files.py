@@ -27,8 +27,8 @@ from liftlock.files import (
     read_sheet,
     record_place,
 )
-from liftlock.mechanism import read_text
 from liftlock.prior import Prior
+from liftlock.storage import read_text
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 

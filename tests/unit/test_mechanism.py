@@ -19,17 +19,11 @@ from liftlock.channel import Channel
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.draft import Draft
 from liftlock.errors import FileError, InputError, LiftlockError, NotCertified, UnprotectedInput
-from liftlock.mechanism import (
-    Mechanism,
-    check_writable,
-    lock,
-    parse_json,
-    write_atomically,
-    written_atomically,
-)
+from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
+from liftlock.storage import check_writable, parse_json, write_atomically, written_atomically
 
 LABELS: list[Any] = ["none", "cold", "flu"]
 PRIOR = Prior.from_counts({"none": 7, "cold": 2, "flu": 1})

@@ -12,9 +12,10 @@ from liftlock.cli.options import FILE, agreed_context, context_options, impossib
 from liftlock.designs.lock import lock
 from liftlock.errors import FileError
 from liftlock.files import read_channel
-from liftlock.mechanism import Mechanism, check_writable
+from liftlock.mechanism import Mechanism
 from liftlock.notions.registry import parse_claim
 from liftlock.report.text import certificate_lines
+from liftlock.storage import check_writable
 
 
 @click.command("lock", short_help="Turn a matrix into a certified mechanism file.")

@@ -10,10 +10,10 @@ from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.errors import InputError
 from liftlock.files import read_pairs, read_prior, record_place
-from liftlock.mechanism import located
 from liftlock.probe.claims import Claims, read_confidence
 from liftlock.report.labels import shown
 from liftlock.report.text import probe_report, several
+from liftlock.storage import located
 
 _CLAIMS = {
     "lip": ("lip",),

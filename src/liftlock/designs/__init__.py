@@ -1,6 +1,20 @@
-"""From drafts to certified tables."""
+"""Designs propose drafts; `lock` turns a draft into a certified table."""
 
-from liftlock.designs.draft import Draft
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.draft import Draft, Optimality
 from liftlock.designs.lock import Locked, lock
+from liftlock.designs.problem import Problem, supported
+from liftlock.designs.registry import Design
+from liftlock.designs.safe_response import safe_response
 
-__all__ = ["Draft", "Locked", "lock"]
+__all__ = [
+    "DESIGNS",
+    "Design",
+    "Draft",
+    "Locked",
+    "Optimality",
+    "Problem",
+    "lock",
+    "safe_response",
+    "supported",
+]

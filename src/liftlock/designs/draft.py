@@ -17,6 +17,33 @@ NEGATIVE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
+class Optimality:
+    """What a solver proved of a draft: no mechanism of its kind costs less than `bound`.
+
+    Costs are mean costs of the utility (for mutual information H(X | Y)); the gap is relative to
+    the cost of releasing nothing, so that it means the same near zero.
+    """
+
+    utility: str
+    cost: float
+    bound: float
+    reference: float
+    columns: int = 0
+    """How many candidate outputs were looked at."""
+    rounds: int = 0
+    seconds: float = 0.0
+    stopped: bool = False
+    """Whether the search was stopped before the gap that was asked for."""
+
+    @property
+    def gap(self) -> float:
+        """The certified relative gap: (cost - bound) / reference, at least 0."""
+        if self.reference <= 0:
+            return 0.0
+        return max(self.cost - self.bound, 0.0) / self.reference
+
+
+@dataclass(frozen=True)
 class Draft:
     """A proposed channel P(y | x) in floats; rows may be off 1 by what a solver leaves.
 
@@ -27,15 +54,28 @@ class Draft:
     inputs: Alphabet
     outputs: Alphabet
     matrix: Floats
+    method: str = ""
+    """The key of the design in the registry."""
+    optimality: Optimality | None = None
+    remarks: tuple[str, ...] = ()
+    """What a user should know of how it was made, one sentence each."""
 
     @classmethod
     def of(
-        cls, inputs: Iterable[Any] | Alphabet, outputs: Iterable[Any] | Alphabet, matrix: Any
+        cls,
+        inputs: Iterable[Any] | Alphabet,
+        outputs: Iterable[Any] | Alphabet,
+        matrix: Any,
+        *,
+        method: str = "",
+        optimality: Optimality | None = None,
+        remarks: Iterable[str] = (),
     ) -> Draft:
         """Make a draft from labels and a matrix, one row for each input."""
         rows = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
         columns = outputs if isinstance(outputs, Alphabet) else Alphabet.of(outputs)
-        return cls(rows, columns, np.array(matrix, dtype=np.float64))
+        array = np.array(matrix, dtype=np.float64)
+        return cls(rows, columns, array, method, optimality, tuple(remarks))
 
     @classmethod
     def from_rows(cls, rows: Mapping[Any, Mapping[Any, float]]) -> Draft:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from liftlock.errors import FileError, InputError
-from liftlock.mechanism import check_writable, written_atomically
+from liftlock.storage import check_writable, written_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,147 @@
+"""What a design must respect, in floats: masses, the law of the secret, and the limits.
+
+Designs work with these floats and are not trusted; `lock` proves the result with exact numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.context import Ball, Context, Family, Intervals, Joint, PriorSet
+from liftlock.designs.lock import representative
+from liftlock.errors import InputError, NotDefined
+from liftlock.exact.integers import Floats
+from liftlock.notions.alip import ALIP, MaxLift, MinLift
+from liftlock.notions.ldp import LDP
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A context and a notion as numbers that a solver can read.
+
+    >>> problem = Problem.of(Prior.from_counts({"a": 1, "b": 3}), LIP("ln 2"))
+    >>> problem.masses.tolist(), problem.lower, problem.upper, problem.given is None
+    ([0.25, 0.75], 0.5, 2.0, True)
+    """
+
+    context: Context
+    notion: Notion
+    inputs: Alphabet
+    masses: Floats
+    """P_X; for a set of priors that of one prior inside it."""
+    secret_masses: Floats
+    """P_S; equal to `masses` when the secret is X itself."""
+    given: Floats | None
+    """P(S | X), rows secrets, columns inputs; None when the secret is X itself."""
+    lower: float
+    """The smallest lift allowed, 0 if any is; for LDP see `ratio`."""
+    upper: float
+    """The largest lift allowed, inf if any is."""
+    ratio: float | None
+    """For LDP: the largest ratio of two likelihoods; None for lift notions."""
+
+    @classmethod
+    def of(cls, context: Context, notion: Notion) -> Problem:
+        """Read a context whose symbols all have positive probability, and a lift notion or LDP."""
+        zero = never(context)
+        if zero and not isinstance(notion, LDP):
+            raise InputError(
+                "the prior gives an input probability 0",
+                value=zero[0],
+                remedy="drop it with supported(context), or smooth the prior",
+            )
+        prior = representative(context)
+        masses = prior.floats()
+        given = None
+        secret_masses = masses
+        if isinstance(context, Joint):
+            counts = np.array(
+                [[float(Fraction(c, context.total)) for c in row] for row in context.counts]
+            )
+            given = np.divide(counts, masses, out=np.zeros_like(counts), where=masses > 0)
+            secret_masses = counts.sum(axis=1)
+        lower, upper, ratio = limits(notion)
+        return cls(
+            context, notion, prior.alphabet, masses, secret_masses, given, lower, upper, ratio
+        )
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the context is a set of priors."""
+        return isinstance(self.context, PriorSet)
+
+
+def limits(notion: Notion) -> tuple[float, float, float | None]:
+    """Return the smallest and largest lift that a notion allows, or (0, inf, ratio) for LDP.
+
+    >>> limits(ALIP(lower="ln 4", upper="ln 2"))
+    (0.25, 2.0, None)
+    >>> limits(LDP("ln 3"))
+    (0.0, inf, 3.0)
+    """
+    if isinstance(notion, LIP):
+        ratio = float(notion.epsilon.exp())
+        return 1 / ratio, ratio, None
+    if isinstance(notion, ALIP):
+        return 1 / float(notion.lower.exp()), float(notion.upper.exp()), None
+    if isinstance(notion, MaxLift | MinLift | LDP):
+        budget = notion.budget
+        assert not isinstance(budget, Fraction)
+        ratio = float(budget.exp())
+        if isinstance(notion, MaxLift):
+            return 0.0, ratio, None
+        if isinstance(notion, MinLift):
+            return 1 / ratio, np.inf, None
+        return 0.0, np.inf, ratio
+    raise NotDefined(
+        "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
+    )
+
+
+def never(context: Context) -> tuple[Label, ...]:
+    """Return the inputs that have probability 0 (under every prior of a set)."""
+    if isinstance(context, PriorSet):
+        possible = context.possible.tolist()
+    else:
+        prior = representative(context)
+        possible = [count > 0 for count in prior.counts]
+    return tuple(
+        label for label, can in zip(context.inputs.labels, possible, strict=True) if not can
+    )
+
+
+def supported(context: Context) -> tuple[Context, tuple[Label, ...]]:
+    """Drop the inputs that cannot occur; return what is left, and what was dropped.
+
+    >>> kept, dropped = supported(Prior.from_counts({"a": 1, "b": 0, "c": 1}))
+    >>> kept.inputs.labels, dropped
+    (('a', 'c'), ('b',))
+    """
+    dropped = never(context)
+    if not dropped:
+        return context, ()
+    kept: Sequence[Label] = [label for label in context.inputs.labels if label not in dropped]
+    if isinstance(context, Prior | Joint):
+        return context.restricted(kept), dropped
+    if isinstance(context, Family):
+        return Family.of(prior.restricted(kept) for prior in context.priors), dropped
+    if isinstance(context, Ball):
+        return Ball(context.centre.restricted(kept), context.radius), dropped
+    assert isinstance(context, Intervals)
+    place = [context.inputs.index(label) for label in kept]
+    return (
+        Intervals(
+            Alphabet.of(kept),
+            tuple(context.lower[i] for i in place),
+            tuple(context.upper[i] for i in place),
+        ),
+        dropped,
+    )

@@ -1,0 +1,85 @@
+"""All designs by name: what each needs, and what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock.errors import InputError, NotDefined
+from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
+
+Kind = Literal["prior", "joint", "family", "intervals", "ball"]
+ALL_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
+LIFT_NOTIONS = ("lip", "alip", "eps_upper", "eps_lower")
+
+
+@dataclass(frozen=True)
+class Design:
+    """One way to make a mechanism.
+
+    `make(context, notion, *, utility, **options)` returns a `Draft`, or a channel of a form of its
+    own. The design is honest when `lock` certifies every draft for the notion that was asked for;
+    those that copy a published formula which does not keep its promise say so in `keeps`.
+    """
+
+    key: str
+    make: Callable[..., Any]
+    says: str
+    """What it does, in one line."""
+    promises: str
+    """What is true of the result besides the guarantee: optimal, within what, or nothing."""
+    source: str
+    notions: tuple[str, ...]
+    contexts: tuple[Kind, ...]
+    needs: str = ""
+    """What it asks of the context beyond its kind, in a few words."""
+    uses_utility: bool = False
+    keeps: bool = True
+    """Whether every draft keeps the budget that was asked for."""
+    options: Mapping[str, str] | None = None
+    """Options of its own: name and meaning."""
+
+
+def kind_of(context: Context) -> Kind:
+    """Name the kind of a context."""
+    kinds: tuple[tuple[type, Kind], ...] = (
+        (Prior, "prior"),
+        (Joint, "joint"),
+        (Family, "family"),
+        (Intervals, "intervals"),
+        (Ball, "ball"),
+    )
+    for form, kind in kinds:
+        if isinstance(context, form):
+            return kind
+    raise NotDefined("designing", context.describe(), f"known contexts are {', '.join(ALL_KINDS)}")
+
+
+def find_design(key: str, designs: Mapping[str, Design]) -> Design:
+    """Find a design by its key."""
+    try:
+        return designs[key.strip().lower().replace("_", "-")]
+    except KeyError:
+        raise InputError(
+            "unknown method", value=key, remedy=f"known are {', '.join(designs)}"
+        ) from None
+
+
+def check_fits(design: Design, context: Context, notion: Notion) -> None:
+    """Refuse a context or a notion that a design was not made for, and name those that fit."""
+    kind = kind_of(context)
+    if kind not in design.contexts:
+        raise NotDefined(
+            f"the method {design.key}",
+            context.describe(),
+            f"it needs a {' or a '.join(design.contexts)}",
+        )
+    if notion.name not in design.notions:
+        raise NotDefined(
+            f"the method {design.key}",
+            f"the notion {notion.name}",
+            f"it is made for {', '.join(design.notions)}",
+        )

@@ -1,0 +1,31 @@
+"""What a mechanism is good for."""
+
+from liftlock.utility.distortion import Distortion
+from liftlock.utility.guess import Guess
+from liftlock.utility.histogram import Histogram
+from liftlock.utility.mean import Mean
+from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.own import Own
+from liftlock.utility.registry import make_utility
+from liftlock.utility.utility import (
+    Utility,
+    mean_cost,
+    value,
+    value_of_nothing,
+    value_of_truth,
+)
+
+__all__ = [
+    "Distortion",
+    "Guess",
+    "Histogram",
+    "Mean",
+    "MutualInformation",
+    "Own",
+    "Utility",
+    "make_utility",
+    "mean_cost",
+    "value",
+    "value_of_nothing",
+    "value_of_truth",
+]

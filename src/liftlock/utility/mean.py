@@ -1,0 +1,85 @@
+"""Mean squared error of a numeric X: how well its value can be recovered from the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact
+
+
+@dataclass(frozen=True)
+class Mean:
+    """E (X - E[X | Y])^2, the mean posterior variance of the numbers that the symbols stand for.
+
+    Source: 001 eq. (14), Thm 2, Thm 3; 000 eq. (18).
+
+    >>> bit = Mean.of(Alphabet.of([0, 1]))
+    >>> bit.costs(np.array([[0.5, 0.5], [0.0, 1.0]])).tolist()
+    [0.25, 0.0]
+    """
+
+    points: tuple[float, ...]
+
+    name = "mean"
+    title = "squared error of X (mean, per person)"
+    larger_is_better = False
+
+    @classmethod
+    def of(cls, inputs: Alphabet) -> Mean:
+        """Take the numbers from the coordinates or the labels of an alphabet."""
+        return cls(tuple(points_of(inputs, "mean").tolist()))
+
+    def costs(self, posteriors: Floats) -> Floats:
+        """Return the variance of each row."""
+        points = self._centred(posteriors)
+        mean = posteriors @ points
+        total: Floats = posteriors @ points**2 - mean**2
+        return total
+
+    def slopes(self, posteriors: Floats) -> Floats:
+        """Return t^2 - 2 mean t."""
+        points = self._centred(posteriors)
+        mean = np.asarray(posteriors @ points)
+        slopes: Floats = points**2 - 2.0 * mean[..., None] * points
+        return slopes
+
+    def shown(self, cost: float, masses: Floats) -> float:  # noqa: ARG002
+        """The cost is what people read."""
+        return cost
+
+    def _centred(self, posteriors: Floats) -> Floats:
+        points = np.array(self.points)
+        if np.shape(posteriors)[-1] != len(points):
+            raise InputError(
+                f"posteriors of {np.shape(posteriors)[-1]} symbols, numbers for {len(points)}",
+                remedy="make the utility from the same alphabet",
+            )
+        # The variance does not change, its rounding errors do.
+        centred: Floats = points - points.mean()
+        return centred
+
+
+def points_of(inputs: Alphabet, purpose: str) -> Floats:
+    """Return the number that each symbol stands for: its coordinate, or its label read as one."""
+    if inputs.coordinates is not None:
+        return np.array([float(point) for point in inputs.coordinates])
+    numbers = []
+    for label in inputs.labels:
+        if not isinstance(label, bool):
+            try:
+                numbers.append(float(exact(label)))
+                continue
+            except InputError:
+                pass
+        raise InputError(
+            f"the utility {purpose!r} needs numbers, and a label is not one",
+            value=label,
+            remedy="give the alphabet coordinates, or choose histogram, guess or "
+            "mutual-information",
+        )
+    return np.array(numbers)

@@ -1,0 +1,46 @@
+"""Mutual information: how much the output says about X, in nats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from liftlock.exact.integers import Floats
+
+_SMALLEST = 1e-300
+"""Slopes of -v ln v at 0 are infinite; this keeps them finite and large."""
+
+
+@dataclass(frozen=True)
+class MutualInformation:
+    """I(X; Y) = H(X) - H(X | Y); the cost is the posterior's entropy.
+
+    Source: 002 section 4.1; 000 Def 2.
+
+    >>> float(MutualInformation().costs(np.array([[0.5, 0.5]]))[0])
+    0.6931471805599453
+    """
+
+    name = "mutual-information"
+    title = "mutual information I(X; Y), nats"
+    larger_is_better = True
+
+    def costs(self, posteriors: Floats) -> Floats:
+        """Return the entropy of each row."""
+        return entropy(posteriors)
+
+    def slopes(self, posteriors: Floats) -> Floats:
+        """Return -ln v - 1."""
+        return -np.log(np.clip(posteriors, _SMALLEST, None)) - 1.0
+
+    def shown(self, cost: float, masses: Floats) -> float:
+        """Return H(X) - H(X | Y)."""
+        return float(entropy(masses)) - cost
+
+
+def entropy(masses: Floats) -> Floats:
+    """Return -sum v ln v along the last axis, in nats."""
+    positive = np.clip(masses, 0.0, None)
+    total: Floats = -(positive * np.log(np.where(positive > 0, positive, 1.0))).sum(axis=-1)
+    return total

@@ -1,0 +1,74 @@
+"""What a mechanism is good for, as a cost of what an output leaves unknown.
+
+Every utility here is the mean over outputs y of a *concave* cost c(v_y) of the posterior
+v_y = P(X | y). Concave means that seeing more never costs more, and that an optimal mechanism can
+be made of extreme posteriors only: the reason why one solver serves all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from liftlock.exact.integers import Floats
+
+
+class Utility(Protocol):
+    """A concave cost of posteriors, and how people read it."""
+
+    @property
+    def name(self) -> str:
+        """The key, such as ``histogram``."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """What the number is, such as ``mutual information (nats)``."""
+        ...
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether the number people read grows as the cost falls."""
+        ...
+
+    def costs(self, posteriors: Floats) -> Floats:
+        """Return c(v) of each row v of a (k, n) array."""
+        ...
+
+    def slopes(self, posteriors: Floats) -> Floats:
+        """Return a supergradient of c at each row: c(w) <= c(v) + slope . (w - v) for all w."""
+        ...
+
+    def shown(self, cost: float, masses: Floats) -> float:
+        """Turn a mean cost into the number people read, for a prior."""
+        ...
+
+
+def mean_cost(utility: Utility, channel: Floats, masses: Floats) -> float:
+    """Return the expected cost of a channel (rows inputs) under a prior: sum_y P(y) c(v_y).
+
+    >>> from liftlock.utility.guess import Guess
+    >>> mean_cost(Guess(), np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0.5, 0.5]))
+    0.25
+    """
+    joint = (np.asarray(channel) * np.asarray(masses)[:, None]).T
+    weights = joint.sum(axis=1)
+    keep = weights > 0
+    posteriors = joint[keep] / weights[keep, None]
+    return float(weights[keep] @ utility.costs(posteriors))
+
+
+def value(utility: Utility, channel: Floats, masses: Floats) -> float:
+    """Return the utility of a channel as people read it."""
+    return utility.shown(mean_cost(utility, channel, masses), masses)
+
+
+def value_of_nothing(utility: Utility, masses: Floats) -> float:
+    """Return the utility when nothing is released: what the prior alone gives."""
+    return utility.shown(float(utility.costs(np.asarray(masses)[None, :])[0]), masses)
+
+
+def value_of_truth(utility: Utility, masses: Floats) -> float:
+    """Return the utility when the value itself is released."""
+    return utility.shown(float(masses @ utility.costs(np.eye(len(masses)))), masses)
