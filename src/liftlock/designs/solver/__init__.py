@@ -1,0 +1,1 @@
+"""The true optimum: decompose the prior into extreme posteriors at the least mean cost."""
