@@ -1,4 +1,4 @@
-"""What column generation asks of a set of posteriors: good vertices, and a proof that none is better.
+"""What column generation asks of a set of posteriors: vertices, and proofs that none is better.
 
 A mechanism is a convex decomposition of P_X into posteriors v of a polytope Pi (those that the
 notion allows), and its cost is the mean of a concave c(v):

@@ -1,0 +1,192 @@
+"""The optimal mechanism: the least cost that the notion allows, with a proof of how close it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet
+from liftlock.context import Context
+from liftlock.designs.draft import Draft, Optimality
+from liftlock.designs.problem import Problem
+from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
+from liftlock.designs.solver.generation import Solution, generate
+from liftlock.designs.solver.oracle import Clock, Oracle, Progress
+from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
+from liftlock.exact.integers import Floats
+from liftlock.notions.notion import Notion
+from liftlock.utility.distortion import Distortion
+from liftlock.utility.guess import Guess
+from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.utility import Utility
+
+How = Literal["auto", "generation", "enumeration"]
+
+_ENUMERATE = 8
+"""Up to so many symbols, listing every extreme posterior is the quickest way."""
+
+
+def optimal(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: Utility | None = None,
+    gap: float = 1e-6,
+    seconds: float | None = None,
+    watch: Callable[[Progress], None] | None = None,
+    how: How = "auto",
+) -> Draft:
+    """Find the best mechanism that a notion allows, for any concave cost of the posterior.
+
+    A mechanism is a mixture of posteriors whose mean is the prior, so the best one is a linear
+    programme over the extreme posteriors that the notion allows:
+
+        minimise sum_k beta_k c(v_k)   subject to   sum_k beta_k v_k = P_X.
+
+    Few symbols: all extreme posteriors are listed. Many: they are generated as they are needed, and
+    a lower bound of the pricing problem proves the gap. Expected distortions are solved directly
+    as a linear programme in the channel. A search that is stopped (by `seconds` or Ctrl-C) returns
+    the best mechanism so far, with the gap that it could prove.
+
+    Source: 002 eq. (12), eq. (25); 000 eq. (18).
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.prior import Prior
+    >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
+    >>> draft = optimal(rare, LIP("1"))
+    >>> round(draft.optimality.reference - draft.optimality.cost, 10)  # H(X) - H(X | Y)
+    0.1977374041
+    """
+    problem = Problem.of(context, notion)
+    goal = utility if utility is not None else MutualInformation()
+    clock = Clock(gap=gap, seconds=seconds, watch=watch)
+    if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
+        return _constant(problem, goal)
+    if isinstance(goal, Distortion | Guess) and how != "enumeration":
+        return _distortion(problem, goal, clock)
+    oracle = _oracle(problem, goal, how)
+    floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
+    solution = generate(problem.masses, goal, oracle, clock, floor=floor)
+    return draft_of(problem, goal, solution, DESIGN.key)
+
+
+def _oracle(problem: Problem, goal: Utility, how: How) -> Oracle:
+    if problem.uncertain:
+        from liftlock.designs.solver.prior_set import PriorSetOracle
+
+        return PriorSetOracle(problem, goal)
+    symbols = len(problem.masses)
+    if how == "enumeration" or (how == "auto" and symbols <= _ENUMERATE):
+        return ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
+    if problem.given is not None:
+        from liftlock.designs.solver.rows import RowsOracle
+
+        return RowsOracle(problem, goal)
+    if problem.ratio is not None:
+        from liftlock.designs.solver.staircase import StaircaseOracle
+
+        return StaircaseOracle(problem, goal)
+    from liftlock.designs.solver.box import BoxOracle
+
+    return BoxOracle(problem, goal)
+
+
+def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock) -> Draft:
+    if problem.uncertain:
+        raise NotImplementedError
+    symbols = len(problem.masses)
+    oracle = ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
+    return draft_of(problem, goal, generate(problem.masses, goal, oracle, clock), DESIGN.key)
+
+
+def _constant(problem: Problem, goal: Utility) -> Draft:
+    """With a budget of 0 only the constant mechanism is left, and it is the optimum."""
+    cost = float(goal.costs(problem.masses[None, :])[0])
+    return Draft.of(
+        problem.inputs,
+        ["nothing"],
+        np.ones((len(problem.masses), 1)),
+        method=DESIGN.key,
+        optimality=Optimality(goal.name, cost, cost, cost),
+        remarks=["a budget of 0 allows nothing to be said: the output is constant"],
+    )
+
+
+def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -> Draft:
+    """Turn a decomposition of the prior into a draft with named outputs."""
+    outputs = named_outputs(problem.inputs, solution)
+    proof = Optimality(
+        goal.name,
+        solution.cost,
+        solution.bound,
+        solution.reference,
+        solution.seen,
+        solution.rounds,
+        solution.seconds,
+        solution.stopped,
+    )
+    remarks = [f"{len(outputs)} outputs for {len(problem.inputs)} inputs"]
+    if len(outputs) == 1:
+        remarks.append(
+            "releasing nothing is already optimal at this budget: the output is constant"
+        )
+    if solution.stopped:
+        remarks.append(f"stopped early, with a proved gap of {solution.gap:.2g}")
+    return Draft.of(
+        problem.inputs,
+        outputs,
+        solution.channel(problem.masses),
+        method=method,
+        optimality=proof,
+        remarks=remarks,
+    )
+
+
+def named_outputs(inputs: Alphabet, solution: Solution) -> Alphabet:
+    """Name each output after the input it is most likely to come from, each name once.
+
+    A name is only a name: what an output says is its posterior.
+    """
+    joint = solution.columns * solution.weights[:, None]
+    if len(joint) == 1:
+        return Alphabet.of(["nothing"])
+    if len(joint) > len(inputs):
+        return Alphabet.of(range(len(joint)))
+    places = _assigned(joint)
+    points = inputs.coordinates
+    return Alphabet.of(
+        [inputs.labels[x] for x in places], None if points is None else [points[x] for x in places]
+    )
+
+
+def _assigned(joint: Floats) -> list[int]:
+    if joint.size <= 1_000_000:
+        from scipy.optimize import linear_sum_assignment
+
+        return [int(x) for x in linear_sum_assignment(-joint)[1]]
+    free = np.ones(joint.shape[1], dtype=bool)
+    places = np.full(len(joint), -1)
+    for k in np.argsort(-joint.max(axis=1)):
+        x = int(np.argmax(np.where(free, joint[k], -1.0)))
+        free[x] = False
+        places[k] = x
+    return [int(x) for x in places]
+
+
+DESIGN = Design(
+    key="optimal",
+    make=optimal,
+    says="the best mechanism that the notion allows, for the utility that is asked for",
+    promises="optimal within the certified gap that is printed with it",
+    source="002 eq. (12); 000 section IV; 001 section IV",
+    notions=(*LIFT_NOTIONS, "ldp"),
+    contexts=ALL_KINDS,
+    uses_utility=True,
+    options={
+        "gap": "the relative gap to prove before stopping (1e-6)",
+        "seconds": "stop after so many seconds with the best mechanism so far",
+        "how": "auto, generation or enumeration",
+    },
+)

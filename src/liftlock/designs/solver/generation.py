@@ -1,0 +1,164 @@
+"""Column generation: add good posteriors to the master problem until none is left, and prove it.
+
+Each round solves the master problem, asks the oracle for posteriors that its prices call
+profitable, and adds them. When the search finds none, the oracle is asked to *prove* how low a
+reduced cost can be: that bounds the optimum from below, whatever the search may have missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from liftlock.designs.solver.master import Master, Mixture, refined
+from liftlock.designs.solver.oracle import Clock, Oracle, Progress
+from liftlock.exact.integers import Floats
+from liftlock.utility.utility import Utility
+
+_ENTER = 1e-10
+"""Reduced costs above minus this (relative to the reference cost) are not worth a column."""
+
+_MOST_NEW = 400
+"""Columns added in one round."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A decomposition of the prior, and a proof of how good it is."""
+
+    columns: Floats
+    """Posteriors, one for each row."""
+    weights: Floats
+    """The probability of each."""
+    cost: float
+    bound: float
+    """No decomposition costs less."""
+    reference: float
+    """The cost of releasing nothing."""
+    seen: int
+    rounds: int
+    seconds: float
+    stopped: bool
+
+    @property
+    def gap(self) -> float:
+        """The proved relative gap."""
+        return max(self.cost - self.bound, 0.0) / self.reference if self.reference > 0 else 0.0
+
+    def channel(self, masses: Floats) -> Floats:
+        """Return P(y | x) = beta_y v_y(x) / P(x), rows inputs."""
+        matrix = (self.columns * self.weights[:, None] / masses).T
+        rows: Floats = matrix / matrix.sum(axis=1, keepdims=True)
+        return rows
+
+
+def generate(
+    masses: Floats, utility: Utility, oracle: Oracle, clock: Clock, *, floor: float = 0.0
+) -> Solution:
+    """Find the cheapest decomposition of a prior into posteriors of the oracle's polytope.
+
+    It never fails: the prior itself is a column, so releasing nothing is always an answer. An
+    interrupt (Ctrl-C) or the clock ends the search with the best decomposition so far.
+    """
+    search = _Search(masses, utility, oracle, clock, floor)
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        search.stopped = True
+    return search.solution()
+
+
+class _Search:
+    def __init__(
+        self, masses: Floats, utility: Utility, oracle: Oracle, clock: Clock, floor: float
+    ) -> None:
+        self.masses, self.utility, self.oracle, self.clock = masses, utility, oracle, clock
+        self.reference = float(utility.costs(masses[None, :])[0])
+        # Nothing tells more than X itself.
+        self.bound = float(masses @ utility.costs(np.eye(len(masses))))
+        self.master = Master(masses, floor)
+        self.master.add(masses[None, :], np.array([self.reference]))
+        self.best = Mixture(self.reference, np.zeros(len(masses)), np.ones(1), 0.0)
+        self.seen = 1
+        self.rounds = 0
+        self.stopped = False
+        self.incumbent = (masses[None, :].copy(), np.ones(1), self.reference)
+
+    @property
+    def gap(self) -> float:
+        if self.reference <= 0:
+            return 0.0
+        return max(self.incumbent[2] - self.bound, 0.0) / self.reference
+
+    def run(self) -> None:
+        if self.reference <= 0 or self.gap <= self.clock.gap:
+            return
+        self.accept(self.oracle.start(), None)
+        while True:
+            mixture = self.solve()
+            if self.gap <= self.clock.gap:
+                return
+            if self.clock.left <= 0:
+                self.stopped = True
+                return
+            self.tell("searching")
+            active = self.master.columns[mixture.weights > 0]
+            found = self.oracle.search(mixture.duals, active, self.clock)
+            if self.accept(found, mixture.duals):
+                continue
+            self.tell("proving")
+            # Half of the allowed gap is left to the master's own rounding.
+            goal = -0.5 * self.clock.gap * self.reference
+            priced = self.oracle.prove(mixture.duals, goal, self.clock)
+            proved = float(mixture.duals @ self.masses) + min(priced.bound, 0.0)
+            self.bound = max(self.bound, proved)
+            if self.gap <= self.clock.gap:
+                return
+            if not self.accept(priced.columns, mixture.duals):
+                self.stopped = self.clock.left <= 0
+                return
+
+    def solve(self) -> Mixture:
+        self.rounds += 1
+        mixture = self.master.solve()
+        used, weights = refined(self.master.columns, mixture.weights, self.masses)
+        cost = float(weights @ self.utility.costs(used) / weights.sum())
+        if cost < self.incumbent[2]:
+            self.incumbent = (used, weights / weights.sum(), cost)
+        return mixture
+
+    def accept(self, columns: Floats, duals: Floats | None) -> int:
+        """Add the columns that the prices call profitable; return how many were new."""
+        if not len(columns):
+            return 0
+        costs = self.utility.costs(columns)
+        self.seen += len(columns)
+        if duals is not None:
+            reduced = costs - columns @ duals
+            order = np.argsort(reduced, kind="stable")[:_MOST_NEW]
+            order = order[reduced[order] < -_ENTER * self.reference]
+            columns, costs = columns[order], costs[order]
+        return self.master.add(columns, costs)
+
+    def tell(self, stage: str) -> None:
+        if self.clock.watch is not None:
+            self.clock.watch(
+                Progress(
+                    stage, self.incumbent[2], self.bound, self.gap, self.seen, self.clock.elapsed
+                )
+            )
+
+    def solution(self) -> Solution:
+        columns, weights, cost = self.incumbent
+        return Solution(
+            columns,
+            weights,
+            cost,
+            min(self.bound, cost),
+            self.reference,
+            self.seen,
+            self.rounds,
+            self.clock.elapsed,
+            self.stopped,
+        )

@@ -1,0 +1,183 @@
+"""The master problem: the cheapest mixture of known posteriors whose mean is the prior.
+
+    minimise sum_k beta_k c_k   subject to   sum_k beta_k v_k = P_X,  beta >= 0
+
+Rows are divided by the prior, so that every row reads "the mean lift of x is 1", whatever the
+probability of x; and the smallest possible lift is subtracted, which leaves a sparser problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.exact.integers import Floats
+
+_TOLERANCE = 1e-10
+_KEEP = 1e-13
+"""Weights below this are a solver's zero."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A solution of the master problem, with the prices of its rows."""
+
+    cost: float
+    duals: Floats
+    """y with reduced cost c(v) - y . v, for a posterior v of sum 1."""
+    weights: Floats
+    """beta, one for each column."""
+    slack: float
+    """How much of the rows is still filled by the stabilising slacks."""
+
+
+class Master:
+    """A growing linear programme, solved again from where it was."""
+
+    def __init__(self, masses: Floats, floor: float = 0.0) -> None:
+        import highspy
+
+        self.masses = np.asarray(masses, dtype=np.float64)
+        self.floor = floor if floor < 1 - 1e-9 else 0.0
+        self._highs = highspy.Highs()
+        for name, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("solver", "simplex"),
+            ("simplex_strategy", 4),
+            ("primal_feasibility_tolerance", _TOLERANCE),
+            ("dual_feasibility_tolerance", _TOLERANCE),
+            ("threads", 1),
+        ):
+            self._highs.setOptionValue(name, value)
+        n = len(self.masses)
+        none = np.zeros(0, dtype=np.int32)
+        self._highs.addRows(
+            n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), none, np.zeros(0)
+        )
+        # Two slacks for each row: their costs are the ends of the box that its price lies in.
+        # Without a box they are fixed at 0.
+        starts = np.arange(2 * n, dtype=np.int32)
+        rows = np.repeat(np.arange(n, dtype=np.int32), 2)
+        signs = np.tile([1.0, -1.0], n)
+        zeros = np.zeros(2 * n)
+        self._highs.addCols(2 * n, zeros, zeros, zeros, 2 * n, starts, rows, signs)
+        self._slacks = np.arange(2 * n, dtype=np.int32)
+        self._boxed = False
+        self.columns = np.zeros((0, n))
+        self.costs = np.zeros(0)
+        self._keys: set[bytes] = set()
+
+    def add(self, columns: Floats, costs: Floats) -> int:
+        """Add columns that are not there yet; return how many were new."""
+        fresh = []
+        for index, column in enumerate(columns):
+            key = np.round(column, 11).tobytes()
+            if key not in self._keys:
+                self._keys.add(key)
+                fresh.append(index)
+        if not fresh:
+            return 0
+        new, prices = np.ascontiguousarray(columns[fresh]), np.asarray(costs)[fresh]
+        scaled = (new / self.masses - self.floor) / (1.0 - self.floor)
+        scaled[np.abs(scaled) < 1e-14] = 0.0
+        where = scaled != 0
+        starts = np.concatenate(([0], np.cumsum(where.sum(axis=1))[:-1])).astype(np.int32)
+        index = np.nonzero(where)[1].astype(np.int32)
+        count = len(fresh)
+        self._highs.addCols(
+            count,
+            np.ascontiguousarray(prices, dtype=np.float64),
+            np.zeros(count),
+            np.full(count, np.inf),
+            len(index),
+            starts,
+            index,
+            scaled[where],
+        )
+        self.columns = np.vstack([self.columns, new])
+        self.costs = np.concatenate([self.costs, prices])
+        return count
+
+    def drop(self, keep: npt.NDArray[np.bool_]) -> None:
+        """Forget columns, so that the problem stays small."""
+        gone = np.flatnonzero(~keep)
+        if not len(gone):
+            return
+        for column in self.columns[gone]:
+            self._keys.discard(np.round(column, 11).tobytes())
+        places = (gone + len(self._slacks)).astype(np.int32)
+        self._highs.deleteCols(len(places), places)
+        self.columns = self.columns[keep]
+        self.costs = self.costs[keep]
+
+    def box(self, centre: Floats | None, width: float = 0.0) -> None:
+        """Keep the prices within `width` of a centre, both as `Mixture.duals`; None frees them."""
+        n = len(self.masses)
+        if centre is None:
+            if self._boxed:
+                zeros = np.zeros(2 * n)
+                self._highs.changeColsBounds(2 * n, self._slacks, zeros, zeros)
+            self._boxed = False
+            return
+        middle = self._row_prices(centre)
+        ends = np.empty(2 * n)
+        ends[0::2] = middle + width
+        ends[1::2] = -(middle - width)
+        self._highs.changeColsCost(2 * n, self._slacks, ends)
+        if not self._boxed:
+            self._highs.changeColsBounds(
+                2 * n, self._slacks, np.zeros(2 * n), np.full(2 * n, np.inf)
+            )
+        self._boxed = True
+
+    def solve(self) -> Mixture:
+        """Solve from the last basis."""
+        self._highs.run()
+        found = self._highs.getSolution()
+        values = np.array(found.col_value)
+        prices = np.array(found.row_dual)
+        slacks = len(self._slacks)
+        weights = values[slacks:]
+        weights[weights < _KEEP] = 0.0
+        cost = float(self._highs.getInfo().objective_function_value)
+        filled = float(np.abs(values[:slacks]).sum()) if self._boxed else 0.0
+        return Mixture(cost, self._duals(prices), weights, filled)
+
+    def _duals(self, prices: Floats) -> Floats:
+        """Turn the prices of scaled rows into y; a constant shift pays for the floor."""
+        scale = 1.0 / (1.0 - self.floor)
+        duals: Floats = prices * scale / self.masses - self.floor * scale * prices.sum()
+        return duals
+
+    def _row_prices(self, duals: Floats) -> Floats:
+        """Turn y back into prices of the scaled rows."""
+        total = float(duals @ self.masses)  # equals the sum of the prices
+        prices: Floats = self.masses * ((1.0 - self.floor) * duals + self.floor * total)
+        return prices
+
+
+def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, Floats]:
+    """Drop unused columns and polish the weights, so that their mean is the prior to rounding."""
+    keep = weights > _KEEP
+    used, beta = columns[keep], weights[keep]
+    try:
+        residual = masses - beta @ used
+        if len(beta) <= 1500:
+            step = np.linalg.lstsq(used.T / masses[:, None], residual / masses, rcond=None)[0]
+        else:
+            from scipy.sparse import csr_matrix
+            from scipy.sparse.linalg import lsmr
+
+            step = lsmr(csr_matrix((used / masses).T), residual / masses, atol=1e-15, btol=1e-15)[0]
+    except np.linalg.LinAlgError:
+        return used, beta
+    polished = beta + step
+    better = np.abs(masses - polished @ used).max() < np.abs(residual).max()
+    if better and polished.min() >= -1e-12:
+        beta = np.clip(polished, 0.0, None)
+        keep = beta > _KEEP
+        used, beta = used[keep], beta[keep]
+    return used, beta
