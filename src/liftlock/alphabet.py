@@ -70,6 +70,16 @@ class Alphabet:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def subset(self, places: Iterable[int]) -> Alphabet:
+        """Return the symbols at some positions, with their coordinates.
+
+        >>> Alphabet.of("abc", [1, 2, 5]).subset([0, 2]).coordinates
+        (Fraction(1, 1), Fraction(5, 1))
+        """
+        kept = list(places)
+        points = None if self.coordinates is None else tuple(self.coordinates[i] for i in kept)
+        return Alphabet(tuple(self.labels[i] for i in kept), points)
+
     @cached_property
     def _index(self) -> dict[Label, int]:
         return {label: index for index, label in enumerate(self.labels)}

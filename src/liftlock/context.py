@@ -170,10 +170,8 @@ class Joint:
     def restricted(self, inputs: Iterable[Any]) -> Joint:
         """Condition on the data lying in a subset of the inputs."""
         keep = [self.inputs.index(label) for label in inputs]
-        alphabet = Alphabet.of(self.inputs.labels[i] for i in keep)
-        return Joint(
-            self.secrets, alphabet, tuple(tuple(row[i] for i in keep) for row in self.counts)
-        )
+        rows = tuple(tuple(row[i] for i in keep) for row in self.counts)
+        return Joint(self.secrets, self.inputs.subset(keep), rows)
 
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from liftlock.context import Context
+import numpy as np
+
+from liftlock.alphabet import Label
+from liftlock.channel import Channel
+from liftlock.context import Context, Joint
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.draft import Draft
-from liftlock.designs.lock import Locked, representative
+from liftlock.designs.draft import Draft, Optimality
+from liftlock.designs.lock import Locked, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.problem import supported
-from liftlock.designs.registry import check_fits, find_design
+from liftlock.designs.problem import limits, supported
+from liftlock.designs.registry import Design, check_fits, check_options, find_design
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.mechanism import Mechanism, Origin
+from liftlock.notions.alip import ALIP, MaxLift, extremes, lower_reading, upper_reading
 from liftlock.notions.ldp import LDP
-from liftlock.notions.notion import Notion
+from liftlock.notions.ldp import measure as measure_ldp
+from liftlock.notions.notion import Notion, safe_text
+from liftlock.utility.distortion import Distortion
 from liftlock.utility.registry import make_utility
-from liftlock.utility.utility import Utility, mean_cost
+from liftlock.utility.utility import (
+    Utility,
+    mean_cost,
+    restricted,
+    value_of_nothing,
+    value_of_truth,
+)
+
+_LISTED = 5
 
 
 def design(
@@ -40,40 +58,187 @@ def design(
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
     (True, 0.4432)
     """
-    entry = find_design(method, DESIGNS)
-    check_fits(entry, context, notion)
-    dropped: tuple[Any, ...] = ()
-    if not isinstance(notion, LDP):
-        context, dropped = supported(context)
-    goal = make_utility(utility, context.inputs)
-    draft = entry.make(context, notion, utility=goal, **options)
-    locked = lock_channel(draft, notion, context, bits=bits)
-    remarks = draft.remarks
-    if dropped:
-        shown = ", ".join(repr(label) for label in dropped[:5])
-        more = f" and {len(dropped) - 5} more" if len(dropped) > 5 else ""
-        remarks += (f"left out because they never occur: {shown}{more}",)
-    return Mechanism(
-        locked.channel,
-        locked.certificate,
-        context,
-        _origin(entry.key, goal, draft, locked, context, remarks),
+    order = _Order.of(context, notion, utility, method, options)
+    draft = order.constant() if order.nothing_allowed else order.draft()
+    return order.mechanism(draft, lock_channel(draft, notion, order.context, bits=bits))
+
+
+def design_as_published(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: str | Utility = "mutual-information",
+    method: str,
+    bits: int = DEFAULT_BITS,
+    **options: Any,
+) -> Mechanism:
+    """Make a mechanism exactly as a method proposes it, certified for what it truly guarantees.
+
+    Some published formulas leak more than the budget they were published for. The certificate of
+    the result names the smallest asymmetric budgets that its integers do keep (for LDP the smallest
+    LDP budget), rounded up in the tenth decimal; a remark says what was asked for.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.prior import Prior
+    >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
+    >>> design_as_published(prior, LIP("1"), method="safe-response").certificate.guarantee
+    'alip(lower=0.2118577304, upper=1.0000000001)'
+    """
+    order = _Order.of(context, notion, utility, method, options)
+    draft = order.draft()
+    true, remark = true_guarantee(rounded(draft, bits=bits), notion, order.context)
+    locked = lock_channel(draft, true, order.context, bits=bits)
+    return order.mechanism(replace(draft, remarks=(*draft.remarks, remark)), locked)
+
+
+def true_guarantee(channel: Channel, asked: Notion, context: Context) -> tuple[Notion, str]:
+    """Return the smallest guarantee of the kind asked for that a channel keeps, and say it.
+
+    Lifts that fall to 0 leave no lower budget: then only the rise of beliefs is bounded.
+    """
+    if isinstance(asked, LDP):
+        leakage = measure_ldp(channel, context).value
+        if leakage.is_infinite:
+            raise _no_guarantee("an output that some secret never gives reveals it", asked)
+        true: Notion = LDP(safe_text(leakage))
+        return true, _said(asked, true)
+    found = extremes(channel, context)
+    lower, upper = lower_reading(found).value, upper_reading(found).value
+    if upper.is_infinite:
+        raise _no_guarantee("a belief can rise without bound", asked)
+    if lower.is_infinite:
+        true = MaxLift(safe_text(upper))
+        return true, _said(asked, true) + "; an output rules some secret out altogether"
+    true = ALIP(lower=safe_text(lower), upper=safe_text(upper))
+    return true, _said(asked, true)
+
+
+def _said(asked: Notion, true: Notion) -> str:
+    return f"as published: asked for {asked}, its true guarantee is {true}"
+
+
+def _no_guarantee(why: str, asked: Notion) -> InputError:
+    return InputError(
+        f"the published mechanism keeps no finite budget: {why}",
+        value=str(asked),
+        remedy="choose a method that keeps its budget",
     )
 
 
-def _origin(
-    method: str,
-    goal: Utility,
-    draft: Draft,
-    locked: Locked,
-    context: Context,
-    remarks: tuple[str, ...],
-) -> Origin:
-    masses = representative(context).floats()
-    cost = mean_cost(goal, locked.channel.floats(), masses)
-    bound = gap = None
-    if draft.optimality is not None:
+@dataclass(frozen=True)
+class _Order:
+    """What was asked for, read and checked."""
+
+    entry: Design
+    context: Context
+    notion: Notion
+    goal: Utility
+    dropped: tuple[Label, ...]
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        context: Context,
+        notion: Notion,
+        utility: str | Utility,
+        method: str,
+        options: Mapping[str, Any],
+    ) -> _Order:
+        """Check that the method fits, and leave out what cannot occur."""
+        entry = find_design(method, DESIGNS)
+        check_fits(entry, context, notion)
+        check_options(entry, options)
+        everything = context.inputs
+        dropped: tuple[Label, ...] = ()
+        if not isinstance(notion, LDP):
+            context, dropped = supported(context)
+        if isinstance(utility, str):
+            goal = make_utility(utility, context.inputs)
+        else:
+            places = [everything.index(label) for label in context.inputs.labels]
+            goal = restricted(utility, places, len(everything))
+        # A utility for other symbols is refused before any work is done.
+        goal.costs(representative(context).floats()[None, :])
+        return cls(entry, context, notion, goal, dropped, options)
+
+    @property
+    def nothing_allowed(self) -> bool:
+        """Whether the budget allows no output to say anything: 0 on either side, and S = X."""
+        if isinstance(self.context, Joint):
+            return False  # an output may speak of X and still be independent of the secret
+        try:
+            lower, upper, ratio = limits(self.notion)
+        except NotDefined:
+            return False
+        return 1.0 in (lower, upper, ratio)
+
+    def constant(self) -> Draft:
+        """Return the mechanism that says nothing, with the proof that none is better."""
+        inputs, goal = self.context.inputs, self.goal
+        masses = representative(self.context).floats()
+        cost = float(goal.costs(masses[None, :])[0])
+        label: Label = "nothing"
+        if isinstance(goal, Distortion):  # its outputs are taken at their word
+            label = goal.reproductions.labels[int(np.argmin(masses @ goal.loss))]
+        return Draft.of(
+            inputs,
+            [label],
+            [[1.0]] * len(inputs),
+            method=self.entry.key,
+            optimality=Optimality(goal.name, cost, cost, abs(cost)),
+            remarks=["a budget of 0 allows nothing else"],
+        )
+
+    def draft(self) -> Draft:
+        """Ask the design."""
+        made = self.entry.make(self.context, self.notion, utility=self.goal, **self.options)
+        if not isinstance(made, Draft):
+            raise InputError(
+                f"the method {self.entry.key} makes {type(made).__name__}, which is not one table",
+                remedy=f"call {self.entry.make.__module__}.{self.entry.make.__name__} itself",
+            )
+        return made
+
+    def mechanism(self, draft: Draft, locked: Locked) -> Mechanism:
+        """Put the locked channel together with what is to be said of it."""
+        remarks = [*draft.remarks]
+        if self.dropped:
+            shown = ", ".join(repr(label) for label in self.dropped[:_LISTED])
+            more = len(self.dropped) - _LISTED
+            shown += f" and {more} more" if more > 0 else ""
+            remarks.append(f"left out because they never occur: {shown}")
+        if (locked.channel.floats() == locked.channel.floats()[:1]).all():
+            remarks.append("the mechanism is constant: its output says nothing about the value")
         proved = draft.optimality
-        bound = goal.shown(proved.bound, masses)
-        gap = max(cost - proved.bound, 0.0) / proved.reference if proved.reference > 0 else 0.0
-    return Origin(method, goal.name, goal.shown(cost, masses), bound, gap, remarks)
+        if proved is not None and proved.stopped:
+            remarks.append(
+                f"stopped after {proved.seconds:.3g} s, before the gap that was asked for"
+            )
+        return Mechanism(
+            locked.channel,
+            locked.certificate,
+            self.context,
+            self._origin(proved, locked, tuple(remarks)),
+        )
+
+    def _origin(
+        self, proved: Optimality | None, locked: Locked, remarks: tuple[str, ...]
+    ) -> Origin:
+        goal, masses = self.goal, representative(self.context).floats()
+        cost = mean_cost(goal, locked.channel.floats(), masses)
+        bound = gap = None
+        if proved is not None:
+            bound = goal.shown(proved.bound, masses)
+            gap = max(cost - proved.bound, 0.0) / proved.reference if proved.reference > 0 else 0.0
+        return Origin(
+            self.entry.key,
+            goal.name,
+            goal.shown(cost, masses),
+            bound,
+            gap,
+            remarks,
+            title=goal.title,
+            nothing=value_of_nothing(goal, masses),
+            truth=value_of_truth(goal, masses),
+        )

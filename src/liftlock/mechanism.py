@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, SupportsIndex
 
 from liftlock.channel import Channel, Table, channel_from_data, check_format
-from liftlock.context import Context, context_from_data
+from liftlock.context import Context, Joint, context_from_data
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.errors import FileError, InputError, NotCertified
@@ -19,14 +19,18 @@ from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.notions.audit import Audit, audit
 from liftlock.notions.certificate import Certificate, check_certificate_data
+from liftlock.notions.crowd_mass import measure as measure_crowd
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import make_notion
+from liftlock.prior import Prior
 from liftlock.sampling.release import release, simulate
 from liftlock.storage import located, read_json, shaped, write_atomically
 
 FORMAT = "liftlock.mechanism"
 VERSION = 1
+MOST_CROWD_CELLS = 250_000
+"""Larger tables are printed without the crowd mass, which would take a while."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,8 @@ class Origin:
 
     `objective` is the utility of the locked channel as people read it, `bound` the best that any
     mechanism of the notion could reach, and `gap` their certified relative distance; both are None
-    where the method proves nothing.
+    where the method proves nothing. `nothing` and `truth` are the utility of releasing nothing and
+    of releasing the value itself: what the objective is to be compared with.
     """
 
     method: str
@@ -44,15 +49,30 @@ class Origin:
     bound: float | None = None
     gap: float | None = None
     remarks: tuple[str, ...] = ()
+    title: str = ""
+    """What the number is called when people read it."""
+    nothing: float | None = None
+    truth: float | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.title or self.utility}: {self.objective:.6g}"
+        if self.gap is not None and self.bound is not None:
+            text += f", proved within {self.gap:.2g} of the optimum (bound {self.bound:.6g})"
+        if self.nothing is not None and self.truth is not None:
+            text += f"; no release {self.nothing:.6g}, no noise {self.truth:.6g}"
+        return "\n".join([f"made by {self.method}", text, *(f"({said})" for said in self.remarks)])
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
             "method": self.method,
             "utility": self.utility,
+            "title": self.title,
             "objective": self.objective,
             "bound": self.bound,
             "gap": self.gap,
+            "nothing": self.nothing,
+            "truth": self.truth,
             "remarks": list(self.remarks),
         }
 
@@ -73,6 +93,9 @@ class Origin:
             number("bound"),
             number("gap"),
             tuple(str(remark) for remark in data.get("remarks", ())),
+            str(data.get("title", "")),
+            number("nothing"),
+            number("truth"),
         )
 
 
@@ -127,7 +150,25 @@ class Mechanism:
         return audit(self.channel, self.context, **options)
 
     def __str__(self) -> str:
-        return f"{self.channel}\n{self.certificate}"
+        parts = [str(self.channel), str(self.certificate)]
+        if self.origin is not None:
+            parts.append(str(self.origin))
+            crowd = self.crowd()
+            parts += [crowd] if crowd else []
+        return "\n".join(parts)
+
+    def crowd(self) -> str:
+        """Say how small a crowd an output can point at; nothing for sets of priors, huge tables."""
+        cells = len(self.channel.inputs) * len(self.channel.outputs)
+        if not isinstance(self.context, Prior | Joint) or cells > MOST_CROWD_CELLS:
+            return ""
+        found = measure_crowd(self.channel, self.context)
+        if found.witness is None:
+            return "no output points at anybody: no belief ever rises"
+        return (
+            f"no output points at a crowd smaller than {100 * float(found.value):.4g} % "
+            "of the population"
+        )
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -23,8 +24,8 @@ from liftlock.channel import Channel, Table
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.draft import Draft
 from liftlock.errors import NotCertified, NotDefined, RowError
-from liftlock.exact.integers import Integers, as_integers
-from liftlock.exact.weights import DEFAULT_BITS, round_integer_rows
+from liftlock.exact.integers import Floats, Integers
+from liftlock.exact.weights import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
@@ -88,15 +89,14 @@ def lock(
     Traceback (most recent call last):
     liftlock.errors.NotCertified: lip(epsilon=0.1) does not hold: ...
     """
-    numerators, outputs, dropped = _clean(draft, noise)
-    rounded = _table(draft.inputs, outputs, numerators, bits)
+    mixer, dropped = _mixer(draft, context, noise, bits)
+    rounded = mixer.table(Fraction(0))
     certificate = notion.certify(rounded, context, impossible=impossible)
     if certificate.holds:
         return _locked(draft, rounded, certificate, Fraction(0), dropped)
-    blender = _Blender(draft.inputs, outputs, numerators, context, bits)
 
     def attempt(blend: Fraction) -> tuple[Table, Certificate] | None:
-        table = blender.table(blend)
+        table = mixer.table(blend)
         verdict = notion.certify(table, context, impossible=impossible)
         return (table, verdict) if verdict.holds else None
 
@@ -117,7 +117,7 @@ def lock(
             low = middle
             best = (Fraction(1, 1 << middle), *found)
     passing, failing = best[0], best[0] / 2
-    for _ in range(_REFINEMENTS):
+    for _ in range(_REFINEMENTS if rounded.weights.size <= LARGE else 1):
         weight = (passing + failing) / 2
         found = attempt(weight)
         if found is None:
@@ -129,60 +129,71 @@ def lock(
     return _locked(draft, table, verdict, blend, dropped)
 
 
-def _clean(draft: Draft | Channel, noise: float) -> tuple[Integers, Alphabet, tuple[Label, ...]]:
-    """Drop noise outputs; return integer numerators of every row."""
-    if isinstance(draft, Channel):
-        matrix = draft.floats()
-        numerators = draft.weights.astype(object)
-    else:
-        matrix = np.clip(draft.matrix, 0.0, None)
-        numerators = np.ldexp(matrix, _DRAFT_BITS).astype(np.int64).astype(object)
+def rounded(draft: Draft | Channel, *, bits: int = DEFAULT_BITS, noise: float = NOISE) -> Table:
+    """Round a draft as locking does first, without asking what it guarantees."""
+    return _mixer(draft, Prior.uniform(draft.inputs.labels), noise, bits)[0].table(Fraction(0))
+
+
+@dataclass
+class _Mixer:
+    """Mixes every row with one common row, near P_Y, and rounds the result.
+
+    Channels and small drafts are mixed in exact integers, large drafts in float64: what is proved
+    is the rounded table either way.
+    """
+
+    inputs: Alphabet
+    outputs: Alphabet
+    rows: Floats
+    numerators: Integers | None
+    context: Context
+    bits: int
+
+    @cached_property
+    def _common(self) -> Floats:
+        masses = representative(self.context).reordered(self.inputs).floats()
+        common: Floats = masses @ self.rows
+        return common
+
+    def table(self, blend: Fraction) -> Table:
+        if self.numerators is None:
+            share = float(blend)
+            mixed = (1.0 - share) * self.rows + share * self._common if share else self.rows
+            weights = round_rows(mixed, self.bits)
+        elif blend:
+            a, b = blend.denominator - blend.numerator, blend.numerator
+            common = np.maximum(np.ldexp(self._common, _DRAFT_BITS), 1.0).astype(np.int64)
+            row = common.astype(object)
+            totals = self.numerators.sum(axis=1)
+            exact = self.numerators * (a * int(row.sum())) + np.outer(totals * b, row)
+            weights = round_integer_rows(exact, self.bits)
+        else:
+            weights = round_integer_rows(self.numerators, self.bits)
+        return Table.of(self.inputs, self.outputs, weights, self.bits)
+
+
+def _mixer(
+    draft: Draft | Channel, context: Context, noise: float, bits: int
+) -> tuple[_Mixer, tuple[Label, ...]]:
+    """Drop noise outputs; return what mixes and rounds the rest, and what was dropped."""
+    exact = isinstance(draft, Channel)
+    matrix = draft.floats() if exact else np.clip(draft.matrix, 0.0, None)
     keep = np.flatnonzero(matrix.max(axis=0) > noise)
-    empty = np.flatnonzero(numerators[:, keep].sum(axis=1) == 0)
+    rows = matrix[:, keep]
+    empty = np.flatnonzero(rows.sum(axis=1) == 0)
     if len(empty):
         raise RowError(
             "only noise outputs are left", where=f"input {draft.inputs.labels[int(empty[0])]!r}"
         )
-    labels = draft.outputs.labels
-    points = draft.outputs.coordinates
+    numerators: Integers | None = None
+    if exact:
+        numerators = draft.weights[:, keep].astype(object)
+    elif rows.size <= LARGE or bits > DEFAULT_BITS:
+        numerators = np.ldexp(rows, _DRAFT_BITS).astype(np.int64).astype(object)
     kept = {int(y) for y in keep}
-    outputs = Alphabet.of(
-        (labels[y] for y in sorted(kept)),
-        None if points is None else [points[y] for y in sorted(kept)],
-    )
-    dropped = tuple(label for y, label in enumerate(labels) if y not in kept)
-    return numerators[:, keep], outputs, dropped
-
-
-def _table(inputs: Alphabet, outputs: Alphabet, numerators: Integers, bits: int) -> Table:
-    return Table.of(inputs, outputs, round_integer_rows(numerators, bits), bits)
-
-
-@dataclass
-class _Blender:
-    """Mixes every row with one common row before rounding, in exact integers."""
-
-    inputs: Alphabet
-    outputs: Alphabet
-    numerators: Integers
-    context: Context
-    bits: int
-
-    def __post_init__(self) -> None:
-        self._totals = self.numerators.sum(axis=1)
-        exact = Channel(
-            self.inputs, self.outputs, as_integers(self.numerators), tuple(self._totals.tolist())
-        )
-        prior = representative(self.context).reordered(self.inputs)
-        # The marginal only has to be near P_Y: 62 bits of it are plenty and keep numbers short.
-        marginal = [float(p) for p in exact.output(prior).fractions]
-        self._row = np.array([max(int(p * (1 << _DRAFT_BITS)), 1) for p in marginal], dtype=object)
-
-    def table(self, blend: Fraction) -> Table:
-        a, b = blend.denominator - blend.numerator, blend.numerator
-        row_total = int(self._row.sum())
-        mixed = self.numerators * (a * row_total) + np.outer(self._totals * b, self._row)
-        return _table(self.inputs, self.outputs, mixed, self.bits)
+    dropped = tuple(label for y, label in enumerate(draft.outputs.labels) if y not in kept)
+    outputs = draft.outputs.subset(sorted(kept))
+    return _Mixer(draft.inputs, outputs, rows, numerators, context, bits), dropped
 
 
 def representative(context: Context) -> Prior:
@@ -214,9 +225,11 @@ def _locked(
     dropped: tuple[Label, ...],
 ) -> Locked:
     before = draft.floats() if isinstance(draft, Channel) else draft.matrix
-    keep = [draft.outputs.index(label) for label in table.outputs.labels]
-    moved = float(np.abs(before[:, keep] - table.floats()).max())
+    after = table.floats()
     if dropped:
+        keep = [draft.outputs.index(label) for label in table.outputs.labels]
         gone = [draft.outputs.index(label) for label in dropped]
-        moved = max(moved, float(before[:, gone].max()))
+        moved = max(float(before[:, gone].max()), float(np.abs(before[:, keep] - after).max()))
+    else:
+        moved = float(np.abs(before - after).max())
     return Locked(table, certificate, blend, dropped, moved)

@@ -67,7 +67,9 @@ class Problem:
                 [[float(Fraction(c, context.total)) for c in row] for row in context.counts]
             )
             given = np.divide(counts, masses, out=np.zeros_like(counts), where=masses > 0)
-            secret_masses = counts.sum(axis=1)
+            # A secret that never occurs constrains nothing.
+            occurs = counts.sum(axis=1) > 0
+            given, secret_masses = given[occurs], counts.sum(axis=1)[occurs]
         lower, upper, ratio = limits(notion)
         return cls(
             context, notion, prior.alphabet, masses, secret_masses, given, lower, upper, ratio
@@ -139,7 +141,7 @@ def supported(context: Context) -> tuple[Context, tuple[Label, ...]]:
     place = [context.inputs.index(label) for label in kept]
     return (
         Intervals(
-            Alphabet.of(kept),
+            context.inputs.subset(place),
             tuple(context.lower[i] for i in place),
             tuple(context.upper[i] for i in place),
         ),

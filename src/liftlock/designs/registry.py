@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,6 +42,20 @@ class Design:
     """Whether every draft keeps the budget that was asked for."""
     options: Mapping[str, str] | None = None
     """Options of its own: name and meaning."""
+
+    def accepts(self, option: str) -> bool:
+        """Tell whether the design takes an option of this name."""
+        return option in option_names(self)
+
+
+def option_names(design: Design) -> tuple[str, ...]:
+    """Return the names of the options that a design takes besides the utility."""
+    keywords = [
+        parameter.name
+        for parameter in inspect.signature(design.make).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name != "utility"
+    ]
+    return tuple(dict.fromkeys([*(design.options or {}), *keywords]))
 
 
 def kind_of(context: Context) -> Kind:
@@ -83,3 +98,15 @@ def check_fits(design: Design, context: Context, notion: Notion) -> None:
             f"the notion {notion.name}",
             f"it is made for {', '.join(design.notions)}",
         )
+
+
+def check_options(design: Design, options: Iterable[str]) -> None:
+    """Refuse an option that a design does not take, and name those it does."""
+    known = option_names(design)
+    for name in options:
+        if name not in known:
+            raise InputError(
+                f"the method {design.key} has no option of this name",
+                value=name,
+                remedy=f"it takes {', '.join(known)}" if known else "it takes no options",
+            )

@@ -10,6 +10,7 @@ from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import (
     Utility,
     mean_cost,
+    restricted,
     value,
     value_of_nothing,
     value_of_truth,
@@ -25,6 +26,7 @@ __all__ = [
     "Utility",
     "make_utility",
     "mean_cost",
+    "restricted",
     "value",
     "value_of_nothing",
     "value_of_truth",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,10 +68,20 @@ class Distortion:
                 matrix = matrix**2
         else:
             raise InputError("unknown loss", value=loss, remedy=f"known are {', '.join(LOSSES)}")
-        return cls(matrix, inputs, title=f"expected {loss} distortion")
+        return cls(matrix, inputs, name=loss, title=f"expected {loss} distortion")
+
+    def restricted(self, places: Sequence[int]) -> Distortion:
+        """Keep the rows of the inputs at some places; reproductions stay."""
+        return replace(self, loss=self.loss[list(places)])
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return the least expected loss of each row."""
+        symbols = np.shape(posteriors)[-1]
+        if symbols != len(self.loss):
+            raise InputError(
+                f"posteriors of {symbols} symbols, losses for {len(self.loss)}",
+                remedy="give the loss one row for each input",
+            )
         total: Floats = np.min(posteriors @ self.loss, axis=-1)
         return total
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,10 @@ class Mean:
     def of(cls, inputs: Alphabet) -> Mean:
         """Take the numbers from the coordinates or the labels of an alphabet."""
         return cls(tuple(points_of(inputs, "mean").tolist()))
+
+    def restricted(self, places: Sequence[int]) -> Mean:
+        """Keep the numbers of the symbols at some places."""
+        return Mean(tuple(self.points[i] for i in places))
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return the variance of each row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,17 @@ class Own:
                     value=[left.round(3).tolist(), right.round(3).tolist()],
                     remedy="seeing more must never cost more: give a concave function",
                 )
+
+    def restricted(self, places: Sequence[int]) -> Own:
+        """Give the function posteriors of all its symbols, with 0 at those that never occur."""
+        kept, symbols, function = np.array(places), self.symbols, self.function
+
+        def wide(posterior: Floats) -> float:
+            whole = np.zeros(symbols)
+            whole[kept] = posterior
+            return function(whole)
+
+        return Own(wide, len(kept), self.name, self.title)
 
     def costs(self, posteriors: Floats) -> Floats:
         """Call the function on each row."""

@@ -7,6 +7,7 @@ be made of extreme posteriors only: the reason why one solver serves all of them
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -43,6 +44,21 @@ class Utility(Protocol):
     def shown(self, cost: float, masses: Floats) -> float:
         """Turn a mean cost into the number people read, for a prior."""
         ...
+
+
+def restricted(utility: Utility, places: Sequence[int], symbols: int) -> Utility:
+    """Return the same utility when only the symbols at some places of `symbols` are left.
+
+    A utility that looks at posteriors alone stays as it is; one that knows its symbols has a method
+    `restricted(places)`.
+    """
+    if len(places) == symbols:
+        return utility
+    narrow = getattr(utility, "restricted", None)
+    if narrow is None:
+        return utility
+    found: Utility = narrow(places)
+    return found
 
 
 def mean_cost(utility: Utility, channel: Floats, masses: Floats) -> float:
