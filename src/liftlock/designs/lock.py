@@ -176,8 +176,7 @@ def _mixer(
     draft: Draft | Channel, context: Context, noise: float, bits: int
 ) -> tuple[_Mixer, tuple[Label, ...]]:
     """Drop noise outputs; return what mixes and rounds the rest, and what was dropped."""
-    exact = isinstance(draft, Channel)
-    matrix = draft.floats() if exact else np.clip(draft.matrix, 0.0, None)
+    matrix = draft.floats() if isinstance(draft, Channel) else np.clip(draft.matrix, 0.0, None)
     keep = np.flatnonzero(matrix.max(axis=0) > noise)
     rows = matrix[:, keep]
     empty = np.flatnonzero(rows.sum(axis=1) == 0)
@@ -186,7 +185,7 @@ def _mixer(
             "only noise outputs are left", where=f"input {draft.inputs.labels[int(empty[0])]!r}"
         )
     numerators: Integers | None = None
-    if exact:
+    if isinstance(draft, Channel):
         numerators = draft.weights[:, keep].astype(object)
     elif rows.size <= LARGE or bits > DEFAULT_BITS:
         numerators = np.ldexp(rows, _DRAFT_BITS).astype(np.int64).astype(object)

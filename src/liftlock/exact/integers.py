@@ -30,6 +30,8 @@ _BLOCK_ROWS = 32
 
 def as_integers(values: Sequence[int] | Integers) -> Integers:
     """Return an array of int64 when every value fits, else of Python integers."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        return values.copy()
     array = np.array(values, dtype=object)
     if array.size and max(abs(int(array.max())), abs(int(array.min()))).bit_length() > 63:
         return array

@@ -20,6 +20,8 @@ MOST_BITS = 62
 """The widest row that fits int64 and one 64-bit random word."""
 
 _DRAFT_BITS = 62
+LARGE = 1 << 18
+"""Matrices of more cells are rounded in float64 instead of unbounded integers."""
 
 
 def round_row(numerators: Sequence[int], bits: int = DEFAULT_BITS) -> list[int]:
@@ -46,8 +48,32 @@ def round_row(numerators: Sequence[int], bits: int = DEFAULT_BITS) -> list[int]:
 
 def round_rows(matrix: Floats, bits: int = DEFAULT_BITS) -> Integers:
     """Round every row of a float matrix to weights that sum to 2^bits, by largest remainder."""
+    if bits <= DEFAULT_BITS and matrix.size > LARGE:
+        return _round_large(matrix, bits)
     scaled = np.ldexp(matrix, _DRAFT_BITS).astype(np.int64).astype(object)
     return round_integer_rows(scaled, bits)
+
+
+def _round_large(matrix: Floats, bits: int) -> Integers:
+    """Round in float64 arithmetic: within two units of the shares, for millions of cells."""
+    totals = matrix.sum(axis=1)
+    if not (totals > 0).all():
+        raise RowError("a row without any weight", where=f"row {int(np.argmin(totals)) + 1}")
+    weights = np.empty(matrix.shape, dtype=np.int64)
+    scale = 1 << bits
+    for row, (values, total) in enumerate(zip(matrix, totals, strict=True)):
+        shares = np.ldexp(values / total, bits)
+        whole = shares.astype(np.int64)
+        missing = scale - int(whole.sum())
+        if missing:
+            rest = np.flatnonzero(shares > whole)
+            if 0 < missing <= len(rest):
+                order = np.argsort(-(shares[rest] - whole[rest]), kind="stable")
+                whole[rest[order[:missing]]] += 1
+            else:  # the float sum was off: the largest share can best bear it
+                whole[int(np.argmax(whole))] += missing
+        weights[row] = whole
+    return weights
 
 
 def round_integer_rows(matrix: Integers, bits: int = DEFAULT_BITS) -> Integers:
