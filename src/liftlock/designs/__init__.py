@@ -1,12 +1,18 @@
 """Designs propose drafts; `lock` turns a draft into a certified table."""
 
+from liftlock.designs.arc import arc
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft, Optimality
+from liftlock.designs.k_rr import k_rr
 from liftlock.designs.lock import Locked, lock
 from liftlock.designs.optimal import optimal
 from liftlock.designs.problem import Problem, supported
+from liftlock.designs.published_response import published_response
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import safe_response
+from liftlock.designs.subset_merging import subset_merging
+from liftlock.designs.subset_selection import subset_selection
+from liftlock.designs.watchdog import watchdog
 
 __all__ = [
     "DESIGNS",
@@ -15,8 +21,14 @@ __all__ = [
     "Locked",
     "Optimality",
     "Problem",
+    "arc",
+    "k_rr",
     "lock",
     "optimal",
+    "published_response",
     "safe_response",
+    "subset_merging",
+    "subset_selection",
     "supported",
+    "watchdog",
 ]

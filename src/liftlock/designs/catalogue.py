@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from liftlock.designs.arc import DESIGN as ARC
+from liftlock.designs.k_rr import DESIGN as K_RR
 from liftlock.designs.optimal import DESIGN as OPTIMAL
+from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
+from liftlock.designs.subset_merging import DESIGN as SUBSET_MERGING
+from liftlock.designs.subset_selection import DESIGN as SUBSET_SELECTION
+from liftlock.designs.watchdog import DESIGN as WATCHDOG
 
 DESIGNS: Mapping[str, Design] = {
     design.key: design
     for design in (
         OPTIMAL,
+        PUBLISHED_RESPONSE,
         SAFE_RESPONSE,
+        WATCHDOG,
+        SUBSET_MERGING,
+        ARC,
+        K_RR,
+        SUBSET_SELECTION,
     )
 }
 """Every design, by key."""

@@ -1,0 +1,391 @@
+"""Merging symbols: how a notion judges an output that stands for several symbols alike.
+
+An output that every symbol of a set A gives with one and the same probability has the lifts
+
+    l(s, A) = P(A | s) / P(A),
+
+whatever that probability is. Watchdog, subset merging and subset response are built on them.
+
+Source: 002 eq. (9), eq. (10), eq. (14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.context import Context, Joint
+from liftlock.designs.draft import Draft
+from liftlock.designs.lock import representative
+from liftlock.designs.problem import limits, never
+from liftlock.designs.registry import LIFT_NOTIONS
+from liftlock.errors import InputError, NotDefined
+from liftlock.exact.integers import Floats
+from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
+from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
+from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
+from liftlock.notions.ldp import LDP
+from liftlock.notions.notion import Notion
+
+MERGING_NOTIONS = (
+    *LIFT_NOTIONS,
+    "ldp",
+    "l1_lift",
+    "l1_lift_inverse",
+    "chi2_lift",
+    "chi2_lift_inverse",
+    "alpha_lift",
+    "alpha_lift_inverse",
+)
+"""Notions that look at one output at a time and are content when nothing is released."""
+
+HAIR = 1e-13
+"""Floats may miss a limit by this much, relatively; `lock` takes care of the hair."""
+
+_BEYOND = 1e200
+"""Where infinite risks start, so that they can still be told apart."""
+
+Function: TypeAlias = Callable[[Floats, Floats], Floats]
+"""Of lifts and the masses of the secrets, one column for each output, to one number for each."""
+Indices: TypeAlias = npt.NDArray[np.intp]
+
+
+# --- how a notion judges one output ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """How notions judge outputs by their lifts: how risky each is, and whether it is allowed."""
+
+    risk: Function
+    """What Algorithm 1 orders by: max-lift + 1/min-lift, or the value of the measure."""
+    strain: Function
+    """At most 1 when the output is allowed."""
+
+    @classmethod
+    def of(cls, notions: Iterable[Notion]) -> Gauge:
+        """Judge by several notions at once: risks add up, and the tightest limit decides.
+
+        >>> from liftlock.notions.lip import LIP
+        >>> gauge = Gauge.of([LIP("ln 2")])
+        >>> lifts, masses = np.array([[1.5, 4.0], [0.5, 0.5]]), np.array([[0.5], [0.5]])
+        >>> gauge.risk(lifts, masses).tolist(), gauge.safe(lifts, masses).tolist()
+        ([3.5, 6.0], [True, False])
+        """
+        parts = [_judge(notion) for notion in notions]
+
+        def risk(lifts: Floats, masses: Floats) -> Floats:
+            total: Floats = np.sum([part.risk(lifts, masses) for part in parts], axis=0)
+            # Among outputs that rule a secret out, prefer those that rule out less.
+            lost = np.where(lifts > 0, 0.0, masses).sum(axis=0)
+            return np.where(total < _BEYOND, total, _BEYOND * (1.0 + lost))
+
+        def strain(lifts: Floats, masses: Floats) -> Floats:
+            most: Floats = np.max([part.strain(lifts, masses) for part in parts], axis=0)
+            return most
+
+        return cls(risk, strain)
+
+    def safe(self, lifts: Floats, masses: Floats) -> npt.NDArray[np.bool_]:
+        """Tell which outputs are allowed."""
+        return np.asarray(self.strain(lifts, masses) <= 1.0 + HAIR)
+
+
+def _judge(notion: Notion) -> Gauge:
+    """Return the gauge of one notion."""
+    if isinstance(notion, L1Lift | L1LiftInverse | Chi2Lift | Chi2LiftInverse):
+        return _mean_gauge(notion)
+    if isinstance(notion, AlphaLift | AlphaLiftInverse):
+        return _norm_gauge(notion)
+    lower, upper, ratio = limits(notion)
+
+    def risk(lifts: Floats, masses: Floats) -> Floats:  # noqa: ARG001
+        top, bottom = lifts.max(axis=0), lifts.min(axis=0)
+        if ratio is not None:
+            return _ratio(top, bottom)
+        total: Floats = np.zeros_like(top)
+        if upper < np.inf:
+            total = total + top
+        if lower > 0:
+            total = total + _ratio(1.0, bottom)
+        return total
+
+    def strain(lifts: Floats, masses: Floats) -> Floats:  # noqa: ARG001
+        top, bottom = lifts.max(axis=0), lifts.min(axis=0)
+        if ratio is not None:
+            spread: Floats = _ratio(top, bottom) / ratio
+            return spread
+        above: Floats = top / upper
+        return np.maximum(above, _ratio(lower, bottom)) if lower > 0 else above
+
+    return Gauge(risk, strain)
+
+
+def _mean_gauge(notion: L1Lift | L1LiftInverse | Chi2Lift | Chi2LiftInverse) -> Gauge:
+    """Judge by the mean of abs(l - 1) or (l - 1)^2, or of the same with 1/l.
+
+    Source: 002 eq. (31), eq. (32), eq. (34), eq. (35).
+    """
+    inverse = isinstance(notion, L1LiftInverse | Chi2LiftInverse)
+    squared = isinstance(notion, Chi2Lift | Chi2LiftInverse)
+    assert isinstance(notion.budget, Fraction)
+    limit = float(notion.budget)
+
+    def risk(lifts: Floats, masses: Floats) -> Floats:
+        distance = np.abs((_ratio(1.0, lifts) if inverse else lifts) - 1.0)
+        value: Floats = np.where(
+            masses > 0, masses * (distance**2 if squared else distance), 0.0
+        ).sum(axis=0)
+        return value
+
+    def strain(lifts: Floats, masses: Floats) -> Floats:
+        value, bound = risk(lifts, masses), limit
+        if squared:
+            value, bound = np.sqrt(value), float(np.sqrt(limit))
+        # Off 0, so that a budget of 0 is met by lifts that are 1 to the last bit but one.
+        return (1.0 + value) / (1.0 + bound)
+
+    return Gauge(risk, strain)
+
+
+def _norm_gauge(notion: AlphaLift | AlphaLiftInverse) -> Gauge:
+    """Judge by the alpha-norm of l, or of 1/l.
+
+    Source: 002 eq. (33), eq. (36).
+    """
+    inverse = isinstance(notion, AlphaLiftInverse)
+    assert isinstance(notion.budget, Fraction)
+    limit = float(notion.budget)
+    order = None if notion.order is None else float(notion.order)
+    if order is not None and order < 1:
+        raise NotDefined(
+            f"merging for {notion.name}", f"order {order:g}", "use an order of 1 or more"
+        )
+    if limit < 1:
+        raise InputError(
+            f"no mechanism has {notion.name} below 1, not even one that releases nothing",
+            value=limit,
+            remedy="the smallest feasible budget is 1",
+        )
+
+    def risk(lifts: Floats, masses: Floats) -> Floats:
+        values = _ratio(1.0, lifts) if inverse else lifts
+        most: Floats = np.where(masses > 0, values, 0.0).max(axis=0)
+        if order is None:
+            return most
+        finite = np.where(np.isfinite(most), most, 1.0)
+        # Relative to the largest, so that high orders do not overflow.
+        scaled = np.minimum(values / finite, 1.0)
+        norm = (masses * scaled**order).sum(axis=0) ** (1.0 / order)
+        return np.where(np.isfinite(most), finite * norm, np.inf)
+
+    def strain(lifts: Floats, masses: Floats) -> Floats:
+        share: Floats = risk(lifts, masses) / limit
+        return share
+
+    return Gauge(risk, strain)
+
+
+def _ratio(above: Floats | float, below: Floats) -> Floats:
+    """Divide, with infinity where the divisor is 0."""
+    shape = np.broadcast_shapes(np.shape(above), below.shape)
+    quotient: Floats = np.divide(above, below, out=np.full(shape, np.inf), where=below > 0)
+    return quotient
+
+
+# --- sets of symbols ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Symbols that can be merged: amounts that add up under union, and the lifts they give.
+
+    For a joint the amounts of a set A are P(s, A), one row for each secret. When the secret is X
+    itself, the lifts of A are 1/P(A) inside and 0 outside, so that P(A) and the number of symbols
+    are enough.
+    """
+
+    inputs: Alphabet
+    masses: Floats
+    """P(x); 0 only under LDP, which asks for a row for every symbol."""
+    amounts: Floats
+    """One column for each symbol."""
+    secret_masses: Floats | None
+    """P(s) of the secrets that occur, one row; None when the secret is X itself."""
+    gauge: Gauge
+
+    @classmethod
+    def of(cls, context: Context, *notions: Notion) -> Pool:
+        """Read a prior or a joint, and the notions that every output must keep."""
+        zero = never(context)
+        if zero and not all(isinstance(notion, LDP) for notion in notions):
+            raise InputError(
+                "the prior gives an input probability 0",
+                value=zero[0],
+                remedy="drop it with supported(context), or smooth the prior",
+            )
+        gauge = Gauge.of(notions)
+        masses = representative(context).floats()
+        if not isinstance(context, Joint):
+            amounts = np.vstack([masses, np.ones_like(masses)])
+            return cls(context.inputs, masses, amounts, None, gauge)
+        rows = [row for row in context.counts if any(row)]
+        amounts = np.array([[float(Fraction(c, context.total)) for c in row] for row in rows])
+        secret_masses = np.array([[float(Fraction(sum(row), context.total))] for row in rows])
+        return cls(context.inputs, masses, amounts, secret_masses, gauge)
+
+    def lifts(self, amounts: Floats) -> tuple[Floats, Floats]:
+        """Return lifts and secret masses of sets of symbols, one column for each."""
+        if self.secret_masses is None:
+            whole = amounts[1] >= len(self.masses)
+            inside = np.where(whole, 1.0, amounts[0])
+            outside = np.where(whole, 0.0, 1.0 - inside)
+            return np.vstack([_ratio(1.0, inside), np.where(whole, 1.0, 0.0)]), np.vstack(
+                [inside, outside]
+            )
+        expected = amounts.sum(axis=0) * self.secret_masses
+        # A set that never occurs gets lifts of 0: unsafe, until it joins one that does.
+        lifts = np.divide(amounts, expected, out=np.zeros_like(amounts), where=expected > 0)
+        return lifts, self.secret_masses
+
+    def gather(self, symbols: Sequence[int] | Indices) -> Floats:
+        """Return the amounts of one set, as a column."""
+        found: Floats = self.amounts[:, np.asarray(symbols, dtype=np.intp)].sum(
+            axis=1, keepdims=True
+        )
+        return found
+
+    def risks(self, amounts: Floats) -> Floats:
+        """Return the risk of each set."""
+        return self.gauge.risk(*self.lifts(amounts))
+
+    def safe(self, amounts: Floats) -> npt.NDArray[np.bool_]:
+        """Tell which sets may be an output."""
+        return self.gauge.safe(*self.lifts(amounts))
+
+    def is_safe(self, symbols: Sequence[int]) -> bool:
+        """Tell whether one set may be an output."""
+        return bool(self.safe(self.gather(symbols))[0])
+
+    def split(self) -> tuple[list[int], list[int]]:
+        """Return the low-risk and the high-risk symbols.
+
+        Source: 002 eq. (6), eq. (7), eq. (37).
+        """
+        safe = self.safe(self.amounts) & (self.masses > 0)
+        return np.flatnonzero(safe).tolist(), np.flatnonzero(~safe).tolist()
+
+
+def repair(pool: Pool, unsafe: list[int], others: list[list[int]]) -> list[list[int]]:
+    """Let an unsafe set absorb others until it is safe; return all sets, the repaired one last.
+
+    If one of the others is enough, the one that costs the least mutual information is taken;
+    otherwise the one that leaves the least risk. What turns out to be superfluous is given back.
+    The whole alphabet has lift 1, so this always ends in a safe set.
+
+    Source: 002 Algorithm 1, lines 12-15; that low-risk symbols may be absorbed is our own addition.
+    """
+    if pool.is_safe(unsafe) or not others:
+        return [*others, unsafe]
+    others = list(others)
+    base, merged = unsafe, list(unsafe)
+    taken: list[list[int]] = []
+    amounts = np.hstack([pool.gather(other) for other in others])
+    weights = np.array([pool.masses[other].sum() for other in others])
+    while others and not pool.is_safe(merged):
+        candidates = pool.gather(merged) + amounts
+        enough = pool.safe(candidates)
+        if enough.any():
+            cost = _merging_cost(float(pool.masses[merged].sum()), weights)
+            best = int(np.argmin(np.where(enough, cost, np.inf)))
+        else:
+            best = int(np.argmin(pool.risks(candidates)))
+        taken.append(others.pop(best))
+        merged = merged + taken[-1]
+        amounts, weights = np.delete(amounts, best, axis=1), np.delete(weights, best)
+    for piece in sorted(taken, key=lambda piece: -float(pool.masses[piece].sum())):
+        without = base + [x for other in taken if other is not piece for x in other]
+        if pool.is_safe(without):
+            taken = [other for other in taken if other is not piece]
+            others.append(piece)
+    return [*others, base + [x for piece in taken for x in piece]]
+
+
+def equivocation(pool: Pool, groups: Iterable[Sequence[int]]) -> float:
+    """Return H(X | the set that X is in), in nats.
+
+    Source: 002 eq. (13).
+    """
+    sets = np.array([pool.masses[np.asarray(group, dtype=np.intp)].sum() for group in groups])
+    return float(_x_log_x(sets).sum() - _x_log_x(pool.masses).sum())
+
+
+def _merging_cost(mass: float, others: Floats) -> Floats:
+    """Return how much mutual information is lost when sets of these masses are merged."""
+    return _x_log_x(mass + others) - _x_log_x(np.asarray(mass)) - _x_log_x(others)
+
+
+def _x_log_x(values: Floats) -> Floats:
+    product: Floats = values * np.log(np.where(values > 0, values, 1.0))
+    return product
+
+
+# --- drafts ---------------------------------------------------------------------------------------
+
+
+def merged_draft(pool: Pool, groups: list[list[int]], method: str, remarks: list[str]) -> Draft:
+    """Return the channel that reports the set a symbol is in."""
+    ordered = in_order(groups)
+    matrix = np.zeros((len(pool.masses), len(ordered)))
+    for y, group in enumerate(ordered):
+        matrix[group, y] = 1.0
+    return Draft.of(
+        pool.inputs, names_of(pool.inputs, ordered), matrix, method=method, remarks=remarks
+    )
+
+
+def in_order(groups: Iterable[list[int]]) -> list[list[int]]:
+    """Sort symbols inside their groups, and groups by their first symbol."""
+    return sorted(sorted(group) for group in groups if group)
+
+
+def names_of(inputs: Alphabet, groups: Sequence[Sequence[int]]) -> list[Label]:
+    """Name the outputs: a symbol alone keeps its label, a set is written ``a | b``.
+
+    >>> names_of(Alphabet.of(["a", "b", "c", "d"]), [[0], [1, 3], [2]])
+    ['a', 'b | d', 'c']
+    """
+    names: list[Label] = []
+    used: set[Label] = set(inputs.labels)
+    for group in groups:
+        if len(group) == 1:
+            names.append(inputs.labels[group[0]])
+            continue
+        shown = [str(inputs.labels[x]) for x in group]
+        if len(shown) > 8:
+            shown = [*shown[:4], f"{len(shown) - 5} more", shown[-1]]
+        name = plain = " | ".join(shown)
+        count = 1
+        while name in used:
+            count += 1
+            name = f"{plain} ({count})"
+        used.add(name)
+        names.append(name)
+    return names
+
+
+def listed(inputs: Alphabet, symbols: Sequence[int]) -> str:
+    """Write some symbols in a sentence."""
+    shown = ", ".join(repr(inputs.labels[x]) for x in sorted(symbols)[:5])
+    return shown + (f" and {len(symbols) - 5} more" if len(symbols) > 5 else "")
+
+
+def further(also: Notion | Sequence[Notion]) -> tuple[Notion, ...]:
+    """Read the option `also`: one notion or several."""
+    return tuple(also) if isinstance(also, Sequence) else (also,)
