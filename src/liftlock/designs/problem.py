@@ -15,6 +15,7 @@ from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Ball, Context, Family, Intervals, Joint, PriorSet
 from liftlock.designs.lock import representative
 from liftlock.errors import InputError, NotDefined
+from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
 from liftlock.notions.alip import ALIP, MaxLift, MinLift
 from liftlock.notions.ldp import LDP
@@ -103,6 +104,25 @@ def limits(notion: Notion) -> tuple[float, float, float | None]:
         if isinstance(notion, MinLift):
             return 1 / ratio, np.inf, None
         return 0.0, np.inf, ratio
+    raise NotDefined(
+        "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
+    )
+
+
+def ldp_budget(notion: Notion) -> Budget:
+    """Return the LDP budget that implies a notion under every prior: the smaller of its budgets.
+
+    Source: 000 Thm 1 converse, Cor 2.
+
+    >>> str(ldp_budget(ALIP(lower="1.3", upper="0.7")))
+    '0.7'
+    """
+    if isinstance(notion, LIP):
+        return notion.epsilon
+    if isinstance(notion, ALIP):
+        return min(notion.lower, notion.upper, key=float)
+    if isinstance(notion, MaxLift | MinLift | LDP) and isinstance(notion.budget, Budget):
+        return notion.budget
     raise NotDefined(
         "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
     )
