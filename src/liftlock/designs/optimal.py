@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
@@ -21,6 +22,15 @@ from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
+
+_WORTHLESS = 1e-12
+"""A mechanism that saves a smaller share of the cost of releasing nothing releases nothing."""
+
+_ASSIGN = 1_000_000
+"""Beyond so many cells outputs are named greedily."""
+
+_ZERO_BUDGET = "a budget of 0 allows nothing to be said: the output is constant"
+_NOTHING_BETTER = "nothing that the budget allows is better than no release: the output is constant"
 
 How = Literal["auto", "generation", "enumeration"]
 
@@ -63,7 +73,7 @@ def optimal(
     goal = utility if utility is not None else MutualInformation()
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
     if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
-        return _constant(problem, goal)
+        return _constant(problem, goal, np.inf, DESIGN.key, _ZERO_BUDGET)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
         return _distortion(problem, goal, clock)
     oracle = _oracle(problem, goal, how)
@@ -101,22 +111,11 @@ def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock) -> Dra
     return draft_of(problem, goal, generate(problem.masses, goal, oracle, clock), DESIGN.key)
 
 
-def _constant(problem: Problem, goal: Utility) -> Draft:
-    """With a budget of 0 only the constant mechanism is left, and it is the optimum."""
-    cost = float(goal.costs(problem.masses[None, :])[0])
-    return Draft.of(
-        problem.inputs,
-        ["nothing"],
-        np.ones((len(problem.masses), 1)),
-        method=DESIGN.key,
-        optimality=Optimality(goal.name, cost, cost, cost),
-        remarks=["a budget of 0 allows nothing to be said: the output is constant"],
-    )
-
-
 def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -> Draft:
     """Turn a decomposition of the prior into a draft with named outputs."""
-    outputs = named_outputs(problem.inputs, solution)
+    if solution.cost >= solution.reference * (1.0 - _WORTHLESS):
+        return _constant(problem, goal, solution.bound, method, _NOTHING_BETTER)
+    outputs, order = named_outputs(problem.inputs, solution.columns, solution.weights)
     proof = Optimality(
         goal.name,
         solution.cost,
@@ -128,51 +127,59 @@ def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -
         solution.stopped,
     )
     remarks = [f"{len(outputs)} outputs for {len(problem.inputs)} inputs"]
-    if len(outputs) == 1:
-        remarks.append(
-            "releasing nothing is already optimal at this budget: the output is constant"
-        )
     if solution.stopped:
         remarks.append(f"stopped early, with a proved gap of {solution.gap:.2g}")
     return Draft.of(
         problem.inputs,
         outputs,
-        solution.channel(problem.masses),
+        solution.channel(problem.masses)[:, order],
         method=method,
         optimality=proof,
         remarks=remarks,
     )
 
 
-def named_outputs(inputs: Alphabet, solution: Solution) -> Alphabet:
-    """Name each output after the input it is most likely to come from, each name once.
-
-    A name is only a name: what an output says is its posterior.
-    """
-    joint = solution.columns * solution.weights[:, None]
-    if len(joint) == 1:
-        return Alphabet.of(["nothing"])
-    if len(joint) > len(inputs):
-        return Alphabet.of(range(len(joint)))
-    places = _assigned(joint)
-    points = inputs.coordinates
-    return Alphabet.of(
-        [inputs.labels[x] for x in places], None if points is None else [points[x] for x in places]
+def _constant(problem: Problem, goal: Utility, bound: float, method: str, remark: str) -> Draft:
+    """Release nothing, when nothing else is allowed or nothing is better."""
+    cost = float(goal.costs(problem.masses[None, :])[0])
+    return Draft.of(
+        problem.inputs,
+        ["nothing"],
+        np.ones((len(problem.masses), 1)),
+        method=method,
+        optimality=Optimality(goal.name, cost, min(bound, cost), cost),
+        remarks=[remark],
     )
 
 
-def _assigned(joint: Floats) -> list[int]:
-    if joint.size <= 1_000_000:
+def named_outputs(
+    inputs: Alphabet, columns: Floats, weights: Floats
+) -> tuple[Alphabet, npt.NDArray[np.intp]]:
+    """Name each output after an input it is likely to come from, and order them like the inputs.
+
+    The names are matched so that P(Y = X) is largest; a name is only a name, and what an output
+    says is its posterior. Returns the outputs and the order of the columns.
+    """
+    joint = columns * weights[:, None]
+    if len(joint) > len(inputs):
+        return Alphabet.of(range(len(joint))), np.arange(len(joint))
+    places = _assigned(joint)
+    order = np.argsort(places)
+    return inputs.subset(int(x) for x in places[order]), order
+
+
+def _assigned(joint: Floats) -> npt.NDArray[np.intp]:
+    if joint.size <= _ASSIGN:
         from scipy.optimize import linear_sum_assignment
 
-        return [int(x) for x in linear_sum_assignment(-joint)[1]]
+        return np.asarray(linear_sum_assignment(-joint)[1], dtype=np.intp)
     free = np.ones(joint.shape[1], dtype=bool)
-    places = np.full(len(joint), -1)
+    places = np.zeros(len(joint), dtype=np.intp)
     for k in np.argsort(-joint.max(axis=1)):
         x = int(np.argmax(np.where(free, joint[k], -1.0)))
         free[x] = False
         places[k] = x
-    return [int(x) for x in places]
+    return places
 
 
 DESIGN = Design(
