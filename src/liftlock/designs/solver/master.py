@@ -57,6 +57,9 @@ class Master:
         self._highs.addRows(
             n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), none, np.zeros(0)
         )
+        # One more row for the sum of the weights, which binds only while the prices are boxed:
+        # without it prices that no box admits would make the problem unbounded.
+        self._highs.addRow(-np.inf, np.inf, 0, none, np.zeros(0))
         # Two slacks for each row: their costs are the ends of the box that its price lies in.
         # Without a box they are fixed at 0.
         starts = np.arange(2 * n, dtype=np.int32)
@@ -83,6 +86,7 @@ class Master:
         new, prices = np.ascontiguousarray(columns[fresh]), np.asarray(costs)[fresh]
         scaled = (new / self.masses - self.floor) / (1.0 - self.floor)
         scaled[np.abs(scaled) < 1e-14] = 0.0
+        scaled = np.hstack([scaled, np.ones((len(fresh), 1))])
         where = scaled != 0
         starts = np.concatenate(([0], np.cumsum(where.sum(axis=1))[:-1])).astype(np.int32)
         index = np.nonzero(where)[1].astype(np.int32)
@@ -120,6 +124,7 @@ class Master:
             if self._boxed:
                 zeros = np.zeros(2 * n)
                 self._highs.changeColsBounds(2 * n, self._slacks, zeros, zeros)
+                self._highs.changeRowBounds(n, -np.inf, np.inf)
             self._boxed = False
             return
         middle = self._row_prices(centre)
@@ -131,6 +136,7 @@ class Master:
             self._highs.changeColsBounds(
                 2 * n, self._slacks, np.zeros(2 * n), np.full(2 * n, np.inf)
             )
+            self._highs.changeRowBounds(n, 1.0, 1.0)
         self._boxed = True
 
     def solve(self) -> Mixture:
@@ -138,13 +144,13 @@ class Master:
         self._highs.run()
         found = self._highs.getSolution()
         values = np.array(found.col_value)
-        prices = np.array(found.row_dual)
+        *row_prices, sum_price = found.row_dual
         slacks = len(self._slacks)
         weights = values[slacks:]
         weights[weights < _KEEP] = 0.0
         cost = float(self._highs.getInfo().objective_function_value)
         filled = float(np.abs(values[:slacks]).sum()) if self._boxed else 0.0
-        return Mixture(cost, self._duals(prices), weights, filled)
+        return Mixture(cost, self._duals(np.array(row_prices)) + sum_price, weights, filled)
 
     def _duals(self, prices: Floats) -> Floats:
         """Turn the prices of scaled rows into y; a constant shift pays for the floor."""
