@@ -11,6 +11,7 @@ from liftlock.designs.published_response import published_response
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import safe_response
 from liftlock.designs.subset_merging import subset_merging
+from liftlock.designs.subset_response import subset_response
 from liftlock.designs.subset_selection import subset_selection
 from liftlock.designs.watchdog import watchdog
 
@@ -28,6 +29,7 @@ __all__ = [
     "published_response",
     "safe_response",
     "subset_merging",
+    "subset_response",
     "subset_selection",
     "supported",
     "watchdog",

@@ -11,6 +11,7 @@ from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
 from liftlock.designs.subset_merging import DESIGN as SUBSET_MERGING
+from liftlock.designs.subset_response import DESIGN as SUBSET_RESPONSE
 from liftlock.designs.subset_selection import DESIGN as SUBSET_SELECTION
 from liftlock.designs.watchdog import DESIGN as WATCHDOG
 
@@ -22,6 +23,7 @@ DESIGNS: Mapping[str, Design] = {
         SAFE_RESPONSE,
         WATCHDOG,
         SUBSET_MERGING,
+        SUBSET_RESPONSE,
         ARC,
         K_RR,
         SUBSET_SELECTION,
