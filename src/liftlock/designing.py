@@ -17,7 +17,7 @@ from liftlock.designs.lock import Locked, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.problem import limits, supported
 from liftlock.designs.registry import Design, check_fits, check_options, find_design
-from liftlock.errors import InputError, NotDefined
+from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.mechanism import Mechanism, Origin
 from liftlock.notions.alip import ALIP, MaxLift, extremes, lower_reading, upper_reading
@@ -35,6 +35,11 @@ from liftlock.utility.utility import (
 )
 
 _LISTED = 5
+_ONLY_EXACT = (
+    "a budget of 0 leaves no room for rounding, so nothing is released; "
+    "a tiny one, such as 1e-9, may allow much more"
+)
+_AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
 def design(
@@ -60,7 +65,16 @@ def design(
     """
     order = _Order.of(context, notion, utility, method, options)
     draft = order.constant() if order.nothing_allowed else order.draft()
-    return order.mechanism(draft, lock_channel(draft, notion, order.context, bits=bits))
+    try:
+        locked = lock_channel(draft, notion, order.context, bits=bits)
+    except NotCertified as refusal:
+        if order.entry.keeps and not options.get("as_published"):
+            raise
+        true, _ = true_guarantee(rounded(draft, bits=bits), notion, order.context)
+        raise NotCertified(
+            refusal.certificate, f"{true}; to make it under that: {_AS_PUBLISHED}"
+        ) from None
+    return order.mechanism(draft, locked)
 
 
 def design_as_published(
@@ -84,6 +98,8 @@ def design_as_published(
     >>> design_as_published(prior, LIP("1"), method="safe-response").certificate.guarantee
     'alip(lower=0.2118577304, upper=1.0000000001)'
     """
+    if find_design(method, DESIGNS).accepts("as_published"):
+        options = {"as_published": True} | options
     order = _Order.of(context, notion, utility, method, options)
     draft = order.draft()
     true, remark = true_guarantee(rounded(draft, bits=bits), notion, order.context)
@@ -164,9 +180,7 @@ class _Order:
 
     @property
     def nothing_allowed(self) -> bool:
-        """Whether the budget allows no output to say anything: 0 on either side, and S = X."""
-        if isinstance(self.context, Joint):
-            return False  # an output may speak of X and still be independent of the secret
+        """Whether the budget is 0 on either side, so that no belief may move at all."""
         try:
             lower, upper, ratio = limits(self.notion)
         except NotDefined:
@@ -174,10 +188,15 @@ class _Order:
         return 1.0 in (lower, upper, ratio)
 
     def constant(self) -> Draft:
-        """Return the mechanism that says nothing, with the proof that none is better."""
+        """Return the mechanism that says nothing; where the secret is X itself, none is better.
+
+        Outputs that speak of X and are independent of a secret behind it may exist, but integers of
+        fixed width can hardly ever be independent *exactly*, as a budget of 0 demands.
+        """
         inputs, goal = self.context.inputs, self.goal
         masses = representative(self.context).floats()
         cost = float(goal.costs(masses[None, :])[0])
+        hidden = isinstance(self.context, Joint)
         label: Label = "nothing"
         if isinstance(goal, Distortion):  # its outputs are taken at their word
             label = goal.reproductions.labels[int(np.argmin(masses @ goal.loss))]
@@ -186,8 +205,8 @@ class _Order:
             [label],
             [[1.0]] * len(inputs),
             method=self.entry.key,
-            optimality=Optimality(goal.name, cost, cost, abs(cost)),
-            remarks=["a budget of 0 allows nothing else"],
+            optimality=None if hidden else Optimality(goal.name, cost, cost, abs(cost)),
+            remarks=[_ONLY_EXACT if hidden else "a budget of 0 allows nothing else"],
         )
 
     def draft(self) -> Draft:
@@ -208,10 +227,11 @@ class _Order:
             more = len(self.dropped) - _LISTED
             shown += f" and {more} more" if more > 0 else ""
             remarks.append(f"left out because they never occur: {shown}")
-        if (locked.channel.floats() == locked.channel.floats()[:1]).all():
+        floats = locked.channel.floats()
+        if (floats == floats[:1]).all() and not any("constant" in text for text in remarks):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         proved = draft.optimality
-        if proved is not None and proved.stopped:
+        if proved is not None and proved.stopped and not any("stopped" in t for t in remarks):
             remarks.append(
                 f"stopped after {proved.seconds:.3g} s, before the gap that was asked for"
             )

@@ -24,6 +24,7 @@ from liftlock.mechanism import FORMAT as MECHANISM
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
 from liftlock.storage import MOST_DIGITS, located, parse_json, read_text, shaped
+from liftlock.utility.distortion import Distortion
 
 NEAR_ONE = Fraction(1, 10**9)
 """Sums this close to 1 are normalised exactly (and it is said); others are refused."""
@@ -32,6 +33,9 @@ MOST_CELLS = 4_000_000
 """Tables with more cells are refused: an exact audit of them takes hours and gigabytes."""
 
 MOST_PAIRS = 20_000_000
+
+MOST_LOSS = 1e12
+"""Larger losses would drown the differences between the smaller ones."""
 
 _KEPT_DIGITS = 36
 _SHORT_BITS = 4096
@@ -485,6 +489,44 @@ def _written_prior(data: Any) -> tuple[str, list[tuple[Any, Any]]] | None:
 def _stored_context(place: Path, data: Any) -> Context:
     with located(place), shaped():
         return context_from_data(data)
+
+
+def read_loss(path: str | Path, inputs: Alphabet) -> Distortion:
+    """Read a loss: a CSV whose rows are the inputs and whose columns are reproductions of them."""
+    place = Path(path)
+    sheet = _parse_sheet(place, read_text(place))
+    rows: dict[Label, list[float]] = {}
+    for label, (line, cells) in zip(_labels(sheet).labels, sheet.rows, strict=True):
+        rows[label] = [_loss(sheet, line, column, cells[column]) for column in range(1, len(cells))]
+    missing = [label for label in inputs.labels if str(label) not in rows]
+    extra = set(rows) - {str(label) for label in inputs.labels}
+    if missing or extra:
+        raise FileError(
+            "rows that are not the inputs" if extra else "no row for an input",
+            where=str(place),
+            value=sorted(map(str, extra))[:5] or missing[:5],
+            remedy="give the loss one row for each input",
+        )
+    losses = [rows[str(label)] for label in inputs.labels]
+    return Distortion.of(losses, _like(sheet.header[1:], inputs))
+
+
+def _loss(sheet: Sheet, line: int, column: int, cell: str) -> float:
+    value = _number(sheet, line, column, cell, "loss")
+    if value > MOST_LOSS:
+        raise FileError(
+            f"loss above {MOST_LOSS:g}",
+            where=sheet.where(line, column),
+            value=cell,
+            remedy="measure it in a larger unit",
+        )
+    return float(value)
+
+
+def _like(names: Sequence[str], inputs: Alphabet) -> Alphabet:
+    """Take the labels of the inputs where a name is the text of one (a CSV knows only text)."""
+    known = {str(label): label for label in inputs.labels}
+    return Alphabet.of(known.get(name, name) for name in names)
 
 
 def read_joint(path: str | Path) -> Joint:

@@ -90,3 +90,20 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
         return
     with console.status(text) as status:
         yield lambda step: status.update(f"{text}: {step}")
+
+
+@contextmanager
+def stepping(text: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar of how far a long work has come, when somebody is looking."""
+    console = make_console(error=True)
+    if not console.is_terminal:
+        yield lambda _step, _done, _total: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(text, total=None)
+        yield lambda step, done, total: bar.update(
+            task, description=f"{text}: {step}", completed=done, total=total
+        )

@@ -9,8 +9,11 @@ import click
 
 from liftlock import __version__
 from liftlock.cli.audit import audit_command
+from liftlock.cli.compare import compare_command
 from liftlock.cli.console import silence
 from liftlock.cli.demo import demo_command
+from liftlock.cli.design import design_command
+from liftlock.cli.designs import designs_command
 from liftlock.cli.lock import lock_command
 from liftlock.cli.probe import probe_command
 from liftlock.cli.relations import notions_command, relations_command
@@ -51,9 +54,11 @@ class Commands(click.Group):
 def group(context: click.Context) -> None:
     """Context-aware local privacy that can be checked.
 
-    Start with `liftlock demo`: a minute, on data it makes itself. Then audit your own matrix:
+    Start with `liftlock demo`: a minute, on data it makes itself. Then design a mechanism of your
+    own, or audit one that you have:
 
     \b
+    liftlock design --prior prior.csv --epsilon 1 -o mechanism.json
     liftlock audit channel.csv --prior prior.csv
     """
     if context.invoked_subcommand is None:
@@ -62,6 +67,9 @@ def group(context: click.Context) -> None:
 
 for command in (
     demo_command,
+    design_command,
+    designs_command,
+    compare_command,
     audit_command,
     lock_command,
     probe_command,

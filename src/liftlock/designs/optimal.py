@@ -72,7 +72,8 @@ def optimal(
     problem = Problem.of(context, notion)
     goal = utility if utility is not None else MutualInformation()
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
-    if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
+    silent = problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0
+    if silent and problem.given is None:  # with a secret, outputs independent of it may remain
         return _constant(problem, goal, np.inf, DESIGN.key, _ZERO_BUDGET)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
         return _distortion(problem, goal, clock)

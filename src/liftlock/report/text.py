@@ -82,7 +82,7 @@ def _number(count: int, noun: str) -> str:
 
 def _table(result: Audit, width: int) -> Grid:
     wide = width >= WIDE
-    grid = _grid()
+    grid = grid_of()
     grid.add_column("notion", no_wrap=True)
     grid.add_column("value", justify="right", no_wrap=True)
     if wide:
@@ -101,7 +101,8 @@ def _table(result: Audit, width: int) -> Grid:
     return grid
 
 
-def _grid(title: str | None = None) -> Grid:
+def grid_of(title: str | None = None, *, header: bool = True) -> Grid:
+    """Return an empty table in the house style."""
     return Grid(
         title=title,
         title_justify="left",
@@ -109,6 +110,7 @@ def _grid(title: str | None = None) -> Grid:
         box=None,
         pad_edge=False,
         show_edge=False,
+        show_header=header,
         header_style="bold",
         padding=(0, 2, 0, 0),
     )
@@ -189,7 +191,7 @@ def certificate_lines(certificate: Certificate) -> RenderableType:
 def relations_table(guarantee: str, context: Context | None, rows: Sequence[Implication]) -> Grid:
     """Return what a guarantee implies."""
     about = "every prior" if context is None else context.describe()
-    grid = _grid(f"what {guarantee} implies, for {about}")
+    grid = grid_of(f"what {guarantee} implies, for {about}")
     grid.add_column("notion", no_wrap=True)
     grid.add_column("at most", justify="right", no_wrap=True)
     grid.add_column("how", overflow="fold")
@@ -212,7 +214,7 @@ def bound_text(bound: Enclosure, unit: str) -> str:
 
 def notions_table(entries: Mapping[str, Entry]) -> Grid:
     """List the notions and how to write them."""
-    grid = _grid()
+    grid = grid_of()
     grid.add_column("write", no_wrap=True)
     grid.add_column("means")
     for name, entry in entries.items():

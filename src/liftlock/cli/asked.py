@@ -1,0 +1,238 @@
+"""What `design` and `compare` are asked for: a notion, budgets, a utility, options of a method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from liftlock.alphabet import Alphabet
+from liftlock.cli.options import read_context
+from liftlock.context import Context
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.registry import Design, check_options, option_names
+from liftlock.errors import FileError, InputError
+from liftlock.exact.numbers import exact
+from liftlock.files import read_loss
+from liftlock.notions.notion import Notion
+from liftlock.notions.registry import REGISTRY, make_notion, parse_claim
+from liftlock.storage import check_writable
+from liftlock.utility.distortion import LOSSES
+from liftlock.utility.registry import REGISTRY as UTILITIES
+from liftlock.utility.registry import make_utility
+from liftlock.utility.utility import Utility
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DISTORTION = "distortion"
+_SPOKEN_FOR = ("gap", "seconds", "watch")
+"""Options of designs that have an option of the command, or are the command's own business."""
+
+
+def design_notions() -> tuple[str, ...]:
+    """Return the notions that some design is made for."""
+    return tuple(dict.fromkeys(name for entry in DESIGNS.values() for name in entry.notions))
+
+
+def budget_options(command: F) -> F:
+    """Add the options that say which guarantee is wanted."""
+    for option in reversed(
+        (
+            click.option(
+                "--notion",
+                metavar="NOTION",
+                help="lip, alip, ldp, eps_lower, eps_upper ...  [default: lip, or alip with two "
+                "budgets]",
+            ),
+            click.option("--epsilon", metavar="E", help="The budget, in nats."),
+            click.option("--epsilon-lower", metavar="E", help="How far beliefs may fall (alip)."),
+            click.option("--epsilon-upper", metavar="E", help="How far beliefs may rise (alip)."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def utility_options(command: F) -> F:
+    """Add the options that say what the mechanism is good for."""
+    for option in reversed(
+        (
+            click.option(
+                "--utility",
+                default="mutual-information",
+                show_default=True,
+                metavar="UTILITY",
+                help=f"{', '.join(UTILITIES)}, or {DISTORTION} with --loss.",
+            ),
+            click.option(
+                "--loss",
+                metavar="LOSS",
+                help=f"{', '.join(LOSSES)}, or a CSV: rows inputs, columns reproductions.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def read_notion(
+    notion: str | None,
+    epsilon: str | None,
+    lower: str | None,
+    upper: str | None,
+    alpha: str | None,
+) -> Notion:
+    """Make the guarantee that was asked for."""
+    for name, value in (
+        ("--epsilon", epsilon),
+        ("--epsilon-lower", lower),
+        ("--epsilon-upper", upper),
+    ):
+        refuse_infinite(name, value)
+    two = lower is not None or upper is not None
+    key = ("alip" if two else "lip") if notion is None else notion.strip().lower()
+    key = key.replace("-", "_")
+    if key not in design_notions():
+        raise InputError(
+            "no method is made for this notion",
+            value=notion,
+            remedy=f"give one of {', '.join(design_notions())}",
+        )
+    if key == "alip":
+        if lower is None or upper is None or epsilon is not None:
+            raise click.UsageError("alip takes --epsilon-lower and --epsilon-upper, no --epsilon")
+        return make_notion(key, {"lower": lower, "upper": upper})
+    if two:
+        raise click.UsageError(f"--epsilon-lower and --epsilon-upper go with alip, not with {key}")
+    if epsilon is None:
+        raise click.UsageError("how much may leak? give --epsilon")
+    entry = REGISTRY[key]
+    budgets: dict[str, object] = {entry.parameters[-1]: epsilon}
+    if "alpha" in entry.parameters:
+        if alpha is None:
+            raise click.UsageError(f"{key} is of some order: give --alpha")
+        budgets["alpha"] = alpha
+    elif alpha is not None:
+        raise click.UsageError(f"--alpha goes with notions of an order, not with {key}")
+    return make_notion(key, budgets)
+
+
+def refuse_infinite(name: str, value: str | None) -> None:
+    """Say what to do instead of asking for an infinite budget."""
+    if value is not None and value.strip().lower().lstrip("+") in {"inf", "infinity"}:
+        raise InputError(
+            f"{name} is infinite, which promises nothing",
+            value=value,
+            remedy="release the values as they are, or give a finite budget such as 10",
+        )
+
+
+def check_utility(utility: str, loss: str | None) -> None:
+    """Refuse the name of a utility that does not exist, before any file is read."""
+    name = utility.strip().lower().replace("_", "-")
+    if name == DISTORTION:
+        if loss is None:
+            raise click.UsageError(
+                f"--utility {DISTORTION} needs --loss: {', '.join(LOSSES)} or a CSV file"
+            )
+    elif loss is not None:
+        raise click.UsageError(f"--loss goes with --utility {DISTORTION}")
+    elif name not in UTILITIES:
+        raise InputError(
+            "unknown utility",
+            value=utility,
+            remedy=f"known are {', '.join((*UTILITIES, DISTORTION))}",
+        )
+
+
+def read_utility(utility: str, loss: str | None, inputs: Alphabet) -> Utility:
+    """Make the utility that was asked for, for the symbols of a context."""
+    check_utility(utility, loss)
+    if loss is None:
+        return make_utility(utility, inputs)
+    name = loss.strip().lower()
+    return make_utility(name, inputs) if name in LOSSES else read_loss(loss, inputs)
+
+
+def given_context(paths: dict[str, Any], note: Callable[[str], None]) -> Context:
+    """Read the one context that must be named."""
+    found = read_context(**paths, note=note)
+    if found is None:
+        raise click.UsageError("what is known of people? give --prior, --joint or --family")
+    return found
+
+
+def check_output(output: Path, paths: dict[str, Any], name: str = "the output") -> None:
+    """Refuse a file that cannot be written, or that would replace the context."""
+    check_writable(output)
+    for option, path in paths.items():
+        if isinstance(path, Path) and path.exists() and output.resolve() == path.resolve():
+            raise FileError(
+                f"{name} would replace --{option}",
+                where=str(output),
+                remedy="choose another name",
+            )
+
+
+def read_seconds(text: str | None) -> float | None:
+    """Read a time limit."""
+    if text is None:
+        return None
+    value = float(exact(text, name="--seconds"))
+    if value <= 0:
+        raise InputError("--seconds is not positive", value=text, remedy="give more than 0")
+    return value
+
+
+def chosen_options(
+    entry: Design, gap: str | None, seconds: str | None, own: Sequence[str]
+) -> dict[str, Any]:
+    """Read the options that go to the method itself."""
+    found: dict[str, Any] = {}
+    if gap is not None:
+        found["gap"] = float(exact(gap, name="--gap"))
+        if found["gap"] < 0:
+            raise InputError("--gap is negative", value=gap, remedy="give 0 or more")
+    limit = read_seconds(seconds)
+    if limit is not None:
+        found["seconds"] = limit
+    for text in own:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name or not value.strip():
+            raise InputError(
+                "an option of the method without a value",
+                value=text,
+                remedy="write it like --option name=value",
+            )
+        if name in found:
+            raise InputError("option given twice", value=name, remedy="give it once")
+        found[name] = _plain(value.strip())
+    if "watch" in found:
+        raise InputError(
+            "progress is shown by itself", value="watch", remedy="leave out --option watch"
+        )
+    check_options(entry, found)
+    return found
+
+
+def own_options(entry: Design) -> tuple[str, ...]:
+    """Return the options of a design that have no option of the command."""
+    return tuple(name for name in option_names(entry) if name not in _SPOKEN_FOR)
+
+
+def _plain(text: str) -> Any:
+    """Read a value as a truth value, a number, a guarantee such as lip=1, or text."""
+    if "=" in text:
+        return parse_claim(text)
+    lowered = text.lower()
+    if lowered in {"true", "yes", "false", "no"}:
+        return lowered in {"true", "yes"}
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text

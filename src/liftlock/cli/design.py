@@ -1,0 +1,175 @@
+"""`liftlock design`: the best mechanism for a context, certified, with what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from liftlock.cli.asked import (
+    budget_options,
+    check_output,
+    check_utility,
+    chosen_options,
+    given_context,
+    own_options,
+    read_notion,
+    read_utility,
+    utility_options,
+)
+from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.options import FILE, context_options
+from liftlock.comparison import Yardstick, yardsticks
+from liftlock.designing import design, design_as_published
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.registry import check_fits, find_design
+from liftlock.errors import InputError, LiftlockError
+from liftlock.mechanism import Mechanism
+from liftlock.report.design import design_report, progress_text
+from liftlock.utility.utility import Utility
+
+
+@click.command("design", short_help="Design a certified mechanism for what you know.")
+@context_options
+@budget_options
+@click.option("--alpha", metavar="A", help="The order, for notions of one such as alpha_lift.")
+@utility_options
+@click.option(
+    "--method",
+    default="optimal",
+    show_default=True,
+    metavar="METHOD",
+    help="How to make it; `liftlock designs` lists all.",
+)
+@click.option("--gap", metavar="G", help="Stop at this proved relative gap (method optimal).")
+@click.option("--seconds", metavar="T", help="Stop after T seconds with the best found so far.")
+@click.option(
+    "--option",
+    "of_the_method",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the method itself. Repeatable.",
+)
+@click.option(
+    "--as-published",
+    is_flag=True,
+    help="Make a published formula as it is, certified for what it truly guarantees.",
+)
+@click.option(
+    "-o", "--output", type=FILE, metavar="MECHANISM", help="The mechanism file to write (JSON)."
+)
+@click.option(
+    "--bits",
+    type=click.IntRange(1, 62),
+    default=52,
+    show_default=True,
+    help="Rows become integers that sum to 2^BITS.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def design_command(
+    notion: str | None,
+    epsilon: str | None,
+    epsilon_lower: str | None,
+    epsilon_upper: str | None,
+    alpha: str | None,
+    utility: str,
+    loss: str | None,
+    method: str,
+    gap: str | None,
+    seconds: str | None,
+    of_the_method: tuple[str, ...],
+    as_published: bool,
+    output: Path | None,
+    bits: int,
+    as_json: bool,
+    **context_paths: Any,
+) -> int:
+    """Design a mechanism for a context and a budget, prove it, and say what it is worth.
+
+    The context is a prior (the secret is the value itself), a joint of a secret and the value, or a
+    set of priors. What the method proposes is rounded to integers and audited exactly; a mechanism
+    that is written keeps its guarantee. Ctrl-C stops a long search with the best found so far.
+
+    \b
+    liftlock design --prior prior.csv --epsilon 1 --utility histogram -o mechanism.json
+    liftlock design --joint joint.csv --epsilon-lower 1.3 --epsilon-upper 0.7
+    liftlock design --prior prior.csv --epsilon 1 --method safe-response
+
+    Exit code 1: the method breaks the budget (see --as-published); 2: bad input.
+    """
+    note = Notes()
+    guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, alpha)
+    entry = find_design(method, DESIGNS)
+    check_utility(utility, loss)
+    options = chosen_options(entry, gap, seconds, of_the_method)
+    if as_published and entry.keeps and not entry.accepts("as_published"):
+        raise InputError(
+            "--as-published is for published formulas that may break their budget",
+            value=entry.key,
+            remedy=f"leave it out: {entry.key} keeps the budget it is given",
+        )
+    if output is not None:
+        check_output(output, context_paths)
+    context = given_context(context_paths, note)
+    check_fits(entry, context, guarantee)
+    goal = read_utility(utility, loss, context.inputs)
+    make = design_as_published if as_published else design
+    with working("designing") as progress:
+        if entry.accepts("watch"):
+            options["watch"] = lambda state: progress(progress_text(state))
+        try:
+            made = make(context, guarantee, utility=goal, method=entry.key, bits=bits, **options)
+        except (TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, LiftlockError) or not of_the_method:
+                raise
+            raise InputError(
+                f"the method {entry.key} cannot use this option: {error}",
+                value=list(of_the_method),
+                remedy=f"it takes {', '.join(own_options(entry)) or 'none'}; "
+                f"see liftlock designs {entry.key}",
+            ) from None
+        if output is not None:
+            made.save(output)
+            note(f"written to {output}")
+        progress("comparing")
+        others = yardsticks(made, goal)
+    if as_json:
+        show_json(design_data(made, goal, others, output, note.texts))
+    else:
+        show(design_report(made, others))
+    note.show()
+    return 0
+
+
+def design_data(
+    made: Mechanism,
+    goal: Utility,
+    others: Sequence[Yardstick],
+    output: Path | None,
+    notes: Sequence[str],
+) -> dict[str, Any]:
+    """Return the JSON form of what was designed, without the table itself."""
+    origin = made.origin
+    assert origin is not None
+    return {
+        "format": "liftlock.design",
+        "version": 1,
+        "method": origin.method,
+        "utility": {
+            "name": origin.utility,
+            "title": origin.title,
+            "larger_is_better": goal.larger_is_better,
+        },
+        "objective": origin.objective,
+        "bound": origin.bound,
+        "gap": origin.gap,
+        "inputs": len(made.channel.inputs),
+        "outputs": len(made.channel.outputs),
+        "certificate": made.certificate.to_data(),
+        "comparison": [other.to_data() for other in others],
+        "remarks": list(origin.remarks),
+        "file": None if output is None else str(output),
+        "notes": list(notes),
+    }

@@ -1,0 +1,61 @@
+"""`liftlock designs`: every way to make a mechanism, what it needs and what it promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from liftlock.cli.console import show, show_json
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.registry import Design, find_design, option_names
+from liftlock.report.design import design_page, designs_table
+
+
+@click.command("designs", short_help="List every way to make a mechanism.")
+@click.argument("method", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, or one object.")
+def designs_command(method: str | None, as_json: bool) -> int:
+    """List every METHOD of `liftlock design`, or show one of them in full.
+
+    \b
+    liftlock designs
+    liftlock designs optimal
+    """
+    if method is not None:
+        entry = find_design(method, DESIGNS)
+        if as_json:
+            show_json(entry_data(entry))
+        else:
+            show(design_page(entry, option_meanings(entry)))
+        return 0
+    if as_json:
+        show_json([entry_data(entry) for entry in DESIGNS.values()])
+        return 0
+    show(designs_table(DESIGNS))
+    if not all(entry.keeps for entry in DESIGNS.values()):
+        show("")
+        show("* a published formula that may break its budget: made only with --as-published")
+    return 0
+
+
+def option_meanings(entry: Design) -> dict[str, str]:
+    """Return the options of a design that a person can give, with what they mean."""
+    said = entry.options or {}
+    return {name: said.get(name, "") for name in option_names(entry) if name != "watch"}
+
+
+def entry_data(entry: Design) -> dict[str, Any]:
+    """Return the JSON form of a design."""
+    return {
+        "method": entry.key,
+        "says": entry.says,
+        "promises": entry.promises,
+        "keeps": entry.keeps,
+        "needs": entry.needs,
+        "uses_utility": entry.uses_utility,
+        "notions": list(entry.notions),
+        "contexts": list(entry.contexts),
+        "options": option_meanings(entry),
+        "source": entry.source,
+    }

@@ -1,0 +1,409 @@
+"""Privacy against utility: the same context under several methods and budgets, and yardsticks."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from liftlock.context import Context
+from liftlock.designing import design, design_as_published
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.draft import Draft
+from liftlock.designs.lock import representative
+from liftlock.designs.problem import ldp_budget
+from liftlock.designs.registry import Design, Kind, check_fits, find_design, kind_of
+from liftlock.errors import InputError, LiftlockError, NotDefined
+from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import Enclosure
+from liftlock.mechanism import Mechanism
+from liftlock.notions.alip import ALIP, MaxLift, MinLift, extremes, lower_reading, upper_reading
+from liftlock.notions.ldp import LDP
+from liftlock.notions.ldp import measure as measure_ldp
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+from liftlock.utility.registry import make_utility
+from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
+
+MakeNotion = Callable[[Any], Notion]
+"""Makes the notion of a budget epsilon; its budgets grow in proportion to epsilon."""
+
+PREFERRED: Mapping[Kind, tuple[str, ...]] = {
+    "prior": ("optimal", "arc", "safe-response", "response", "optimal:ldp", "k-rr"),
+    "joint": ("optimal", "subset-response", "subset-merging", "watchdog", "optimal:ldp", "k-rr"),
+    "family": ("optimal", "optimal:ldp", "k-rr"),
+    "intervals": ("optimal", "optimal:ldp", "k-rr"),
+    "ball": ("optimal", "optimal:ldp", "k-rr"),
+}
+"""The methods that are compared when none are named, as far as they fit the notion."""
+
+_FEW_SYMBOLS = 12
+"""Up to so many symbols the optimum of LDP is found in a moment; beyond, k-RR stands in for it."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One mechanism of a curve: what was asked for, what it truly leaks, and what it is worth."""
+
+    epsilon: float
+    """The budget that was asked for, in nats."""
+    needed: float
+    """The budget that the mechanism truly needs: above `epsilon` if it breaks its promise."""
+    objective: float
+    eps_lower: float
+    eps_upper: float
+    outputs: int
+    gap: float | None
+    seconds: float
+    guarantee: str
+    """What was certified of its integers."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The points of one method."""
+
+    method: str
+    """The key of the design, with ``:ldp`` or ``:published`` if that was asked for."""
+    notion: str
+    keeps: bool
+    """Whether the method keeps the budgets it is given; else look at `needed`."""
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Curves of several methods in one context, with the two ends between which they lie."""
+
+    context: str
+    utility: str
+    title: str
+    larger_is_better: bool
+    nothing: float
+    """The utility of releasing nothing."""
+    truth: float
+    """The utility of releasing the value itself."""
+    curves: tuple[Curve, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one flat row for each point, as a CSV wants them."""
+        return [
+            {"method": curve.method, "notion": curve.notion, "keeps": curve.keeps} | vars(point)
+            for curve in self.curves
+            for point in curve.points
+        ]
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": "liftlock.comparison",
+            "version": 1,
+            "context": self.context,
+            "utility": self.utility,
+            "title": self.title,
+            "larger_is_better": self.larger_is_better,
+            "nothing": self.nothing,
+            "truth": self.truth,
+            "curves": [
+                {
+                    "method": curve.method,
+                    "notion": curve.notion,
+                    "keeps": curve.keeps,
+                    "points": [_finite(vars(point)) for point in curve.points],
+                }
+                for curve in self.curves
+            ],
+        }
+
+
+def compare(
+    context: Context,
+    make_notion: MakeNotion,
+    methods: Sequence[str] | None = None,
+    epsilons: Iterable[Any] = ("0.25", "0.5", "1", "2", "4"),
+    utility: str | Utility = "mutual-information",
+    *,
+    seconds: float | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Comparison:
+    """Design with every method at every budget, and measure what each mechanism truly leaks.
+
+    A method is the key of a design; ``KEY:ldp`` asks it for LDP, ``KEY:published`` for what was
+    published. A method that is only made for LDP gets the LDP budget that implies what is asked for (the
+    smaller of the two sides). Published methods may break their promise; `needed` is then their
+    true budget.
+    `seconds` limits each search that can be stopped.
+
+    >>> from liftlock.prior import Prior
+    >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
+    >>> found = compare(prior, LIP, ["safe-response"], ["0.5", "1"], "histogram")
+    >>> [round(point.objective, 4) for point in found.curves[0].points]
+    [0.4576, 0.4432]
+    """
+    budgets = [(given, _positive(given)) for given in epsilons]
+    if not budgets:
+        raise InputError("no budgets to compare", remedy="give at least one epsilon")
+    asked = make_notion(budgets[0][0])
+    chosen = fitting(context, asked) if methods is None else list(methods)
+    entries = [(name, _Method.of(name, context, asked)) for name in dict.fromkeys(chosen)]
+    if not entries:
+        raise InputError("no methods to compare", remedy="name at least one method")
+    goal = make_utility(utility, context.inputs)
+    masses = representative(context).floats()
+    curves = []
+    total, done = len(entries) * len(budgets), 0
+    for name, method in entries:
+        points = []
+        for given, epsilon in budgets:
+            if progress is not None:
+                progress(f"{name} at {epsilon:g}", done, total)
+            notion = make_notion(given)
+            points.append(_point(context, notion, method, goal, epsilon, seconds))
+            done += 1
+        curves.append(Curve(name, method.used(asked).name, not method.published, tuple(points)))
+    return Comparison(
+        context.describe(),
+        goal.name,
+        goal.title,
+        goal.larger_is_better,
+        value_of_nothing(goal, masses),
+        value_of_truth(goal, masses),
+        tuple(curves),
+    )
+
+
+def _positive(given: object) -> float:
+    return float(Budget.of(given))
+
+
+def _point(
+    context: Context,
+    asked: Notion,
+    method: _Method,
+    goal: Utility,
+    epsilon: float,
+    seconds: float | None,
+) -> Point:
+    options: dict[str, Any] = {}
+    if seconds is not None and method.entry.accepts("seconds"):
+        options["seconds"] = seconds
+    make = design_as_published if method.published else design
+    started = time.monotonic()
+    made = make(context, method.used(asked), utility=goal, method=method.entry.key, **options)
+    elapsed = time.monotonic() - started
+    assert made.origin is not None
+    leakage = Leakage.of(made)
+    return Point(
+        epsilon,
+        leakage.needed(asked, epsilon),
+        made.origin.objective,
+        leakage.lower,
+        leakage.upper,
+        len(made.channel.outputs),
+        made.origin.gap,
+        elapsed,
+        made.certificate.guarantee,
+    )
+
+
+@dataclass(frozen=True)
+class Leakage:
+    """What a mechanism truly leaks, in nats: as lifts, and as LDP."""
+
+    lower: float
+    upper: float
+    ldp: float
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Leakage:
+        """Measure the integers of a mechanism in its own context."""
+        found = extremes(mechanism.channel, mechanism.context)
+        return cls(
+            _number(lower_reading(found).value),
+            _number(upper_reading(found).value),
+            _number(measure_ldp(mechanism.channel, mechanism.context).value),
+        )
+
+    def needed(self, asked: Notion, epsilon: float) -> float:
+        """Return the smallest epsilon, in the notion's proportions, that covers the leakage."""
+        if isinstance(asked, LDP):
+            return self.ldp
+        shares = [0.0]
+        for leak, budget in zip((self.lower, self.upper), sides(asked), strict=True):
+            if budget is not None and leak > 0:
+                side = float(budget)
+                shares.append(epsilon * leak / side if side else math.inf)
+        return max(shares)
+
+
+def sides(notion: Notion) -> tuple[Budget | None, Budget | None]:
+    """Return the budgets of a lift notion for falling and for rising beliefs; None is no limit."""
+    if isinstance(notion, LIP):
+        return notion.epsilon, notion.epsilon
+    if isinstance(notion, ALIP):
+        return notion.lower, notion.upper
+    if isinstance(notion, MaxLift | MinLift):
+        assert isinstance(notion.budget, Budget)
+        return (None, notion.budget) if isinstance(notion, MaxLift) else (notion.budget, None)
+    raise NotDefined(
+        "comparing", f"the notion {notion.name}", "compare lip, alip, eps_lower, eps_upper or ldp"
+    )
+
+
+def implying(notion: Notion) -> LDP:
+    """Return the LDP guarantee of the same budget, which implies a lift notion.
+
+    >>> str(implying(ALIP(lower="1.3", upper="0.7")))
+    'ldp(0.7)'
+    """
+    return LDP(ldp_budget(notion))
+
+
+def asymmetric(split: Fraction) -> MakeNotion:
+    """Return what makes ALIP with lower = split * epsilon and upper = (1 - split) * epsilon.
+
+    Source: 002 Prop. 1 and what follows it.
+
+    >>> str(asymmetric(Fraction(13, 20))("2"))
+    'alip(lower=1.3, upper=0.7)'
+    """
+
+    def make(epsilon: object) -> Notion:
+        budget = Budget.of(epsilon)
+        if budget.epsilon is None:
+            raise InputError(
+                "a logarithm cannot be split exactly", value=str(budget), remedy="give a number"
+            )
+        return ALIP(lower=split * budget.epsilon, upper=(1 - split) * budget.epsilon)
+
+    return make
+
+
+def _number(found: Enclosure) -> float:
+    return math.inf if found.is_infinite else float(found)
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """Write infinity as text, which JSON lacks."""
+    return {
+        key: "inf" if isinstance(found, float) and math.isinf(found) else found
+        for key, found in row.items()
+    }
+
+
+# --- which methods ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Method:
+    """A method as it was named: a design, perhaps asked for LDP, or made as published."""
+
+    entry: Design
+    ldp: bool
+    published: bool
+
+    @classmethod
+    def of(cls, name: str, context: Context, asked: Notion) -> _Method:
+        """Read KEY, KEY:ldp or KEY:published."""
+        key, colon, form = name.partition(":")
+        form = form.strip().lower()
+        entry = find_design(key, DESIGNS)
+        published = not entry.keeps or form == "published"
+        known = ["ldp"] if "ldp" in entry.notions else []
+        known += ["published"] if entry.accepts("as_published") or not entry.keeps else []
+        if colon and form not in known:
+            raise InputError(
+                "unknown form of a method",
+                value=name,
+                remedy=f"write {' or '.join([entry.key, *(f'{entry.key}:{f}' for f in known)])}",
+            )
+        swap = form == "ldp" or (asked.name not in entry.notions and "ldp" in entry.notions)
+        found = cls(entry, swap, published)
+        check_fits(entry, context, found.used(asked))
+        return found
+
+    def used(self, asked: Notion) -> Notion:
+        """Return the notion that the design is asked for."""
+        return implying(asked) if self.ldp else asked
+
+
+def fitting(context: Context, asked: Notion) -> list[str]:
+    """Return the methods that are compared unless some are named."""
+    names = []
+    for name in PREFERRED[kind_of(context)]:
+        key, _, ldp = name.partition(":")
+        if key not in DESIGNS or (ldp and len(context.inputs) > _FEW_SYMBOLS):
+            continue
+        if ldp and isinstance(asked, LDP):
+            continue
+        try:
+            _Method.of(name, context, asked)
+        except NotDefined:
+            continue
+        names.append(name)
+    return names
+
+
+# --- yardsticks ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Something a mechanism is measured against."""
+
+    name: str
+    objective: float
+    guarantee: str
+    """What it guarantees: a notion, ``everything`` or ``nothing``."""
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return vars(self)
+
+
+def yardsticks(
+    mechanism: Mechanism, utility: str | Utility, *, seconds: float = 5.0
+) -> tuple[Yardstick, ...]:
+    """Return what a designed mechanism is to be compared with, itself first.
+
+    The others are the optimum under LDP at the same budget (k-ary randomised response where that
+    would take long), no release at all, and no noise. They are drafts: nothing is certified.
+    """
+    origin, context = mechanism.origin, mechanism.context
+    assert origin is not None
+    goal = make_utility(utility, context.inputs)
+    masses = representative(context).floats()
+    found = [
+        Yardstick(f"this mechanism ({origin.method})", origin.objective, str(mechanism.notion))
+    ]
+    if not isinstance(mechanism.notion, LDP):
+        found += _ldp(context, mechanism.notion, goal, seconds)
+    found.append(Yardstick("no release", value_of_nothing(goal, masses), "everything"))
+    found.append(Yardstick("no noise", value_of_truth(goal, masses), "nothing"))
+    return tuple(found)
+
+
+def _ldp(context: Context, notion: Notion, goal: Utility, seconds: float) -> list[Yardstick]:
+    try:
+        asked = implying(notion)
+    except NotDefined:
+        return []
+    optimum = [] if len(context.inputs) > _FEW_SYMBOLS else ["optimal"]
+    for key in (*optimum, "k-rr"):
+        entry = DESIGNS.get(key)
+        if entry is None:
+            continue
+        try:
+            check_fits(entry, context, asked)
+            options = {"seconds": seconds} if entry.accepts("seconds") else {}
+            draft = entry.make(context, asked, utility=goal, **options)
+        except LiftlockError:
+            continue
+        if isinstance(draft, Draft):
+            worth = value(goal, draft.matrix, representative(context).floats())
+            name = "the optimum under LDP" if key == "optimal" else "k-ary randomised response"
+            return [Yardstick(name, worth, str(asked))]
+    return []
