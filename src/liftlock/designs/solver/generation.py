@@ -77,6 +77,8 @@ class _Search:
         self.reference = float(utility.costs(masses[None, :])[0])
         # Nothing tells more than X itself.
         self.bound = float(masses @ utility.costs(np.eye(len(masses))))
+        # Some oracles know more without any search.
+        self.bound = max(self.bound, float(getattr(oracle, "known_bound", -np.inf)))
         self.master = Master(masses, floor)
         self.master.add(masses[None, :], np.array([self.reference]))
         self.best = Mixture(self.reference, np.zeros(len(masses)), np.ones(1), 0.0)
