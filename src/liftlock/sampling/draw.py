@@ -31,7 +31,7 @@ def draw(table: AliasTable, codes: Codes, bits: RandomBits, out: Codes | None = 
     >>> draw(table, np.array([1, 1, 1]), SimulationBits(7))
     array([1, 1, 1], dtype=uint8)
     """
-    _check_codes(codes)
+    check_codes(codes)
     reports = np.empty(len(codes), dtype=report_type(table)) if out is None else out
     _check_out(reports, codes, table)
     try:
@@ -66,7 +66,7 @@ def _draw_blocks(table: AliasTable, codes: Codes, bits: RandomBits, reports: Cod
         # Negative codes become huge ones, so one comparison catches both.
         np.copyto(index, codes[start:stop], casting="unsafe")
         if index.max() >= table.rows:
-            raise _bad_code(codes, start + int(np.argmax(index >= table.rows)), table.rows)
+            raise refuse_code(codes, start + int(np.argmax(index >= table.rows)), table.rows)
         bits.fill(words)
 
         np.right_shift(words, unused, out=words)
@@ -88,7 +88,8 @@ def _draw_blocks(table: AliasTable, codes: Codes, bits: RandomBits, reports: Cod
         np.copyto(reports[start:stop], bins, casting="unsafe")
 
 
-def _check_codes(codes: Codes) -> None:
+def check_codes(codes: Codes) -> None:
+    """Refuse anything but a column of whole numbers."""
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise InputError(
             "codes are not a column of whole numbers",
@@ -110,7 +111,8 @@ def _check_out(reports: Codes, codes: Codes, table: AliasTable) -> None:
         )
 
 
-def _bad_code(codes: Codes, place: int, rows: int) -> InputError:
+def refuse_code(codes: Codes, place: int, rows: int) -> InputError:
+    """Return the refusal of a code that is no position in the input alphabet."""
     return InputError(
         "code outside the input alphabet",
         where=f"index {place}",

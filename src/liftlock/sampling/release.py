@@ -12,8 +12,10 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
+from liftlock.forms import SupportChannel
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes, draw
+from liftlock.sampling.encode import draw_reports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +27,21 @@ if TYPE_CHECKING:
 
 
 @overload
-def release(channel: Table, values: npt.NDArray[Any]) -> npt.NDArray[Any]: ...
+def release(channel: Table | SupportChannel, values: npt.NDArray[Any]) -> npt.NDArray[Any]: ...
+@overload
+def release(channel: SupportChannel, values: Sequence[Any]) -> npt.NDArray[Any]: ...
 @overload
 def release(channel: Table, values: Sequence[Any]) -> list[Any]: ...
+@overload
 def release(
-    channel: Table, values: npt.NDArray[Any] | Sequence[Any]
+    channel: Table | SupportChannel, values: Sequence[Any]
+) -> npt.NDArray[Any] | list[Any]: ...
+def release(
+    channel: Table | SupportChannel, values: npt.NDArray[Any] | Sequence[Any]
 ) -> npt.NDArray[Any] | list[Any]:
     """Return one private report for each value: an array for an array, else a list.
+
+    Reports of encodings are rows of packed bytes, always an array.
 
     >>> from liftlock.alphabet import Alphabet
     >>> from liftlock.channel import Table
@@ -43,19 +53,30 @@ def release(
     return _labels(channel, values, OperatingSystemBits())
 
 
-def release_codes(channel: Table, codes: Codes) -> Codes:
+def release_codes(channel: Table | SupportChannel, codes: Codes) -> Codes:
     """Return one private report for each value, both as positions in the channel's alphabets."""
     return _codes(channel, codes, OperatingSystemBits())
 
 
 @overload
 def simulate(
-    channel: Table, values: npt.NDArray[Any], *, seed: SupportsIndex | str
+    channel: Table | SupportChannel, values: npt.NDArray[Any], *, seed: SupportsIndex | str
+) -> npt.NDArray[Any]: ...
+@overload
+def simulate(
+    channel: SupportChannel, values: Sequence[Any], *, seed: SupportsIndex | str
 ) -> npt.NDArray[Any]: ...
 @overload
 def simulate(channel: Table, values: Sequence[Any], *, seed: SupportsIndex | str) -> list[Any]: ...
+@overload
 def simulate(
-    channel: Table, values: npt.NDArray[Any] | Sequence[Any], *, seed: SupportsIndex | str
+    channel: Table | SupportChannel, values: Sequence[Any], *, seed: SupportsIndex | str
+) -> npt.NDArray[Any] | list[Any]: ...
+def simulate(
+    channel: Table | SupportChannel,
+    values: npt.NDArray[Any] | Sequence[Any],
+    *,
+    seed: SupportsIndex | str,
 ) -> npt.NDArray[Any] | list[Any]:
     """Return what `release` could have returned, reproducibly. For experiments only.
 
@@ -72,13 +93,15 @@ def simulate(
     return _labels(channel, values, SimulationBits(seed))
 
 
-def simulate_codes(channel: Table, codes: Codes, *, seed: SupportsIndex | str) -> Codes:
+def simulate_codes(
+    channel: Table | SupportChannel, codes: Codes, *, seed: SupportsIndex | str
+) -> Codes:
     """Return what `release_codes` could have returned, reproducibly. For experiments only."""
     return _codes(channel, codes, SimulationBits(seed))
 
 
 def _labels(
-    channel: Table, values: npt.NDArray[Any] | Sequence[Any], bits: RandomBits
+    channel: Table | SupportChannel, values: npt.NDArray[Any] | Sequence[Any], bits: RandomBits
 ) -> npt.NDArray[Any] | list[Any]:
     if isinstance(values, str | bytes):
         raise InputError(
@@ -86,11 +109,16 @@ def _labels(
         )
     is_array = isinstance(values, np.ndarray)
     column = values if isinstance(values, np.ndarray) else list(values)
-    reports = channel.outputs.decode(_codes(channel, channel.inputs.encode(column), bits))
+    codes = channel.inputs.encode(column)
+    if isinstance(channel, SupportChannel):
+        return draw_reports(channel, codes, bits)
+    reports = channel.outputs.decode(_codes(channel, codes, bits))
     return reports if is_array else reports.tolist()
 
 
-def _codes(channel: Table, codes: Codes, bits: RandomBits) -> Codes:
+def _codes(channel: Table | SupportChannel, codes: Codes, bits: RandomBits) -> Codes:
+    if isinstance(channel, SupportChannel):
+        return draw_reports(channel, codes, bits)
     if channel.bits > MOST_BITS:
         raise InputError(
             f"rows of {channel.bits} bits cannot be sampled with one 64-bit word",

@@ -1,0 +1,41 @@
+"""Channels of a form of their own, for outputs that do not fit a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from liftlock.channel import FORMAT, VERSION, channel_from_data, check_format
+from liftlock.errors import FileError
+from liftlock.forms.hashing_channel import HashingChannel
+from liftlock.forms.support_channel import AnyChannel, Counts, Reports, SupportChannel, dense
+from liftlock.forms.unary_channel import UnaryChannel
+
+__all__ = [
+    "FORMS",
+    "AnyChannel",
+    "Counts",
+    "HashingChannel",
+    "Reports",
+    "SupportChannel",
+    "UnaryChannel",
+    "any_channel_from_data",
+    "dense",
+]
+
+FORMS: dict[str, type[UnaryChannel] | type[HashingChannel]] = {
+    form.form: form for form in (UnaryChannel, HashingChannel)
+}
+"""Every form, by the name it has in files."""
+
+
+def any_channel_from_data(data: Any) -> AnyChannel:
+    """Read the JSON form of a channel: of a table, or of the form that its key ``form`` names."""
+    check_format(data, FORMAT, VERSION)
+    name = data.get("form")
+    if name is None:
+        return channel_from_data(data)
+    if not isinstance(name, str) or name not in FORMS:
+        raise FileError(
+            "unknown form of a channel", value=name, remedy=f"known are {', '.join(FORMS)}"
+        )
+    return FORMS[name].from_data(data)

@@ -1,0 +1,209 @@
+"""Channels whose reports support a set of symbols: one likelihood inside the set, one outside.
+
+A report y of a unary encoding, of local hashing and of their kin *supports* some symbols. Its
+likelihood, as a function of the input, takes two values only, in the same proportion for all y:
+
+    P(y | x) is proportional to  a  if y supports x,  and to  b <= a  otherwise.
+
+That is all it takes to prove a guarantee exactly, however many reports there are: with A the set of
+symbols that y supports,
+
+    lift(x, y) = (a or b) / (b + (a - b) P(A)).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import FORMAT, VERSION, Channel
+from liftlock.errors import FileError, InputError, NotDefined
+from liftlock.exact.encoding import canonical_bytes, integer_to_json
+from liftlock.exact.integers import Floats
+
+Reports: TypeAlias = npt.NDArray[np.uint8]
+"""Packed reports, one row of bytes for each person."""
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+
+
+class SupportChannel(ABC):
+    """A channel whose reports are packed bytes that support a set of symbols each.
+
+    Subclasses are frozen dataclasses with an alphabet `inputs`, a width `bits` of their weights,
+    and the integers that make up their law.
+    """
+
+    form: ClassVar[str]
+    """The name of the form in files."""
+    every_set: ClassVar[bool]
+    """Whether each set of symbols is supported by some report, so that bounds are attained."""
+    inputs: Alphabet
+    bits: int
+
+    # --- the law --------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def levels(self) -> tuple[int, int]:
+        """Integers in the proportion of the two likelihoods, the larger first."""
+
+    @property
+    @abstractmethod
+    def hit(self) -> Fraction:
+        """The probability that a report supports the true symbol."""
+
+    @property
+    @abstractmethod
+    def miss(self) -> Fraction:
+        """The probability that a report supports a symbol that is not the true one."""
+
+    @property
+    @abstractmethod
+    def report_bytes(self) -> int:
+        """How many bytes a report takes."""
+
+    @property
+    @abstractmethod
+    def outputs_text(self) -> str:
+        """How many reports there are, in words."""
+
+    @abstractmethod
+    def softened(self, blend: Fraction) -> SupportChannel:
+        """Return the same form with likelihoods nearer to each other by a weight in [0, 1].
+
+        The integers are rounded towards less leakage.
+        """
+
+    @abstractmethod
+    def expanded(self) -> Channel:
+        """Return all reports as the outputs of one exact channel, if they are few enough."""
+
+    def too_large(self) -> NotDefined:
+        """Return the refusal of whatever needs all reports in one table."""
+        return NotDefined(
+            "a table of all reports",
+            f"{self.form} encoding of {len(self.inputs)} symbols ({self.outputs_text})",
+            "ask for ldp, lip, alip, eps_upper or eps_lower, which need no table",
+        )
+
+    # --- reports --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def support(self, reports: Reports) -> Counts:
+        """Count for each symbol how many reports support it."""
+
+    @abstractmethod
+    def supported(self, reports: Reports) -> npt.NDArray[np.bool_]:
+        """Return for each report and each symbol whether it is supported."""
+
+    def frequencies(self, support: Counts, reports: int) -> Floats:
+        """Return unbiased estimates of the share of each symbol among the people who reported.
+
+            (support / reports - miss) / (hit - miss)
+
+        They may be below 0 or above 1, and need not sum to 1.
+        """
+        if reports < 1:
+            raise InputError("no reports", value=reports, remedy="collect some first")
+        if self.hit == self.miss:
+            raise InputError(
+                "the reports say nothing about the values",
+                remedy="a budget of 0 leaves nothing to estimate",
+            )
+        shares = np.asarray(support, dtype=np.float64) / reports
+        return np.asarray((shares - float(self.miss)) / float(self.hit - self.miss))
+
+    def checked(self, reports: Reports) -> Reports:
+        """Refuse anything but rows of so many bytes."""
+        array = np.asarray(reports)
+        if array.ndim != 2 or array.dtype != np.uint8 or array.shape[1] != self.report_bytes:
+            raise InputError(
+                "not packed reports of this channel",
+                value=f"shape {array.shape} of {array.dtype}",
+                remedy=f"they are rows of {self.report_bytes} bytes (uint8)",
+            )
+        return np.ascontiguousarray(array)
+
+    # --- words and files ------------------------------------------------------------------------
+
+    def report_text(self, places: Sequence[int]) -> str:
+        """Say which report supports exactly the symbols at these places."""
+        labels = self.inputs.labels
+        inside = set(places)
+        if len(places) == len(labels):
+            return "a report that supports every symbol"
+        if not places:
+            return "a report that supports no symbol"
+        if 2 * len(places) > len(labels):
+            rest = [labels[i] for i in range(len(labels)) if i not in inside]
+            return f"a report that supports all but {_several(rest)}"
+        return f"a report that supports only {_several([labels[i] for i in sorted(inside)])}"
+
+    @abstractmethod
+    def law(self) -> dict[str, int]:
+        """Return the integers of the law by name, as files hold them."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the canonical JSON of the form, its labels and its integers."""
+        law = {name: integer_to_json(value) for name, value in self.law().items()}
+        return hashlib.sha256(
+            canonical_bytes(["form", self.form, self.inputs.to_data(), law])
+        ).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SupportChannel):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.form} encoding of {len(self.inputs)} symbols, {self.report_bytes} bytes a "
+            "report"
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "form": self.form,
+            "inputs": self.inputs.to_data(),
+            **{name: integer_to_json(value) for name, value in self.law().items()},
+        }
+
+
+AnyChannel: TypeAlias = Channel | SupportChannel
+"""Whatever can be audited: one table, or a form that needs none."""
+
+
+def dense(channel: AnyChannel) -> Channel:
+    """Return the channel as one table, or refuse a form with too many reports for that."""
+    return channel if isinstance(channel, Channel) else channel.expanded()
+
+
+def whole_number(data: Any, name: str) -> int:
+    """Read one integer of the law of a form."""
+    value = data.get(name)
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise FileError(f"{name} is not a whole number", value=value)
+    return value
+
+
+def _several(labels: Sequence[Label]) -> str:
+    shown = ", ".join(str(label) for label in labels[:3])
+    return shown if len(labels) <= 3 else f"{shown} and {len(labels) - 3} more"

@@ -1,0 +1,183 @@
+"""Unary encodings: one noisy bit for each symbol, without a table of 2^d outputs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel
+from liftlock.errors import RowError
+from liftlock.exact.budget import Budget
+from liftlock.exact.integers import as_integers
+from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
+from liftlock.forms.support_channel import Counts, Reports, SupportChannel, whole_number
+
+MOST_EXPANDED = 10
+"""With more symbols than this, the 2^d reports are not written out as a table."""
+
+
+@dataclass(frozen=True, eq=False)
+class UnaryChannel(SupportChannel):
+    """One independent bit for each symbol: 1 with probability p for the true one, q for others.
+
+        p = own / 2^bits,        q = other / 2^bits,        q <= p
+
+    The likelihoods stand in the proportion p (1 - q) : q (1 - p), which is the exact LDP ratio.
+    Bit j of a report is bit j mod 8 of byte j div 8; unused bits are 0.
+
+    Source: 000 section V for the optimal parameters p = 1/2, q = 1 / (E + 1).
+
+    >>> channel = UnaryChannel.optimal(range(1024), Budget.of("ln 3"))
+    >>> channel.hit, channel.miss, channel.report_bytes
+    (Fraction(1, 2), Fraction(1, 4), 128)
+    >>> channel.levels[0] / channel.levels[1]
+    3.0
+    """
+
+    form: ClassVar[str] = "unary"
+    every_set: ClassVar[bool] = True
+
+    inputs: Alphabet
+    own: int
+    other: int
+    bits: int = DEFAULT_BITS
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= MOST_BITS:
+            raise RowError(
+                "bits out of range", value=self.bits, remedy=f"use 1 to {MOST_BITS} bits"
+            )
+        if not 0 < self.other <= self.own < 1 << self.bits:
+            raise RowError(
+                "bit probabilities out of range",
+                value=f"own {self.own}, other {self.other} of {1 << self.bits}",
+                remedy="use 0 < other <= own < 2^bits; a bit that is certain reveals the value",
+            )
+
+    # --- making one -----------------------------------------------------------------------------
+
+    @classmethod
+    def of(
+        cls, inputs: Iterable[Any] | Alphabet, *, own: int, other: int, bits: int = DEFAULT_BITS
+    ) -> UnaryChannel:
+        """Make a unary encoding from its two integer weights."""
+        labels = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
+        return cls(labels, own, other, bits)
+
+    @classmethod
+    def optimal(
+        cls, inputs: Iterable[Any] | Alphabet, budget: Budget, *, bits: int = DEFAULT_BITS
+    ) -> UnaryChannel:
+        """Return optimal unary encoding: p = 1/2 and q = 1 / (E + 1), rounded up."""
+        total = 1 << bits
+        other = math.ceil(total / (1 + budget.exp().lower))
+        return cls.of(inputs, own=total // 2, other=min(other, total // 2), bits=bits)
+
+    @classmethod
+    def symmetric(
+        cls, inputs: Iterable[Any] | Alphabet, budget: Budget, *, bits: int = DEFAULT_BITS
+    ) -> UnaryChannel:
+        """Return symmetric unary encoding: p = 1 - q and (p / q)^2 = E, q rounded up."""
+        total = 1 << bits
+        low, high = 0, total // 2  # the smallest allowed weight lies in (low, high]
+        while high - low > 1:
+            middle = (low + high) // 2
+            if budget.allows(Fraction(total - middle, middle) ** 2):
+                high = middle
+            else:
+                low = middle
+        return cls.of(inputs, own=total - high, other=high, bits=bits)
+
+    # --- the law --------------------------------------------------------------------------------
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """The products p (1 - q) and q (1 - p), over 2^(2 bits)."""
+        total = 1 << self.bits
+        return self.own * (total - self.other), self.other * (total - self.own)
+
+    @property
+    def hit(self) -> Fraction:
+        """The probability p that the bit of the true symbol is 1."""
+        return Fraction(self.own, 1 << self.bits)
+
+    @property
+    def miss(self) -> Fraction:
+        """The probability q that the bit of another symbol is 1."""
+        return Fraction(self.other, 1 << self.bits)
+
+    @property
+    def report_bytes(self) -> int:
+        """A byte for each eight symbols."""
+        return -(-len(self.inputs) // 8)
+
+    @property
+    def outputs_text(self) -> str:
+        """How many reports there are, in words."""
+        return f"2^{len(self.inputs)} outputs"
+
+    def softened(self, blend: Fraction) -> UnaryChannel:
+        """Move q towards p."""
+        return replace(self, other=self.other + math.ceil(blend * (self.own - self.other)))
+
+    def expanded(self) -> Channel:
+        """Return the channel to all 2^d reports, named by their bits."""
+        size = len(self.inputs)
+        if size > MOST_EXPANDED:
+            raise self.too_large()
+        total = 1 << self.bits
+        patterns = list(itertools.product((0, 1), repeat=size))
+        rows = []
+        for place in range(size):
+            ones = [self.own if j == place else self.other for j in range(size)]
+            rows.append(
+                [
+                    math.prod(w if bit else total - w for w, bit in zip(ones, y, strict=True))
+                    for y in patterns
+                ]
+            )
+        names = Alphabet.of("".join(map(str, y)) for y in patterns)
+        weights = as_integers(np.array(rows, dtype=object))
+        return Channel(self.inputs, names, weights, (total**size,) * size)
+
+    # --- reports --------------------------------------------------------------------------------
+
+    def support(self, reports: Reports) -> Counts:
+        """Count the ones of each bit.
+
+        >>> channel = UnaryChannel.of("abc", own=2, other=1, bits=2)
+        >>> channel.support(np.array([[0b101], [0b001]], dtype=np.uint8)).tolist()
+        [2, 0, 1]
+        """
+        from liftlock.forms.kernels import count_bits
+
+        packed = self.checked(reports)
+        counts = np.zeros(packed.shape[1] * 8, dtype=np.int64)
+        count_bits(packed, counts)
+        return counts[: len(self.inputs)]
+
+    def supported(self, reports: Reports) -> npt.NDArray[np.bool_]:
+        """Unpack the bits."""
+        packed = self.checked(reports)
+        bits = np.unpackbits(packed, axis=1, count=len(self.inputs), bitorder="little")
+        return bits.astype(np.bool_)
+
+    # --- files ----------------------------------------------------------------------------------
+
+    def law(self) -> dict[str, int]:
+        """Return the integers of the law."""
+        return {"bits": self.bits, "own": self.own, "other": self.other}
+
+    @classmethod
+    def from_data(cls, data: Any) -> UnaryChannel:
+        """Read the JSON form."""
+        own, other, bits = (whole_number(data, name) for name in ("own", "other", "bits"))
+        return cls(Alphabet.from_data(data.get("inputs")), own, other, bits)

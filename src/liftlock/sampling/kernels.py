@@ -1,0 +1,92 @@
+"""Compiled loops that turn random words into packed reports; imported only when reports are drawn.
+
+`liftlock.sampling.encode` says what they compute.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from liftlock.forms.hashing_channel import FIELD_BITS, POLYNOMIAL
+
+Words = npt.NDArray[np.uint64]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def unary_reports(
+    words: Words,
+    codes: npt.NDArray[np.int64],
+    planes: npt.NDArray[np.bool_],
+    own: np.uint64,
+    unused: np.uint64,
+    symbols: int,
+    reports: Words,
+) -> tuple[int, int]:
+    """Draw reports while a whole one is sure to fit the words; return reports and words used."""
+    groups = reports.shape[1]
+    most = groups * len(planes) + 1
+    used = 0
+    every = ~np.uint64(0)
+    tail = every >> np.uint64(64 * groups - symbols)
+    for person in range(len(codes)):
+        if used + most > len(words):
+            return person, used
+        for group in range(groups):
+            undecided = every
+            ones = np.uint64(0)
+            for plane in planes:
+                word = words[used]
+                used += 1
+                if plane:
+                    ones |= undecided & ~word
+                    undecided &= word
+                else:
+                    undecided &= ~word
+                if undecided == 0:
+                    break
+            reports[person, group] = ones
+        truth = np.uint64((words[used] >> unused) < own)
+        used += 1
+        place = codes[person]
+        lane = np.uint64(place & 63)
+        group = place >> 6
+        cleared = reports[person, group] & ~(np.uint64(1) << lane)
+        reports[person, group] = cleared | (truth << lane)
+        reports[person, groups - 1] &= tail
+    return len(codes), used
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def hashed_reports(
+    words: Words,
+    codes: npt.NDArray[np.int64],
+    buckets: int,
+    other: np.uint64,
+    unused: np.uint64,
+    reports: npt.NDArray[np.uint8],
+) -> None:
+    """Draw one report for each code, two words each."""
+    limit = np.uint64(buckets - 1) * other
+    for person in range(len(codes)):
+        seed = words[2 * person]
+        a = np.int64(seed & np.uint64(0xFFFF))
+        value = np.int64((seed >> np.uint64(16)) & np.uint64(0xFFFF))
+        for byte in range(4):
+            reports[person, byte] = np.uint8((seed >> np.uint64(8 * byte)) & np.uint64(255))
+        rest = codes[person]
+        while rest:
+            value ^= a * (rest & 1)
+            a <<= 1
+            if a >> FIELD_BITS:
+                a ^= POLYNOMIAL
+            rest >>= 1
+        number = (value * buckets) >> FIELD_BITS
+        unit = words[2 * person + 1] >> unused
+        if unit < limit:
+            picked = np.int64(unit // other)
+            number = picked + np.int64(picked >= number)
+        reports[person, 4] = np.uint8(number & 255)
+        if reports.shape[1] > 5:
+            reports[person, 5] = np.uint8(number >> 8)
