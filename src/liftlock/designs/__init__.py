@@ -2,6 +2,7 @@
 
 from liftlock.designs.arc import arc
 from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.centralised import centralised, centralised_error, survey, survey_of
 from liftlock.designs.draft import Draft, Optimality
 from liftlock.designs.k_rr import k_rr
 from liftlock.designs.lock import Locked, lock
@@ -23,6 +24,8 @@ __all__ = [
     "Optimality",
     "Problem",
     "arc",
+    "centralised",
+    "centralised_error",
     "k_rr",
     "lock",
     "optimal",
@@ -32,5 +35,7 @@ __all__ = [
     "subset_response",
     "subset_selection",
     "supported",
+    "survey",
+    "survey_of",
     "watchdog",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from liftlock.designs.arc import DESIGN as ARC
+from liftlock.designs.centralised import DESIGN as CENTRALISED
 from liftlock.designs.k_rr import DESIGN as K_RR
 from liftlock.designs.optimal import DESIGN as OPTIMAL
 from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
@@ -24,6 +25,7 @@ DESIGNS: Mapping[str, Design] = {
         WATCHDOG,
         SUBSET_MERGING,
         SUBSET_RESPONSE,
+        CENTRALISED,
         ARC,
         K_RR,
         SUBSET_SELECTION,
