@@ -30,6 +30,10 @@ _ASSIGN = 1_000_000
 """Beyond so many cells outputs are named greedily."""
 
 _ZERO_BUDGET = "a budget of 0 allows nothing to be said: the output is constant"
+_EXACT_BUDGET = (
+    "a budget of 0 leaves no room for rounding: the output is constant; "
+    "a tiny budget, such as 1e-9, may allow much more"
+)
 _NOTHING_BETTER = "nothing that the budget allows is better than no release: the output is constant"
 
 How = Literal["auto", "generation", "enumeration"]
@@ -74,7 +78,12 @@ def optimal(
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
     silent = problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0
     if silent and problem.given is None:  # with a secret, outputs independent of it may remain
-        return _constant(problem, goal, np.inf, DESIGN.key, _ZERO_BUDGET)
+        if problem.given is None:
+            return _constant(problem, goal, np.inf, DESIGN.key, _ZERO_BUDGET)
+        # Outputs that speak of X and are independent of the secret may exist, but no rounded
+        # table is *exactly* independent, as this budget demands.
+        worst = float(problem.masses @ goal.costs(np.eye(len(problem.masses))))
+        return _constant(problem, goal, worst, DESIGN.key, _EXACT_BUDGET)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
         return _distortion(problem, goal, clock)
     oracle = _oracle(problem, goal, how)
