@@ -79,6 +79,8 @@ class Comparison:
     """Curves of several methods in one context, with the two ends between which they lie."""
 
     context: str
+    notion: str
+    """What a budget of 1 means, such as ``lip(1)``."""
     utility: str
     title: str
     larger_is_better: bool
@@ -102,6 +104,7 @@ class Comparison:
             "format": "liftlock.comparison",
             "version": 1,
             "context": self.context,
+            "notion": self.notion,
             "utility": self.utility,
             "title": self.title,
             "larger_is_better": self.larger_is_better,
@@ -132,9 +135,9 @@ def compare(
     """Design with every method at every budget, and measure what each mechanism truly leaks.
 
     A method is the key of a design; ``KEY:ldp`` asks it for LDP, ``KEY:published`` for what was
-    published. A method that is only made for LDP gets the LDP budget that implies what is asked for (the
-    smaller of the two sides). Published methods may break their promise; `needed` is then their
-    true budget.
+    published. A method that is only made for LDP gets the LDP budget that implies what is asked
+    for (the smaller of the two sides). Published methods may break their promise; `needed` is then
+    their true budget.
     `seconds` limits each search that can be stopped.
 
     >>> from liftlock.prior import Prior
@@ -166,6 +169,7 @@ def compare(
         curves.append(Curve(name, method.used(asked).name, not method.published, tuple(points)))
     return Comparison(
         context.describe(),
+        str(make_notion("1")),
         goal.name,
         goal.title,
         goal.larger_is_better,
@@ -391,6 +395,8 @@ def _ldp(context: Context, notion: Notion, goal: Utility, seconds: float) -> lis
         asked = implying(notion)
     except NotDefined:
         return []
+    if float(asked.bound()) == 0:
+        return []  # only the constant mechanism is left
     optimum = [] if len(context.inputs) > _FEW_SYMBOLS else ["optimal"]
     for key in (*optimum, "k-rr"):
         entry = DESIGNS.get(key)

@@ -83,7 +83,7 @@ def compare_command(
 
     \b
     liftlock compare --prior prior.csv --utility histogram --plot tradeoff.png
-    liftlock compare --joint joint.csv --split 0.65 --epsilons 1,2,4 --csv points.csv
+    liftlock compare --joint joint.csv --split 0.65 --epsilons 1,2,4 --csv out.csv
     """
     note = Notes()
     budgets = read_epsilons(epsilons)

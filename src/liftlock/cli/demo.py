@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +14,9 @@ from rich.text import Text
 
 from liftlock.cli.console import make_console, show
 from liftlock.cli.options import FILE
-from liftlock.designs.draft import Draft
+from liftlock.comparison import yardsticks
+from liftlock.designing import design
+from liftlock.designs.published_response import published_response
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.integers import Floats
 from liftlock.files import read_channel, read_prior
@@ -23,12 +24,14 @@ from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
+from liftlock.report.design import design_report
 from liftlock.report.heatmap import draw_lifts
 from liftlock.report.pictures import check_picture
-from liftlock.report.text import audit_report, certificate_lines
+from liftlock.report.text import audit_report
 
 SURVEY = {"none": 7_000, "cold": 2_000, "flu": 1_000}
 EPSILON = "1"
+UTILITY = "histogram"
 TRUE_LEAKAGE = "2"
 """A guarantee that the published response does keep, so that it can be sampled at all."""
 
@@ -36,7 +39,7 @@ _MARKER = "about.txt"
 _FILES = ("prior.csv", "published.csv", "mechanism.json", "reports.csv", "pairs.csv", "lifts.png")
 
 
-@click.command("demo", short_help="Audit, lock, release and check a health survey.")
+@click.command("demo", short_help="Audit, design, release and check a health survey.")
 @click.option(
     "--folder",
     type=FILE,
@@ -45,12 +48,12 @@ _FILES = ("prior.csv", "published.csv", "mechanism.json", "reports.csv", "pairs.
     help="Where the example files go.",
 )
 def demo_command(folder: Path) -> int:
-    """Audit, lock, release and check a health survey, on data made here."""
+    """Audit, design, release and check a health survey, on data made here."""
     _prepare(folder)
     prior = Prior.from_counts(SURVEY)
     prior_file, published_file = folder / "prior.csv", folder / "published.csv"
     _write_rows(prior_file, ["label", "count"], SURVEY.items())
-    _write_matrix(published_file, prior, _published(prior))
+    _write_matrix(published_file, prior, published_response(prior, LIP(EPSILON)).matrix)
 
     _heading("1. A response from the literature, audited")
     show(f"liftlock audit {published_file} --prior {prior_file} --check lip={EPSILON}", wrap=False)
@@ -65,13 +68,19 @@ def demo_command(folder: Path) -> int:
     except NotCertified as refusal:
         show(Text(str(refusal), style="red"))
 
-    _heading(f"3. A response that keeps {EPSILON}-LIP, locked to integers and certified")
-    mechanism = lock(_safe(prior), LIP(EPSILON), prior)
+    _heading(f"3. The best mechanism for a histogram that does keep {EPSILON}-LIP")
     mechanism_file = folder / "mechanism.json"
+    show(
+        f"liftlock design --prior {prior_file} --epsilon {EPSILON} --utility {UTILITY} "
+        f"-o {mechanism_file}",
+        wrap=False,
+    )
+    show("")
+    mechanism = design(prior, LIP(EPSILON), utility=UTILITY)
     mechanism.save(mechanism_file)
-    show(certificate_lines(mechanism.certificate))
+    show(design_report(mechanism, yardsticks(mechanism, UTILITY)))
+    show("")
     show(mechanism.audit().worst_case())
-    show(Text(f"written to {mechanism_file}", style="dim"))
 
     truth = [label for label, count in SURVEY.items() for _ in range(count)]
     _heading(f"4. {len(truth):,} people answer, each through the mechanism")
@@ -91,6 +100,7 @@ def demo_command(folder: Path) -> int:
     _write_rows(pairs_file, ["answer", "report"], zip(truth, recorded, strict=True))
     _heading("Now try")
     show(
+        f"liftlock compare --prior {prior_file} --utility {UTILITY}\n"
         f"liftlock audit {mechanism_file} --alpha 2 --at-epsilon 0.5\n"
         f"liftlock probe {pairs_file} --prior {prior_file} --claim lip={EPSILON}\n"
         f"liftlock relations lip={EPSILON} --prior {prior_file}",
@@ -125,24 +135,6 @@ def _heading(text: str) -> None:
     show(Rule(text, align="left"))
 
 
-def _published(prior: Prior) -> Floats:
-    """The response of 000 eq. (19): keep with 1 - 1/E, else draw from the prior."""
-    masses = prior.floats()
-    keep = 1 - math.exp(-float(EPSILON))
-    matrix: Floats = keep * np.eye(len(masses)) + (1 - keep) * masses
-    return matrix
-
-
-def _safe(prior: Prior) -> Draft:
-    """The same response with the largest keep-probability that is truly epsilon-LIP."""
-    masses = prior.floats()
-    ratio = math.exp(float(EPSILON))
-    least = masses.min()
-    keep = min((ratio - 1) * least / (1 - least), 1 - 1 / ratio)
-    labels = prior.alphabet
-    return Draft.of(labels, labels, keep * np.eye(len(masses)) + (1 - keep) * masses)
-
-
 def _release(mechanism: Mechanism, truth: Sequence[str], reports_file: Path) -> None:
     reports = mechanism.release(truth)
     _write_rows(reports_file, ["report"], [[report] for report in reports])
@@ -151,10 +143,9 @@ def _release(mechanism: Mechanism, truth: Sequence[str], reports_file: Path) -> 
     matrix = mechanism.channel.floats()
     inputs, outputs = mechanism.channel.inputs.labels, mechanism.channel.outputs.labels
     observed = np.array([sent[label] for label in outputs], dtype=float)
-    estimate = np.linalg.solve(matrix.T, observed)
+    estimate = np.linalg.lstsq(matrix.T, observed)[0]
     lines = [
-        f"{label!s:>6}: true {SURVEY[str(label)]:>6,}   reported {sent[label]:>6,}   "
-        f"estimated {value:>6,.0f}"
+        f"{label!s:>6}: true {SURVEY[str(label)]:>6,}   estimated from the reports {value:>6,.0f}"
         for label, value in zip(inputs, estimate, strict=True)
     ]
     show("\n".join(lines))

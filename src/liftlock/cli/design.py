@@ -28,7 +28,7 @@ from liftlock.designs.registry import check_fits, find_design
 from liftlock.errors import InputError, LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.report.design import design_report, progress_text
-from liftlock.utility.utility import Utility
+from liftlock.utility.utility import Utility, restricted
 
 
 @click.command("design", short_help="Design a certified mechanism for what you know.")
@@ -93,7 +93,7 @@ def design_command(
     that is written keeps its guarantee. Ctrl-C stops a long search with the best found so far.
 
     \b
-    liftlock design --prior prior.csv --epsilon 1 --utility histogram -o mechanism.json
+    liftlock design --prior prior.csv --epsilon 1 --utility histogram -o safe.json
     liftlock design --joint joint.csv --epsilon-lower 1.3 --epsilon-upper 0.7
     liftlock design --prior prior.csv --epsilon 1 --method safe-response
 
@@ -134,7 +134,8 @@ def design_command(
             made.save(output)
             note(f"written to {output}")
         progress("comparing")
-        others = yardsticks(made, goal)
+        places = [context.inputs.index(label) for label in made.context.inputs.labels]
+        others = yardsticks(made, restricted(goal, places, len(context.inputs)))
     if as_json:
         show_json(design_data(made, goal, others, output, note.texts))
     else:

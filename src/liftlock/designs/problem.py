@@ -23,6 +23,9 @@ from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 
+MOST_RATIO = 2.0**62
+"""Beyond this ratio (43 nats) nothing is gained: a table has at most 62 bits."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -91,14 +94,14 @@ def limits(notion: Notion) -> tuple[float, float, float | None]:
     (0.0, inf, 3.0)
     """
     if isinstance(notion, LIP):
-        ratio = float(notion.epsilon.exp())
+        ratio = _ratio(notion.epsilon)
         return 1 / ratio, ratio, None
     if isinstance(notion, ALIP):
-        return 1 / float(notion.lower.exp()), float(notion.upper.exp()), None
+        return 1 / _ratio(notion.lower), _ratio(notion.upper), None
     if isinstance(notion, MaxLift | MinLift | LDP):
         budget = notion.budget
         assert not isinstance(budget, Fraction)
-        ratio = float(budget.exp())
+        ratio = _ratio(budget)
         if isinstance(notion, MaxLift):
             return 0.0, ratio, None
         if isinstance(notion, MinLift):
@@ -107,6 +110,11 @@ def limits(notion: Notion) -> tuple[float, float, float | None]:
     raise NotDefined(
         "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
     )
+
+
+def _ratio(budget: Budget) -> float:
+    """Return e^epsilon, but no more than solvers can bear: a smaller budget is a safe one."""
+    return min(float(budget.exp()), MOST_RATIO)
 
 
 def ldp_budget(notion: Notion) -> Budget:

@@ -127,7 +127,10 @@ def comparison_table(found: Comparison) -> RenderableType:
         grid.add_row(f"{epsilon:.4g}", *cells)
     parts: list[RenderableType] = [
         Text(f"{found.title} ({better}), {found.context}"),
-        Text(f"no release {found.nothing:.6g}, no noise {found.truth:.6g}"),
+        Text(
+            f"no release {found.nothing:.6g}, no noise {found.truth:.6g}; "
+            f"an epsilon of 1 means {found.notion}"
+        ),
         Text(),
         grid,
     ]

@@ -40,7 +40,7 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
         axes.set_axisbelow(True)
         axes.set_xlim(left=0.0)
         axes.margins(y=0.06)
-        axes.set_xlabel("budget epsilon (nats)")
+        axes.set_xlabel(f"budget epsilon (nats), 1 means {found.notion}")
         axes.set_ylabel(found.title)
         better = "higher is better" if found.larger_is_better else "lower is better"
         axes.set_title(f"Utility against privacy, {found.context}\n({better})", fontsize=11)
@@ -49,6 +49,8 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
         _name(axes, names)
         if not all(curve.keeps for curve in found.curves):
             note = "* published formula, drawn at the budget that it truly needs"
+            if any(math.isinf(point.needed) for curve in found.curves for point in curve.points):
+                note += "; points that no budget covers are left out"
             figure.supxlabel(note, fontsize=8, x=0.01, ha="left", color="#444444")
 
 
@@ -64,8 +66,8 @@ def _draw(axes: Axes, curve: Curve, colour: str, marker: str) -> tuple[float, fl
         across,
         up,
         color=colour,
-        linestyle="-" if curve.keeps else "--",
-        linewidth=1.7,
+        linestyle="-" if curve.keeps else ":",
+        linewidth=1.7 if curve.keeps else 1.0,
         marker=marker,
         markersize=4.5,
         markerfacecolor=colour if curve.keeps else "white",

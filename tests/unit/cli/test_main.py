@@ -15,7 +15,9 @@ from liftlock import __version__
 from liftlock.cli import main
 from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 
-COMMANDS = ("demo", "audit", "lock", "probe", "relations", "notions")
+COMMANDS = (
+    *("demo", "design", "designs", "compare", "audit", "lock", "probe", "relations", "notions"),
+)
 
 
 def test_without_arguments_the_newcomer_is_told_where_to_start(run: Run) -> None:
