@@ -9,22 +9,35 @@ from liftlock.channel import Channel
 from liftlock.context import Context, PriorSet
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms.extremes import Corner, lift_corners
 from liftlock.notions.bounded_prior import LiftRange, lift_range
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible, lift_table, refuse_impossible
+from liftlock.notions.lift import Extreme, Impossible, lift_table, refuse_impossible
 from liftlock.notions.notion import UpperBound, safe_text
-from liftlock.notions.reading import Reading
+from liftlock.notions.reading import Reading, Witness
 
 
-def extremes(channel: Channel, context: Context) -> LiftRange:
-    """Return the exact extreme lifts in any context (for a set of priors: over the whole set)."""
+def extremes(channel: AnyChannel, context: Context) -> LiftRange:
+    """Return the exact extreme lifts in any context (for a set of priors: over the whole set).
+
+    For a form whose reports do not support every set of symbols they are bounds on the safe side.
+    """
+    if isinstance(channel, SupportChannel):
+        found = lift_corners(channel, context)
+        return LiftRange(_extreme(channel, found.largest), _extreme(channel, found.smallest))
     if isinstance(context, PriorSet):
         return lift_range(channel, context)
     table = lift_table(channel, context)
     return LiftRange(table.largest(), table.smallest())
 
 
-def measure_upper(channel: Channel, context: Context, bits: int = BITS) -> Reading:
+def _extreme(channel: SupportChannel, corner: Corner) -> Extreme:
+    report = channel.report_text(corner.places)
+    return Extreme(corner.value, Witness(corner.secret, report, prior=corner.prior))
+
+
+def measure_upper(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
     """Measure eps_upper = ln(largest lift).
 
     Source: 002 Def 3.
@@ -32,7 +45,7 @@ def measure_upper(channel: Channel, context: Context, bits: int = BITS) -> Readi
     return upper_reading(extremes(channel, context), bits)
 
 
-def measure_lower(channel: Channel, context: Context, bits: int = BITS) -> Reading:
+def measure_lower(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
     """Measure eps_lower = -ln(smallest lift).
 
     Source: 002 Def 3.
@@ -88,7 +101,7 @@ class ALIP:
         return f"alip(lower={self.lower}, upper={self.upper})"
 
     def certify(
-        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether every lift stays within the budgets."""
         unprotected = refuse_impossible(channel, context, impossible)
@@ -98,7 +111,7 @@ class ALIP:
             self.name, self.budgets, channel, context, claims, nats, unprotected
         )
 
-    def smallest(self, channel: Channel, context: Context) -> str:
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budgets that the channel satisfies."""
         found = extremes(channel, context)
         lower, upper = lower_reading(found).value, upper_reading(found).value
@@ -148,6 +161,10 @@ class MaxLift(UpperBound):
         """Measure the leakage."""
         return measure_upper(channel, context, bits)
 
+    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+        """Measure the leakage without a table."""
+        return measure_upper(channel, context, bits)
+
 
 class MinLift(UpperBound):
     """The guarantee that no belief falls by more than a factor e^budget (one side only).
@@ -159,4 +176,8 @@ class MinLift(UpperBound):
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
+        return measure_lower(channel, context, bits)
+
+    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+        """Measure the leakage without a table."""
         return measure_lower(channel, context, bits)

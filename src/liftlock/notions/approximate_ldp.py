@@ -13,6 +13,7 @@ from liftlock.context import Context
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact_probability
+from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.e_divergence import Excess, excess, largest, positive_parts
 from liftlock.notions.lift import Impossible
@@ -130,20 +131,21 @@ class ApproximateLDP:
 
     def certify(
         self,
-        channel: Channel,
+        channel: AnyChannel,
         context: Context,
         *,
         impossible: Impossible = "refuse",  # noqa: ARG002 - every input counts for LDP
     ) -> Certificate:
         """Audit exactly whether delta is enough at this epsilon."""
-        _, witness, close = _worst(likelihoods(channel, context), self.epsilon)
+        _, witness, close = _worst(likelihoods(dense(channel), context), self.epsilon)
         holds = all(self.epsilon.allows(each.required(self.delta)) for each in close)
         value = largest(close, self.epsilon.exp())
         claim = Claim("delta_ldp", value, "<=", Enclosure.of(self.delta), holds, witness)
         return make_certificate(self.name, self.budgets, channel, context, [claim], {})
 
-    def smallest(self, channel: Channel, context: Context) -> str:
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest delta at this epsilon, and the smallest epsilon at this delta."""
-        delta = safe_text(measure(channel, context, self.epsilon).value)
-        epsilon = safe_text(epsilon_for(channel, context, self.delta).value)
+        table = dense(channel)
+        delta = safe_text(measure(table, context, self.epsilon).value)
+        epsilon = safe_text(epsilon_for(table, context, self.delta).value)
         return f"delta={delta} at this epsilon, or epsilon={epsilon} at this delta"

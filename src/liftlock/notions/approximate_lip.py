@@ -25,6 +25,7 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact_probability
+from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.e_divergence import Excess, excess, largest, positive_parts
 from liftlock.notions.lift import Impossible, refuse_impossible
@@ -251,11 +252,12 @@ class ApproximateLIP:
         return f"{self.name}({self.epsilon}, {decimal_text(self.delta)})"
 
     def certify(
-        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether delta is enough at this epsilon."""
         unprotected = refuse_impossible(channel, context, impossible)
-        _, witness, close = _worst(_sides(channel, context, self.form), self.epsilon, self.form)
+        sides = _sides(dense(channel), context, self.form)
+        _, witness, close = _worst(sides, self.epsilon, self.form)
         # delta(E) <= delta iff E >= the ratio this worst set requires: a comparison we can decide.
         holds = all(self.epsilon.allows(each.required(self.delta)) for each in close)
         claim = Claim(
@@ -268,9 +270,9 @@ class ApproximateLIP:
         )
         return make_certificate(self.name, self.budgets, channel, context, [claim], {}, unprotected)
 
-    def smallest(self, channel: Channel, context: Context) -> str:
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest delta at this epsilon, and the smallest epsilon at this delta."""
-        curve = DeltaCurve.of(channel, context, self.form)
+        curve = DeltaCurve.of(dense(channel), context, self.form)
         delta = safe_text(curve.delta(self.epsilon).value)
         epsilon = safe_text(curve.epsilon(self.delta).value)
         return f"delta={delta} at this epsilon, or epsilon={epsilon} at this delta"

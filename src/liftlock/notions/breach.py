@@ -19,6 +19,7 @@ from liftlock.errors import NumberError
 from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.numbers import exact_probability
+from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
 from liftlock.notions.reading import Reading, Witness
@@ -193,11 +194,11 @@ class NoBreach:
         return f"breach({decimal_text(self.rho1)}, {decimal_text(self.rho2)})"
 
     def certify(
-        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether a breach exists."""
         unprotected = refuse_impossible(channel, context, impossible)
-        report = breaches(channel, context, self.rho1, self.rho2)
+        report = breaches(dense(channel), context, self.rho1, self.rho2)
         up, down = report.upward, report.downward
         assert up.value.upper is not None
         claims = [
@@ -220,7 +221,7 @@ class NoBreach:
         ]
         return make_certificate(self.name, self.budgets, channel, context, claims, {}, unprotected)
 
-    def smallest(self, channel: Channel, context: Context) -> str:
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest rho2 that the channel satisfies at this rho1, to ten decimals."""
         table = lift_table(channel, context)
         reached = of_table(table, self.rho1).value.upper

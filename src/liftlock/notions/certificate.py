@@ -8,10 +8,11 @@ from decimal import Decimal, localcontext
 from typing import Any, Literal
 
 from liftlock.alphabet import Label, label_to_json
-from liftlock.channel import Channel, check_format
+from liftlock.channel import check_format
 from liftlock.context import Context
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.encoding import fraction_text
+from liftlock.forms import AnyChannel
 from liftlock.notions.reading import Witness, ends_to_json, number_to_json
 
 FORMAT = "liftlock.certificate"
@@ -124,7 +125,7 @@ class Certificate:
 def make_certificate(
     notion: str,
     budgets: Mapping[str, str],
-    channel: Channel,
+    channel: AnyChannel,
     context: Context | None,
     claims: Sequence[Claim],
     nats: Mapping[str, Enclosure],

@@ -21,6 +21,7 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import sum_of
 from liftlock.exact.numbers import exact_probability
+from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
 from liftlock.notions.reading import Reading, Witness
@@ -111,11 +112,11 @@ class CrowdMass:
         return f"crowd_mass({decimal_text(self.at_least)})"
 
     def certify(
-        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether every crowd is large enough."""
         unprotected = refuse_impossible(channel, context, impossible)
-        found = measure(channel, context)
+        found = measure(dense(channel), context)
         claim = Claim(
             "crowd_mass",
             found.value,
@@ -126,6 +127,6 @@ class CrowdMass:
         )
         return make_certificate(self.name, self.budgets, channel, context, [claim], {}, unprotected)
 
-    def smallest(self, channel: Channel, context: Context) -> str:
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the largest share that the channel satisfies."""
-        return f"crowd_mass={measure(channel, context).value.lower}"
+        return f"crowd_mass={measure(dense(channel), context).value.lower}"

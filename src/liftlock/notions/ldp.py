@@ -10,12 +10,14 @@ from fractions import Fraction
 from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.exact.enclosure import BITS
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms.extremes import ratio_corner
 from liftlock.notions.likelihood import likelihoods
 from liftlock.notions.notion import UpperBound
 from liftlock.notions.reading import Reading, Witness
 
 
-def measure(channel: Channel, context: Context | None = None, bits: int = BITS) -> Reading:
+def measure(channel: AnyChannel, context: Context | None = None, bits: int = BITS) -> Reading:
     """Measure L_LDP = max over y, s, s' of ln P(y | s) / P(y | s'), in nats.
 
     For a joint it speaks of the secret, otherwise of the channel's inputs. Outputs that no secret
@@ -27,6 +29,11 @@ def measure(channel: Channel, context: Context | None = None, bits: int = BITS) 
     >>> measure(bit).ratio
     Fraction(3, 1)
     """
+    if isinstance(channel, SupportChannel):
+        corner = ratio_corner(channel, context)
+        report = channel.report_text(corner.places)
+        place = Witness(corner.secret, report, corner.other)
+        return Reading.of_ratio("ldp", corner.value, place, bits)
     given = likelihoods(channel, context)
     tops, bottoms = given.column_extremes(1), given.column_extremes(-1)
     best: Fraction | None = Fraction(1)
@@ -65,4 +72,8 @@ class LDP(UpperBound):
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
+        return measure(channel, context, bits)
+
+    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+        """Measure the leakage without a table."""
         return measure(channel, context, bits)

@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure, nearest_float
 from liftlock.exact.integers import Floats
+from liftlock.forms import AnyChannel, dense
 from liftlock.notions.likelihood import SMALLEST, Likelihoods, likelihoods
 from liftlock.notions.reading import Witness, screening_error
 from liftlock.prior import Prior
@@ -179,8 +179,9 @@ class LiftTable:
         return Extreme(self.lift_at(s, int(best)), witness)
 
 
-def lift_table(channel: Channel, context: Context) -> LiftTable:
+def lift_table(channel: AnyChannel, context: Context) -> LiftTable:
     """Compute all lifts of a channel under a prior or a joint."""
+    channel = dense(channel)
     given = likelihoods(channel, context)
     if isinstance(context, Prior):
         prior = secret_prior = context.reordered(channel.inputs)
@@ -203,7 +204,7 @@ def lift_table(channel: Channel, context: Context) -> LiftTable:
     )
 
 
-def impossible_inputs(channel: Channel, context: Context) -> tuple[Label, ...]:
+def impossible_inputs(channel: AnyChannel, context: Context) -> tuple[Label, ...]:
     """Return the inputs the channel accepts although the context says they never occur."""
     if isinstance(context, Prior):
         counts = context.reordered(channel.inputs).counts
@@ -217,7 +218,7 @@ def impossible_inputs(channel: Channel, context: Context) -> tuple[Label, ...]:
 
 
 def refuse_impossible(
-    channel: Channel, context: Context, impossible: Impossible
+    channel: AnyChannel, context: Context, impossible: Impossible
 ) -> tuple[Label, ...]:
     """Return the unprotected inputs, or refuse them.
 

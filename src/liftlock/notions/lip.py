@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS
+from liftlock.forms import AnyChannel
 from liftlock.notions.alip import extremes, lift_claims, lower_reading, upper_reading
 from liftlock.notions.bounded_prior import LiftRange
 from liftlock.notions.certificate import Certificate, make_certificate
@@ -17,7 +17,7 @@ from liftlock.notions.notion import safe_text
 from liftlock.notions.reading import Reading
 
 
-def measure(channel: Channel, context: Context, bits: int = BITS) -> Reading:
+def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
     """Measure L_LIP = max over s, y of abs(ln lift(s, y)), in nats.
 
     In a set of priors (bounded-prior LIP) the maximum is over every prior of the set as well.
@@ -79,7 +79,7 @@ class LIP:
         return f"lip({self.epsilon})"
 
     def certify(
-        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether every lift stays within the budget."""
         unprotected = refuse_impossible(channel, context, impossible)
@@ -88,6 +88,6 @@ class LIP:
             self.name, self.budgets, channel, context, claims, nats, unprotected
         )
 
-    def smallest(self, channel: Channel, context: Context) -> str:
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest epsilon that the channel satisfies."""
         return f"lip={safe_text(measure(channel, context).value)}"

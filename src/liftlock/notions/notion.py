@@ -14,6 +14,7 @@ from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
+from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.order import Order, order_text, read_order
@@ -37,12 +38,12 @@ class Notion(Protocol):
         ...
 
     def certify(
-        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether the guarantee holds."""
         ...
 
-    def smallest(self, channel: Channel, context: Context) -> str:
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget of this kind that the channel satisfies."""
         ...
 
@@ -77,6 +78,15 @@ class UpperBound(ABC):
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage with a precision of so many bits."""
 
+    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+        """Measure the leakage of a form; unless a notion knows better, write out its table."""
+        return self.read(channel.expanded(), context, bits)
+
+    def _read(self, channel: AnyChannel, context: Context, bits: int) -> Reading:
+        if isinstance(channel, Channel):
+            return self.read(channel, context, bits)
+        return self.read_form(channel, context, bits)
+
     @property
     def name(self) -> str:
         """The key of the notion."""
@@ -100,10 +110,10 @@ class UpperBound(ABC):
             return self.budget.nats(bits)
         return Enclosure.of(self.budget)
 
-    def _decide(self, channel: Channel, context: Context) -> tuple[bool, Reading]:
+    def _decide(self, channel: AnyChannel, context: Context) -> tuple[bool, Reading]:
         bits = BITS
         while True:
-            reading = self.read(channel, context, bits)
+            reading = self._read(channel, context, bits)
             value = reading.value
             if value.upper is None:
                 return False, reading
@@ -117,7 +127,7 @@ class UpperBound(ABC):
             bits *= 2
 
     def certify(
-        self, channel: Channel, context: Context, *, impossible: Impossible = "refuse"
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether the value stays within the budget."""
         unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
@@ -131,9 +141,9 @@ class UpperBound(ABC):
             self.name, self.budgets, channel, context, [claim], nats, unprotected
         )
 
-    def smallest(self, channel: Channel, context: Context) -> str:
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget that the channel satisfies."""
-        return f"{self.name}={safe_text(self.read(channel, context, BITS).value)}"
+        return f"{self.name}={safe_text(self._read(channel, context, BITS).value)}"
 
 
 @dataclass(frozen=True, init=False)
