@@ -1,0 +1,122 @@
+"""`liftlock compare`: curves as a table, CSV, JSON and a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from liftlock.cli.compare import read_epsilons
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.test_bad_input import assert_refused
+
+PRIOR = "label,probability\n1,0.1\n2,0.2\n3,0.7\n"
+JOINT = "secret,a,b,c\ns,25,23,2\nt,20,20,10\n"
+FILES = {"p.csv": PRIOR, "j.csv": JOINT}
+ASKED = ("compare", "--prior", "p.csv", "--utility", "histogram", "--epsilons", "0.5,1")
+
+
+def test_a_table(run: Run) -> None:
+    outcome = run(*ASKED, "--methods", "optimal,safe-response,response", files=FILES)
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith("histogram error (mean squared, per person) (less is better)")
+    assert "no release 0.46, no noise 0; an epsilon of 1 means lip(1)" in lines[1]
+    assert lines[3].split() == ["epsilon", "optimal", "safe-response", "response", "*"]
+    # Known from closed forms and brute force; the published one truly needs 1.9 nats.
+    assert lines[5].split() == ["1", "0.328761", "0.443233", "0.276195", "(1.9)"]
+    assert lines[-1].startswith("* published formula")
+
+
+def test_csv_json_and_picture(run: Run) -> None:
+    asked = [*ASKED, "--methods", "safe-response,k-rr"]
+    outcome = run(*asked, "--csv", "out.csv", "--plot", "out.svg", "--json", files=FILES)
+    assert (outcome.code, outcome.made - set(FILES)) == (0, {"out.csv", "out.svg"})
+    data = json.loads(outcome.out)
+    rows = list(csv.DictReader(io.StringIO(Path("out.csv").read_text())))
+    assert [(row["method"], float(row["epsilon"])) for row in rows] == [
+        (method, epsilon) for method in ("safe-response", "k-rr") for epsilon in (0.5, 1.0)
+    ]
+    points = [point for curve in data["curves"] for point in curve["points"]]
+    assert [float(row["objective"]) for row in rows] == [p["objective"] for p in points]
+    assert all(p["needed"] <= p["epsilon"] for p in points)
+    assert data["notes"] == ["points written to out.csv", "picture written to out.svg"]
+    picture = Path("out.svg").read_text()
+    for text in ("budget epsilon", "safe-response", "k-rr", "no release", "no noise"):
+        assert text in picture
+
+
+def test_a_split_budget_is_alip(run: Run) -> None:
+    asked = ["compare", "--joint", "j.csv", "--split", "0.65", "--epsilons", "2", "--json"]
+    data = json.loads(run(*asked, "--methods", "optimal,k-rr:ldp", files=FILES).out)
+    assert data["notion"] == "alip(lower=0.65, upper=0.35)"
+    assert data["curves"][0]["points"][0]["guarantee"] == "alip(lower=1.3, upper=0.7)"
+    # The LDP budget that implies both sides is the smaller one.
+    assert data["curves"][1]["points"][0]["guarantee"] == "ldp(budget=0.7)"
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        (["--prior", "p.csv"], {"optimal", "safe-response", "arc", "k-rr", "response"}),
+        (["--joint", "j.csv"], {"optimal", "watchdog", "subset-merging", "k-rr"}),
+        (["--prior", "p.csv", "--radius", "0.02"], {"optimal", "k-rr"}),
+    ],
+)
+def test_sensible_methods_are_chosen(run: Run, context: list[str], expected: set[str]) -> None:
+    outcome = run("compare", *context, "--epsilons", "1", "--json", files=FILES)
+    assert outcome.code == 0
+    data = json.loads(outcome.out)
+    assert expected <= {curve["method"] for curve in data["curves"]}
+    best = {curve["method"]: curve["points"][0]["objective"] for curve in data["curves"]}
+    keeping = [curve["method"] for curve in data["curves"] if curve["keeps"]]
+    # The optimum of the notion is at least as good as anything that keeps it.
+    assert all(best["optimal"] >= best[method] - 1e-6 for method in keeping)
+
+
+def test_ranges() -> None:
+    assert read_epsilons("0.25:1:4") == ["0.25", "0.5", "0.75", "1"]
+    assert read_epsilons("1:2:4") == ["1", "4/3", "5/3", "2"]
+    assert read_epsilons(" 1 , ln 3,1") == ["1", "ln 3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--epsilons", "1:2"], ["a range is FIRST:LAST:COUNT", "0.25:4:8"]),
+        (["--epsilons", "2:1:3"], ["does not rise"]),
+        (["--epsilons", "-1:1:3"], ["does not rise"]),
+        (["--epsilons", "1:2:1"], ["fewer than 2"]),
+        (["--epsilons", "1:2:2.5"], ["COUNT is 2 or more"]),
+        (["--epsilons", "1:2:100000"], ["more than 1000 budgets"]),
+        (["--epsilons", "1,,2"], ["an empty budget"]),
+        (["--epsilons", "1,inf"], ["promises nothing"]),
+        (["--epsilons", "1,x"], ["--epsilons is not a number: 'x'"]),
+        (["--split", "1"], ["--split outside 0 to 1"]),
+        (["--split", "half"], ["--split is not a number"]),
+        (["--split", "0.5", "--notion", "ldp"], ["--split is for alip"]),
+        (["--split", "0.5", "--epsilons", "ln 3"], ["cannot be split exactly: 'ln 3'"]),
+        (["--notion", "alip"], ["give --split"]),
+        (["--notion", "peace"], ["'peace'"]),
+        (["--methods", "a,,b"], ["an empty name"]),
+        (["--methods", "magic"], ["unknown method: 'magic'"]),
+        (["--methods", "k-rr:best"], ["unknown form of a method: 'k-rr:best'", "k-rr:ldp"]),
+        (["--methods", "arc:ldp"], ["unknown form of a method"]),
+        (["--utility", "joy"], ["unknown utility: 'joy'"]),
+        (["--seconds", "-1"], ["--seconds is not positive"]),
+        (["--csv", "no/x.csv"], ["no such folder"]),
+        (["--csv", "p.csv"], ["--csv would replace --prior"]),
+        (["--plot", "x.bmp"], ["unknown kind of picture", ".png"]),
+    ],
+)
+def test_bad_input_is_one_line(run: Run, arguments: list[str], parts: list[str]) -> None:
+    for name, text in FILES.items():
+        run("--version", files={name: text})
+    assert_refused(run("compare", "--prior", "p.csv", *arguments), *parts)
+
+
+def test_no_context(run: Run) -> None:
+    assert_refused(run("compare"), "give --prior, --joint or --family")
