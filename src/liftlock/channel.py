@@ -155,6 +155,16 @@ class Channel:
         row, column = self.inputs.index(given), self.outputs.index(output)
         return Fraction(int(self.weights[row, column]), self.totals[row])
 
+    @property
+    def output_number(self) -> int:
+        """How many outputs there are."""
+        return len(self.outputs)
+
+    @property
+    def outputs_text(self) -> str:
+        """How many outputs there are, in words."""
+        return f"{len(self.outputs):,} output{'s' * (len(self.outputs) != 1)}"
+
     def floats(self) -> Floats:
         """Return the matrix as float64, for display and estimation."""
         if self.weights.dtype == object:
@@ -408,8 +418,14 @@ class Table(Channel):
 
 
 def channel_from_data(data: Any) -> Channel:
-    """Read the JSON form of a channel; unknown formats and versions are refused."""
+    """Read the JSON form of a table; unknown formats and versions are refused."""
     check_format(data, FORMAT, VERSION)
+    if "form" in data:
+        raise FileError(
+            "a channel without a table",
+            value=data["form"],
+            remedy="read it with liftlock.forms.any_channel_from_data",
+        )
     inputs = Alphabet.from_data(data.get("inputs"))
     outputs = Alphabet.from_data(data.get("outputs"))
     rows = data.get("weights")

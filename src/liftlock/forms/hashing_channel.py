@@ -187,9 +187,9 @@ class HashingChannel(SupportChannel):
         return 5 if self.buckets <= 256 else 6
 
     @property
-    def outputs_text(self) -> str:
-        """How many reports there are, in words."""
-        return f"2^32 x {self.buckets} outputs"
+    def output_number(self) -> int:
+        """A report for each seed and bucket."""
+        return self.buckets << (2 * FIELD_BITS)
 
     def softened(self, blend: Fraction) -> HashingChannel:
         """Move the weight of other buckets towards 2^bits / g."""

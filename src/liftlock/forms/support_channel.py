@@ -73,8 +73,14 @@ class SupportChannel(ABC):
 
     @property
     @abstractmethod
+    def output_number(self) -> int | str:
+        """How many reports there are; a power such as ``2^1024`` where digits would say nothing."""
+
+    @property
     def outputs_text(self) -> str:
         """How many reports there are, in words."""
+        number = self.output_number
+        return f"{number:,} outputs" if isinstance(number, int) else f"{number} outputs"
 
     @abstractmethod
     def softened(self, blend: Fraction) -> SupportChannel:
@@ -139,14 +145,15 @@ class SupportChannel(ABC):
         """Say which report supports exactly the symbols at these places."""
         labels = self.inputs.labels
         inside = set(places)
+        start = "a report" if self.every_set else "at worst a report"
         if len(places) == len(labels):
-            return "a report that supports every symbol"
+            return f"{start} that supports every symbol"
         if not places:
-            return "a report that supports no symbol"
+            return f"{start} that supports no symbol"
         if 2 * len(places) > len(labels):
             rest = [labels[i] for i in range(len(labels)) if i not in inside]
-            return f"a report that supports all but {_several(rest)}"
-        return f"a report that supports only {_several([labels[i] for i in sorted(inside)])}"
+            return f"{start} that supports all but {_several(rest)}"
+        return f"{start} that supports only {_several([labels[i] for i in sorted(inside)])}"
 
     @abstractmethod
     def law(self) -> dict[str, int]:

@@ -120,9 +120,10 @@ class UnaryChannel(SupportChannel):
         return -(-len(self.inputs) // 8)
 
     @property
-    def outputs_text(self) -> str:
-        """How many reports there are, in words."""
-        return f"2^{len(self.inputs)} outputs"
+    def output_number(self) -> int | str:
+        """One report for each set of symbols."""
+        size = len(self.inputs)
+        return 1 << size if size <= DEFAULT_BITS else f"2^{size}"
 
     def softened(self, blend: Fraction) -> UnaryChannel:
         """Move q towards p."""

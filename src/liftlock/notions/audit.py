@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from liftlock.alphabet import Label, label_to_json
-from liftlock.channel import Channel
 from liftlock.context import Context, Family, Joint
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import nearest_float
+from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.notions import (
     alip,
     alpha_lift,
@@ -46,6 +46,7 @@ Progress = Callable[[str], None]
 class Audit:
     """All readings of one channel in one context.
 
+    >>> from liftlock.channel import Channel
     >>> from liftlock.prior import Prior
     >>> bit = Channel.from_rows(
     ...     {"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}}
@@ -56,7 +57,7 @@ class Audit:
     Seeing "no", the belief in "yes" can fall from 10 % to 3.571 % (a factor 0.3571).
     """
 
-    channel: Channel
+    channel: AnyChannel
     context: Context
     readings: Mapping[str, Reading]
     lifts: LiftRange
@@ -96,7 +97,7 @@ class Audit:
             "context": self.context.fingerprint,
             "context_kind": self.context.describe(),
             "inputs": len(self.channel.inputs),
-            "outputs": len(self.channel.outputs),
+            "outputs": self.channel.output_number,
             "alpha": None if "alpha_lift" not in self.readings else order_text(self.alpha),
             "at_epsilon": None if self.at_epsilon is None else str(self.at_epsilon),
             "unprotected": [label_to_json(label) for label in self.unprotected],
@@ -107,7 +108,7 @@ class Audit:
 
 
 def audit(
-    channel: Channel,
+    channel: AnyChannel,
     context: Context,
     *,
     alpha: object = None,
@@ -119,7 +120,8 @@ def audit(
 
     `alpha` adds the measures of that order, `at_epsilon` the deltas of (epsilon, delta)-LIP and
     -LDP. A channel that accepts an input of prior probability 0 is refused unless
-    ``impossible="ignore"``.
+    ``impossible="ignore"``. Of a form with too many outputs for a table, the lifts and LDP are
+    measured, which need none.
     """
     unprotected = refuse_impossible(channel, context, impossible)
     order = read_order(alpha) if alpha is not None else None
@@ -134,8 +136,15 @@ def audit(
     }
     say("ldp")
     readings["ldp"] = ldp.measure(channel, context)
+    if isinstance(channel, SupportChannel):
+        try:
+            table_of_all = channel.expanded()
+        except NotDefined:
+            return Audit(channel, context, readings, found, unprotected, order, budget)
+    else:
+        table_of_all = channel
     if isinstance(context, Prior | Joint):
-        table = lift_table(channel, context)
+        table = lift_table(table_of_all, context)
         tasks = _table_tasks(table)
         if alpha is not None:
             tasks |= _order_tasks(table, order)
@@ -143,18 +152,18 @@ def audit(
             say(key)
             readings[key] = task()
     else:
-        readings["maximal_leakage"] = maximal_leakage.measure(channel, context)
+        readings["maximal_leakage"] = maximal_leakage.measure(table_of_all, context)
         if isinstance(context, Family):
             with contextlib.suppress(NotDefined):
-                readings["identifiability"] = identifiability.measure(channel, context)
+                readings["identifiability"] = identifiability.measure(table_of_all, context)
     if budget is not None:
         for form in FORMS:
             say(f"delta_{form}")
             try:
-                readings[f"delta_{form}"] = DeltaCurve.of(channel, context, form).delta(budget)
+                readings[f"delta_{form}"] = DeltaCurve.of(table_of_all, context, form).delta(budget)
             except NotDefined:
                 continue
-        readings["delta_ldp"] = approximate_ldp.measure(channel, context, budget)
+        readings["delta_ldp"] = approximate_ldp.measure(table_of_all, context, budget)
     return Audit(channel, context, readings, found, unprotected, order, budget)
 
 

@@ -49,6 +49,7 @@ class LiftTable:
 
     Source: 002 eq. (1), eq. (2).
 
+    >>> from liftlock.channel import Channel
     >>> table = lift_table(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3}))
     >>> table.lift("a", "a"), table.lift("b", "a")
     (Fraction(4, 1), Fraction(0, 1))

@@ -24,6 +24,7 @@ def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
 
     Source: 000 eq. (8), Def 6; 001 Def 3; 002 Def 1.
 
+    >>> from liftlock.channel import Channel
     >>> from liftlock.prior import Prior
     >>> reading = measure(Channel.identity("ab"), Prior.uniform("ab"))
     >>> reading.value.is_infinite, str(reading.witness)
@@ -50,6 +51,7 @@ class LIP:
 
     Source: 000 Def 5 with delta 0, eq. (5)-(7), Cor 1; 001 Def 3; 002 Def 1, eq. (3).
 
+    >>> from liftlock.channel import Channel
     >>> from liftlock.prior import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> print(LIP("0.7").certify(bit, Prior.uniform([0, 1])))
