@@ -20,9 +20,10 @@ Source: 000 section IV; 001 Thm 4; 002 eq. (25) with S = X.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.oracle import Clock, Priced
@@ -33,6 +34,8 @@ from liftlock.utility.histogram import Histogram
 from liftlock.utility.mean import Mean
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
+
+Places: TypeAlias = npt.NDArray[np.intp]
 
 _ROUNDING = 1e-13
 """What float arithmetic may add to a bound, relative to the numbers that went in."""
@@ -77,7 +80,7 @@ class Box:
         order = np.argsort(rows, axis=1, kind="stable")
         return self.fill_in(order)
 
-    def fill_in(self, order: Floats) -> Floats:
+    def fill_in(self, order: Places) -> Floats:
         """Raise the symbols in the order that each row gives, until the mass is used up."""
         widths = self.width[order]
         before = np.cumsum(widths, axis=1) - widths
@@ -95,11 +98,9 @@ class Box:
         vertices[rows, place] += np.where(room[rows, place] > np.abs(short), short, 0.0)
         return vertices
 
-    def random_orders(self, count: int, generator: np.random.Generator) -> Floats:
+    def random_orders(self, count: int, generator: np.random.Generator) -> Places:
         """Return random orders, one for each row."""
-        keys = generator.random((count, len(self)))
-        order: Floats = np.argsort(keys, axis=1)
-        return order
+        return np.argsort(generator.random((count, len(self))), axis=1)
 
 
 class _Shape(Protocol):
@@ -232,7 +233,7 @@ class Separable:
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Bound by the chords, then close the gap by depth-first search as far as time allows."""
-        bound, vertex = self.relaxed(duals)
+        bound, _ = self.relaxed(duals)
         none = np.zeros((0, len(self.box)))
         if bound >= goal:
             return Priced(bound, none)

@@ -151,7 +151,7 @@ def _improve_one(
 
 
 @nb.njit(cache=True)
-def _relaxed(first: int, left: float, widths: Any, costs: Any, slopes: Any) -> float:
+def _relaxed(first: int, left: float, widths: Any, costs: Any, slopes: Any) -> Any:
     """Return the least cost of filling `left` from the items `first`, ..., by their chords.
 
     `widths` and `costs` are running sums with a leading 0; items are sorted by slope.

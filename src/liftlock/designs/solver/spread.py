@@ -136,7 +136,7 @@ def mixed(columns: Floats, masses: Floats) -> Floats | None:
     inverse = np.linalg.inv(gram)
     target = np.zeros(rows.shape[1])
     target[-1] = 1.0
-    weights = np.full(count, 1.0 / count)
+    weights: Floats = np.full(count, 1.0 / count)
     for _ in range(_PROJECTIONS):
         weights = weights + rows @ (inverse @ (target - weights @ rows))
         if weights.min() >= 0.0:
@@ -170,7 +170,7 @@ def reduced(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
 
 def _eliminated(points: Floats, weights: Floats) -> Floats:
     """Set weights to 0 one by one along directions that do not move the mean."""
-    count, n = points.shape
+    n = points.shape[1]
     full = np.linalg.qr(points, mode="complete")[0]
     # Rows of `null` are directions d with d @ points = 0.
     null = np.ascontiguousarray(full[:, n:].T)

@@ -1,0 +1,145 @@
+"""A linear programme, solved by HiGHS, with a bound that does not depend on the solver's word.
+
+    minimise cost . x   subject to   lower <= A x <= upper,  0 <= x <= most
+
+Any prices p of the rows give a lower bound of the optimum,
+
+    sum_i (p_i lower_i if p_i > 0 else p_i upper_i) + sum_j min(0, (cost - A' p)_j) most_j,
+
+so the solver's prices are taken, those that point at an infinite end are set to 0, and the bound is
+computed afresh. Every variable has an upper end that an optimum respects, so it is always finite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from liftlock.errors import LiftlockError
+from liftlock.exact.integers import Floats
+
+if TYPE_CHECKING:
+    from scipy.sparse import spmatrix
+
+_TOLERANCE = 1e-10
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A solution of a linear programme."""
+
+    values: Floats
+    prices: Floats
+    """One for each row."""
+    bound: float
+    """A safe lower bound of the least cost."""
+
+
+@dataclass
+class LinearProgram:
+    """Variables and rows, added in blocks; every coefficient is passed to the solver in bulk."""
+
+    costs: list[Floats] = field(default_factory=list)
+    most: list[Floats] = field(default_factory=list)
+    rows: list[tuple[list[tuple[int, Any]], Floats, Floats]] = field(default_factory=list)
+    count: int = 0
+
+    def variables(self, costs: Floats, most: float = 1.0) -> int:
+        """Add a block of variables in [0, most]; return the place of the first."""
+        first = self.count
+        self.costs.append(np.asarray(costs, dtype=np.float64).ravel())
+        self.most.append(np.full(self.costs[-1].size, most))
+        self.count += self.costs[-1].size
+        return first
+
+    def between(
+        self, parts: list[tuple[int, spmatrix]], lower: Floats | float, upper: Floats | float
+    ) -> None:
+        """Add rows lower <= sum of blocks <= upper; a block is (first variable, matrix)."""
+        count = parts[0][1].shape[0]
+        self.rows.append(
+            (list(parts), np.broadcast_to(lower, count), np.broadcast_to(upper, count))
+        )
+
+    def _matrix(self) -> Any:
+        from scipy.sparse import coo_matrix
+
+        places, columns, values = [], [], []
+        begin = 0
+        for parts, lower, _ in self.rows:
+            for first, block in parts:
+                entries = block.tocoo()
+                places.append(entries.row + begin)
+                columns.append(entries.col + first)
+                values.append(entries.data)
+            begin += len(lower)
+        return coo_matrix(
+            (np.concatenate(values), (np.concatenate(places), np.concatenate(columns))),
+            shape=(begin, self.count),
+        ).tocsc()
+
+    def minimise(self, *, method: str = "simplex", seconds: float | None = None) -> Optimum:
+        """Solve it; a programme without a feasible point is an error of whoever made it."""
+        import highspy
+
+        matrix = self._matrix()
+        cost, most = np.concatenate(self.costs), np.concatenate(self.most)
+        lower = np.concatenate([row[1] for row in self.rows])
+        upper = np.concatenate([row[2] for row in self.rows])
+        highs = highspy.Highs()
+        options: list[tuple[str, Any]] = [
+            ("output_flag", False),
+            ("solver", method),
+            ("threads", 1),
+            ("primal_feasibility_tolerance", _TOLERANCE),
+            ("dual_feasibility_tolerance", _TOLERANCE),
+        ]
+        if seconds is not None and np.isfinite(seconds):
+            options.append(("time_limit", max(seconds, 0.01)))
+        for name, value in options:
+            highs.setOptionValue(name, value)
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = matrix.shape[1], matrix.shape[0]
+        model.col_cost_ = cost
+        # The upper ends are redundant: leaving them out keeps the solver's problem simple.
+        model.col_lower_, model.col_upper_ = np.zeros(len(cost)), np.full(len(cost), np.inf)
+        model.row_lower_, model.row_upper_ = lower, upper
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = matrix.indptr
+        model.a_matrix_.index_ = matrix.indices
+        model.a_matrix_.value_ = matrix.data
+        highs.passModel(model)
+        highs.run()
+        found = highs.getSolution()
+        values, prices = np.array(found.col_value), np.array(found.row_dual)
+        if len(values) != len(cost) or not np.isfinite(values).all():
+            status = highs.modelStatusToString(highs.getModelStatus())
+            raise LiftlockError(f"the linear programme was not solved: {status}")
+        if len(prices) != len(lower):
+            prices = np.zeros(len(lower))
+        return Optimum(values, prices, safe_bound(cost, most, matrix, lower, upper, prices))
+
+
+def safe_bound(
+    cost: Floats, most: Floats, matrix: Any, lower: Floats, upper: Floats, prices: Floats
+) -> float:
+    """Return what the prices prove of the least cost, whoever they come from.
+
+    >>> from scipy.sparse import csc_matrix
+    >>> one = csc_matrix([[1.0, 1.0]])
+    >>> ends = np.array([1.0])
+    >>> round(safe_bound(np.array([2.0, 3.0]), np.ones(2), one, ends, ends, np.array([2.0])), 9)
+    2.0
+    """
+    # A price that points at an infinite end proves nothing.
+    usable = np.where(prices > 0, np.isfinite(lower), np.isfinite(upper))
+    prices = np.where(usable & np.isfinite(prices), prices, 0.0)
+    ends = np.where(prices > 0, lower, upper)
+    gained = np.where(prices != 0, prices * np.where(np.isfinite(ends), ends, 0.0), 0.0)
+    left = cost - matrix.T @ prices
+    size = np.abs(cost) + abs(matrix).T @ np.abs(prices)
+    lost = np.minimum(left - _ROUNDING * size, 0.0) * most
+    return float(gained.sum() + lost.sum() - _ROUNDING * np.abs(gained).sum())
