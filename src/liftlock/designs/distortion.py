@@ -7,8 +7,8 @@ sum_x P(x) s(x, z) = (1 - L) lambda_z and sum_z s(x, z) = 1 - L. For LDP with ra
 q(z | x) = m_z + (E - 1) s(x, z) with 0 <= s(x, z) <= m_z: one extra variable for each output and
 n^2 sparse rows, where comparing all pairs of inputs would take n^3.
 
-Sets of priors: L max_P lambda_P(z) <= q(z | x) <= U min_P lambda_P(z), the ends over the set written
-by linear duality with one variable for each input.
+Sets of priors: L max_P lambda_P(z) <= q(z | x) <= U min_P lambda_P(z), both ends over the set
+written by linear duality, with one variable for each input.
 
 Source: 000 eq. (18), Def 6; 001 Prop. 3; 002 eq. (25).
 """

@@ -114,11 +114,21 @@ def _oracle(problem: Problem, goal: Utility, how: How) -> Oracle:
 
 
 def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock) -> Draft:
-    if problem.uncertain:
-        raise NotImplementedError
-    symbols = len(problem.masses)
-    oracle = ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
-    return draft_of(problem, goal, generate(problem.masses, goal, oracle, clock), DESIGN.key)
+    from liftlock.designs.distortion import least_distortion
+
+    found = least_distortion(problem, goal, seconds=clock.seconds)
+    if found.cost >= found.reference * (1.0 - _WORTHLESS):
+        return _constant(problem, goal, found.bound, DESIGN.key, _NOTHING_BETTER)
+    return Draft.of(
+        problem.inputs,
+        found.outputs,
+        found.matrix,
+        method=DESIGN.key,
+        optimality=Optimality(
+            goal.name, found.cost, found.bound, found.reference, seconds=clock.elapsed
+        ),
+        remarks=[f"{len(found.outputs)} outputs for {len(problem.inputs)} inputs"],
+    )
 
 
 def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -> Draft:

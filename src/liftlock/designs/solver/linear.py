@@ -89,7 +89,7 @@ class LinearProgram:
         cost, most = np.concatenate(self.costs), np.concatenate(self.most)
         lower = np.concatenate([row[1] for row in self.rows])
         upper = np.concatenate([row[2] for row in self.rows])
-        highs = highspy.Highs()
+        highs = highspy.Highs()  # type: ignore[no-untyped-call]
         options: list[tuple[str, Any]] = [
             ("output_flag", False),
             ("solver", method),
