@@ -55,7 +55,7 @@ class Point:
     objective: float
     eps_lower: float
     eps_upper: float
-    outputs: int
+    outputs: int | str
     gap: float | None
     seconds: float
     guarantee: str
@@ -206,7 +206,7 @@ def _point(
         made.origin.objective,
         leakage.lower,
         leakage.upper,
-        len(made.channel.outputs),
+        made.channel.output_number,
         made.origin.gap,
         elapsed,
         made.certificate.guarantee,

@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 
 from liftlock.alphabet import Label
-from liftlock.channel import Channel
 from liftlock.context import Context, Joint
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.draft import Draft, Optimality
-from liftlock.designs.lock import Locked, representative, rounded
+from liftlock.designs.draft import Draft, FormDraft, Optimality
+from liftlock.designs.lock import Locked, LockedForm, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.problem import limits, supported
 from liftlock.designs.registry import Design, check_fits, check_options, find_design
 from liftlock.errors import InputError, NotCertified, NotDefined
+from liftlock.exact.integers import Floats
 from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.mechanism import Mechanism, Origin
 from liftlock.notions.alip import ALIP, MaxLift, extremes, lower_reading, upper_reading
 from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.notion import Notion, safe_text
+from liftlock.sampling import SimulationBits, draw_reports
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import (
@@ -35,6 +37,7 @@ from liftlock.utility.utility import (
 )
 
 _LISTED = 5
+_PEOPLE = 4096
 _ONLY_EXACT = (
     "a budget of 0 leaves no room for rounding, so nothing is released; "
     "a tiny one, such as 1e-9, may allow much more"
@@ -107,7 +110,7 @@ def design_as_published(
     return order.mechanism(replace(draft, remarks=(*draft.remarks, remark)), locked)
 
 
-def true_guarantee(channel: Channel, asked: Notion, context: Context) -> tuple[Notion, str]:
+def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tuple[Notion, str]:
     """Return the smallest guarantee of the kind asked for that a channel keeps, and say it.
 
     Lifts that fall to 0 leave no lower budget: then only the rise of beliefs is bounded.
@@ -209,17 +212,17 @@ class _Order:
             remarks=[_ONLY_EXACT if hidden else "a budget of 0 allows nothing else"],
         )
 
-    def draft(self) -> Draft:
+    def draft(self) -> Draft | FormDraft:
         """Ask the design."""
         made = self.entry.make(self.context, self.notion, utility=self.goal, **self.options)
-        if not isinstance(made, Draft):
+        if not isinstance(made, Draft | FormDraft):
             raise InputError(
                 f"the method {self.entry.key} makes {type(made).__name__}, which is not one table",
                 remedy=f"call {self.entry.make.__module__}.{self.entry.make.__name__} itself",
             )
         return made
 
-    def mechanism(self, draft: Draft, locked: Locked) -> Mechanism:
+    def mechanism(self, draft: Draft | FormDraft, locked: Locked | LockedForm) -> Mechanism:
         """Put the locked channel together with what is to be said of it."""
         remarks = [*draft.remarks]
         if self.dropped:
@@ -227,8 +230,7 @@ class _Order:
             more = len(self.dropped) - _LISTED
             shown += f" and {more} more" if more > 0 else ""
             remarks.append(f"left out because they never occur: {shown}")
-        floats = locked.channel.floats()
-        if (floats == floats[:1]).all() and not any("constant" in text for text in remarks):
+        if _is_constant(locked.channel) and not any("constant" in text for text in remarks):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         proved = draft.optimality
         if proved is not None and proved.stopped and not any("stopped" in t for t in remarks):
@@ -243,10 +245,14 @@ class _Order:
         )
 
     def _origin(
-        self, proved: Optimality | None, locked: Locked, remarks: tuple[str, ...]
+        self, proved: Optimality | None, locked: Locked | LockedForm, remarks: tuple[str, ...]
     ) -> Origin:
         goal, masses = self.goal, representative(self.context).floats()
-        cost = mean_cost(goal, locked.channel.floats(), masses)
+        if isinstance(locked, LockedForm):
+            cost, remark = encoded_cost(goal, locked.channel, masses)
+            remarks += (remark,) if remark else ()
+        else:
+            cost = mean_cost(goal, locked.channel.floats(), masses)
         bound = gap = None
         if proved is not None:
             bound = goal.shown(proved.bound, masses)
@@ -262,3 +268,34 @@ class _Order:
             nothing=value_of_nothing(goal, masses),
             truth=value_of_truth(goal, masses),
         )
+
+
+def _is_constant(channel: AnyChannel) -> bool:
+    if isinstance(channel, SupportChannel):
+        return channel.levels[0] == channel.levels[1]
+    floats = channel.floats()
+    return bool((floats == floats[:1]).all())
+
+
+def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tuple[float, str]:
+    """Return the mean cost of an encoding under a prior, and how sure it is.
+
+    With few symbols every report is summed over. Otherwise it is the mean over simulated reports:
+    the posterior given a report is the prior times the two likelihoods, and needs no table.
+    """
+    try:
+        return mean_cost(goal, channel.expanded().floats(), masses), ""
+    except NotDefined:
+        pass
+    people = np.random.default_rng(_PEOPLE).choice(len(masses), size=_PEOPLE, p=masses)
+    reports = draw_reports(channel, people, SimulationBits("the worth of an encoding"))
+    high, low = channel.levels
+    costs = []
+    for part in np.array_split(reports, max(1, len(masses) * _PEOPLE >> 20)):
+        weights = np.where(channel.supported(part), 1.0, low / high) * masses
+        costs.append(goal.costs(weights / weights.sum(axis=1, keepdims=True)))
+    every = np.concatenate(costs)
+    error = float(every.std() / np.sqrt(_PEOPLE))
+    return float(every.mean()), (
+        f"its worth is the mean over {_PEOPLE:,} simulated reports, standard error {error:.2g}"
+    )

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import Channel, channel_from_data
+from liftlock.channel import Channel
 from liftlock.context import Context, Family, Intervals, Joint, PriorSet, context_from_data
 from liftlock.errors import FileError, InputError, NotCertified, UnprotectedInput
 from liftlock.exact.integers import as_integers, sum_of
 from liftlock.exact.numbers import exact
+from liftlock.forms import AnyChannel, any_channel_from_data
 from liftlock.mechanism import FORMAT as MECHANISM
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
@@ -283,7 +284,7 @@ class ReadChannel:
     missing).
     """
 
-    channel: Channel
+    channel: AnyChannel
     context: Context | None
     corner: str = ""
 
@@ -310,7 +311,7 @@ def read_channel(path: str | Path, note: Note = _silent) -> ReadChannel:
                     remedy="the file was changed; make it again with lock",
                 ) from None
             return ReadChannel(mechanism.channel, mechanism.context)
-        return ReadChannel(channel_from_data(data), None)
+        return ReadChannel(any_channel_from_data(data), None)
 
 
 def _channel_from_sheet(sheet: Sheet, note: Note) -> ReadChannel:

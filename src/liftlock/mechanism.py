@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from liftlock.channel import Channel, Table, channel_from_data, check_format
+from liftlock.channel import Channel, Table, check_format
 from liftlock.context import Context, Joint, context_from_data
-from liftlock.designs.draft import Draft
+from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.forms import SupportChannel, any_channel_from_data
 from liftlock.notions.audit import Audit, audit
 from liftlock.notions.certificate import Certificate, check_certificate_data
 from liftlock.notions.crowd_mass import measure as measure_crowd
@@ -26,6 +27,9 @@ from liftlock.notions.registry import make_notion
 from liftlock.prior import Prior
 from liftlock.sampling.release import release, simulate
 from liftlock.storage import located, read_json, shaped, write_atomically
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 FORMAT = "liftlock.mechanism"
 VERSION = 1
@@ -113,7 +117,7 @@ class Mechanism:
     3
     """
 
-    channel: Table
+    channel: Table | SupportChannel
     certificate: Certificate
     context: Context
     origin: Origin | None = None
@@ -137,11 +141,25 @@ class Mechanism:
         """The certified guarantee."""
         return make_notion(self.certificate.notion, self.certificate.budgets)
 
-    def release(self, values: Sequence[Any]) -> list[Any]:
-        """Randomise values with the operating system's entropy. Ask each person once."""
+    @property
+    def table(self) -> Table:
+        """The channel as the table it is; encodings have none."""
+        if isinstance(self.channel, SupportChannel):
+            raise InputError(
+                f"{self.channel} has no table", remedy="use its channel, or another method"
+            )
+        return self.channel
+
+    def release(self, values: Sequence[Any]) -> list[Any] | npt.NDArray[Any]:
+        """Randomise values with the operating system's entropy. Ask each person once.
+
+        Encodings give rows of packed bytes.
+        """
         return release(self.channel, values)
 
-    def simulate(self, values: Sequence[Any], *, seed: SupportsIndex | str) -> list[Any]:
+    def simulate(
+        self, values: Sequence[Any], *, seed: SupportsIndex | str
+    ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
         return simulate(self.channel, values, seed=seed)
 
@@ -159,6 +177,8 @@ class Mechanism:
 
     def crowd(self) -> str:
         """Say how small a crowd an output can point at; nothing for sets of priors, huge tables."""
+        if isinstance(self.channel, SupportChannel):
+            return ""
         cells = len(self.channel.inputs) * len(self.channel.outputs)
         if not isinstance(self.context, Prior | Joint) or cells > MOST_CROWD_CELLS:
             return ""
@@ -205,7 +225,7 @@ class Mechanism:
         """
         check_format(data, FORMAT, VERSION)
         with shaped():
-            channel = channel_from_data(data.get("channel"))
+            channel = any_channel_from_data(data.get("channel"))
             context = context_from_data(data.get("context"))
             stored = data.get("certificate")
             check_certificate_data(stored)
@@ -215,7 +235,7 @@ class Mechanism:
             notion = make_notion(str(stored.get("notion")), budgets)
             told = data.get("origin")
             origin = None if told is None else Origin.from_data(told)
-        if not isinstance(channel, Table):
+        if not isinstance(channel, Table | SupportChannel):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
             )
@@ -288,7 +308,7 @@ def _ends(data: Any) -> tuple[Fraction, Fraction] | None:
 
 
 def lock(
-    draft: Draft | Channel,
+    draft: Draft | Channel | FormDraft | SupportChannel,
     notion: Notion,
     context: Context,
     *,

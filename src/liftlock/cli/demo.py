@@ -140,8 +140,8 @@ def _release(mechanism: Mechanism, truth: Sequence[str], reports_file: Path) -> 
     _write_rows(reports_file, ["report"], [[report] for report in reports])
     sent = Counter(reports)
     # Undo the randomisation on average: solve counts = true counts through the channel.
-    matrix = mechanism.channel.floats()
-    inputs, outputs = mechanism.channel.inputs.labels, mechanism.channel.outputs.labels
+    matrix = mechanism.table.floats()
+    inputs, outputs = mechanism.table.inputs.labels, mechanism.table.outputs.labels
     observed = np.array([sent[label] for label in outputs], dtype=float)
     estimate = np.linalg.lstsq(matrix.T, observed)[0]
     lines = [

@@ -167,7 +167,7 @@ def design_data(
         "bound": origin.bound,
         "gap": origin.gap,
         "inputs": len(made.channel.inputs),
-        "outputs": len(made.channel.outputs),
+        "outputs": made.channel.output_number,
         "certificate": made.certificate.to_data(),
         "comparison": [other.to_data() for other in others],
         "remarks": list(origin.remarks),

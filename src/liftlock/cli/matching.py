@@ -10,6 +10,7 @@ from liftlock.channel import Channel
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.errors import FileError
 from liftlock.files import ReadChannel, label_place
+from liftlock.forms import AnyChannel
 from liftlock.notions.lift import impossible_inputs
 from liftlock.prior import Prior
 
@@ -51,7 +52,9 @@ def _remedy(
         return f"exchange rows and columns of {source.name}: its rows are secrets, columns inputs"
     if read.corner and read.corner in map(str, extra):
         return f"the first line of {channel_file.name} must be a header that names the outputs"
-    if set(map(str, read.channel.outputs.labels)) == set(map(str, context.inputs.labels)):
+    if isinstance(read.channel, Channel) and set(map(str, read.channel.outputs.labels)) == set(
+        map(str, context.inputs.labels)
+    ):
         return f"exchange rows and columns of {channel_file.name}: one row for each input"
     return "both files must list the same inputs"
 
@@ -76,7 +79,7 @@ def _renamed(context: Context, inputs: Alphabet) -> Context:
 
 
 def refuse_unprotected(
-    channel: Channel, context: Context, channel_file: Path, source: Path
+    channel: AnyChannel, context: Context, channel_file: Path, source: Path
 ) -> None:
     """Refuse inputs of probability 0, which have no guarantee, with the line they stand on."""
     labels = impossible_inputs(channel, context)

@@ -6,20 +6,24 @@ from collections.abc import Mapping
 
 from liftlock.designs.arc import DESIGN as ARC
 from liftlock.designs.centralised import DESIGN as CENTRALISED
+from liftlock.designs.hashing import DESIGN as HASHING
 from liftlock.designs.k_rr import DESIGN as K_RR
 from liftlock.designs.optimal import DESIGN as OPTIMAL
+from liftlock.designs.optimal_response import DESIGN as OPTIMAL_RESPONSE
 from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
 from liftlock.designs.subset_merging import DESIGN as SUBSET_MERGING
 from liftlock.designs.subset_response import DESIGN as SUBSET_RESPONSE
 from liftlock.designs.subset_selection import DESIGN as SUBSET_SELECTION
+from liftlock.designs.unary_encoding import OUE, SUE
 from liftlock.designs.watchdog import DESIGN as WATCHDOG
 
 DESIGNS: Mapping[str, Design] = {
     design.key: design
     for design in (
         OPTIMAL,
+        OPTIMAL_RESPONSE,
         PUBLISHED_RESPONSE,
         SAFE_RESPONSE,
         WATCHDOG,
@@ -29,6 +33,9 @@ DESIGNS: Mapping[str, Design] = {
         ARC,
         K_RR,
         SUBSET_SELECTION,
+        OUE,
+        SUE,
+        HASHING,
     )
 }
 """Every design, by key."""

@@ -11,6 +11,7 @@ import numpy as np
 from liftlock.alphabet import Alphabet
 from liftlock.errors import RowError
 from liftlock.exact.integers import Floats
+from liftlock.forms import SupportChannel
 
 SUM_TOLERANCE = 1e-6
 NEGATIVE_TOLERANCE = 1e-9
@@ -41,6 +42,23 @@ class Optimality:
         if self.reference <= 0:
             return 0.0
         return max(self.cost - self.bound, 0.0) / self.reference
+
+
+@dataclass(frozen=True)
+class FormDraft:
+    """A proposed channel of a form of its own, in integers that are still to be certified."""
+
+    channel: SupportChannel
+    method: str = ""
+    """The key of the design in the registry."""
+    optimality: Optimality | None = None
+    remarks: tuple[str, ...] = ()
+    """What a user should know of how it was made, one sentence each."""
+
+    @property
+    def inputs(self) -> Alphabet:
+        """The symbols it accepts."""
+        return self.channel.inputs
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,22 @@ would do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeVar, overload
 
 import numpy as np
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
 from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designs.draft import Draft
+from liftlock.designs.draft import Draft, FormDraft
 from liftlock.errors import NotCertified, NotDefined, RowError
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.weights import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
+from liftlock.forms import SupportChannel
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
@@ -39,6 +42,8 @@ MOST_BLEND = Fraction(1, 1 << 20)
 
 _DRAFT_BITS = 62
 _REFINEMENTS = 6
+
+C = TypeVar("C")
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,23 @@ class Locked:
         return f"{text}: no probability moved by more than {self.moved:.2g}"
 
 
+@dataclass(frozen=True)
+class LockedForm:
+    """A certified channel without a table: the channel, its certificate, and what locking did."""
+
+    channel: SupportChannel
+    certificate: Certificate
+    blend: Fraction
+
+    def changes(self) -> str:
+        """Say in one line what locking did to the form."""
+        text = f"integers of {self.channel.bits} bits"
+        if self.blend:
+            return f"{text}, the two likelihoods nearer by {float(self.blend):.2g}"
+        return f"{text}, as drafted"
+
+
+@overload
 def lock(
     draft: Draft | Channel,
     notion: Notion,
@@ -75,8 +97,43 @@ def lock(
     noise: float = NOISE,
     most_blend: Fraction = MOST_BLEND,
     impossible: Impossible = "refuse",
-) -> Locked:
-    """Turn a draft into a table that the exact audit certifies, or refuse it.
+) -> Locked: ...
+@overload
+def lock(
+    draft: FormDraft | SupportChannel,
+    notion: Notion,
+    context: Context,
+    *,
+    bits: int = DEFAULT_BITS,
+    noise: float = NOISE,
+    most_blend: Fraction = MOST_BLEND,
+    impossible: Impossible = "refuse",
+) -> LockedForm: ...
+@overload
+def lock(
+    draft: Draft | Channel | FormDraft | SupportChannel,
+    notion: Notion,
+    context: Context,
+    *,
+    bits: int = DEFAULT_BITS,
+    noise: float = NOISE,
+    most_blend: Fraction = MOST_BLEND,
+    impossible: Impossible = "refuse",
+) -> Locked | LockedForm: ...
+def lock(
+    draft: Draft | Channel | FormDraft | SupportChannel,
+    notion: Notion,
+    context: Context,
+    *,
+    bits: int = DEFAULT_BITS,
+    noise: float = NOISE,
+    most_blend: Fraction = MOST_BLEND,
+    impossible: Impossible = "refuse",
+) -> Locked | LockedForm:
+    """Turn a draft into a channel that the exact audit certifies, or refuse it.
+
+    A table is what most drafts become. A form of its own stays one: its few integers are rounded
+    to at most so many bits, and moved towards each other if that is what it takes.
 
     >>> from liftlock.notions.lip import LIP
     >>> fair = Prior.uniform(["no", "yes"])
@@ -89,6 +146,9 @@ def lock(
     Traceback (most recent call last):
     liftlock.errors.NotCertified: lip(epsilon=0.1) does not hold: ...
     """
+    if isinstance(draft, FormDraft | SupportChannel):
+        form = draft.channel if isinstance(draft, FormDraft) else draft
+        return _lock_form(form, notion, context, bits, most_blend, impossible)
     mixer, dropped = _mixer(draft, context, noise, bits)
     rounded = mixer.table(Fraction(0))
     certificate = notion.certify(rounded, context, impossible=impossible)
@@ -100,11 +160,52 @@ def lock(
         verdict = notion.certify(table, context, impossible=impossible)
         return (table, verdict) if verdict.holds else None
 
-    found = attempt(most_blend)
+    found = _least_blend(
+        attempt, most_blend, bits, _REFINEMENTS if rounded.weights.size <= LARGE else 1
+    )
     if found is None:
         smallest = notion.smallest(rounded, context)
         raise NotCertified(certificate, smallest)
-    best = (most_blend, *found)
+    blend, table, verdict = found
+    return _locked(draft, table, verdict, blend, dropped)
+
+
+def _lock_form(
+    form: SupportChannel,
+    notion: Notion,
+    context: Context,
+    bits: int,
+    most_blend: Fraction,
+    impossible: Impossible,
+) -> LockedForm:
+    narrow = form if form.bits <= bits else form.with_bits(bits)
+    certificate = notion.certify(narrow, context, impossible=impossible)
+    if certificate.holds:
+        return LockedForm(narrow, certificate, Fraction(0))
+
+    def attempt(blend: Fraction) -> tuple[SupportChannel, Certificate] | None:
+        softer = narrow.softened(blend)
+        verdict = notion.certify(softer, context, impossible=impossible)
+        return (softer, verdict) if verdict.holds else None
+
+    found = _least_blend(attempt, most_blend, narrow.bits, _REFINEMENTS)
+    if found is None:
+        raise NotCertified(certificate, notion.smallest(narrow, context))
+    blend, softer, verdict = found
+    return LockedForm(softer, verdict, blend)
+
+
+def _least_blend(
+    attempt: Callable[[Fraction], tuple[C, Certificate] | None],
+    most_blend: Fraction,
+    bits: int,
+    refinements: int,
+) -> tuple[Fraction, C, Certificate] | None:
+    """Find a small blend that passes, or None if the largest allowed does not."""
+    found = attempt(most_blend)
+    if found is None:
+        return None
+    best: tuple[Fraction, C, Certificate] = (most_blend, *found)
     # Bisect the exponent first, then the weight itself.
     low = (most_blend.denominator // most_blend.numerator).bit_length() - 1
     high = bits + 4
@@ -117,7 +218,7 @@ def lock(
             low = middle
             best = (Fraction(1, 1 << middle), *found)
     passing, failing = best[0], best[0] / 2
-    for _ in range(_REFINEMENTS if rounded.weights.size <= LARGE else 1):
+    for _ in range(refinements):
         weight = (passing + failing) / 2
         found = attempt(weight)
         if found is None:
@@ -125,12 +226,15 @@ def lock(
         else:
             passing = weight
             best = (weight, *found)
-    blend, table, verdict = best
-    return _locked(draft, table, verdict, blend, dropped)
+    return best
 
 
-def rounded(draft: Draft | Channel, *, bits: int = DEFAULT_BITS, noise: float = NOISE) -> Table:
+def rounded(
+    draft: Draft | Channel | FormDraft, *, bits: int = DEFAULT_BITS, noise: float = NOISE
+) -> Table | SupportChannel:
     """Round a draft as locking does first, without asking what it guarantees."""
+    if isinstance(draft, FormDraft):
+        return draft.channel if draft.channel.bits <= bits else draft.channel.with_bits(bits)
     return _mixer(draft, Prior.uniform(draft.inputs.labels), noise, bits)[0].table(Fraction(0))
 
 

@@ -196,6 +196,11 @@ class HashingChannel(SupportChannel):
         most = (1 << self.bits) // self.buckets
         return replace(self, other=self.other + math.ceil(blend * (most - self.other)))
 
+    def with_bits(self, bits: int) -> HashingChannel:
+        """Round the weight of other buckets up."""
+        other = math.ceil(Fraction(self.other << bits, 1 << self.bits))
+        return replace(self, other=min(other, (1 << bits) // self.buckets), bits=bits)
+
     def expanded(self) -> Channel:
         """Refuse: there are always too many seeds."""
         raise self.too_large()

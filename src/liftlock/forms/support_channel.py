@@ -90,6 +90,10 @@ class SupportChannel(ABC):
         """
 
     @abstractmethod
+    def with_bits(self, bits: int) -> SupportChannel:
+        """Return the same form with weights over 2^bits, rounded towards less leakage."""
+
+    @abstractmethod
     def expanded(self) -> Channel:
         """Return all reports as the outputs of one exact channel, if they are few enough."""
 

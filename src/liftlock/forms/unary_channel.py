@@ -129,6 +129,12 @@ class UnaryChannel(SupportChannel):
         """Move q towards p."""
         return replace(self, other=self.other + math.ceil(blend * (self.own - self.other)))
 
+    def with_bits(self, bits: int) -> UnaryChannel:
+        """Round p down and q up."""
+        scale = Fraction(1 << bits, 1 << self.bits)
+        own, other = math.floor(self.own * scale), math.ceil(self.other * scale)
+        return UnaryChannel(self.inputs, max(own, other), other, bits)
+
     def expanded(self) -> Channel:
         """Return the channel to all 2^d reports, named by their bits."""
         size = len(self.inputs)

@@ -10,6 +10,7 @@ import numpy as np
 
 from liftlock.context import Context, Family, Joint
 from liftlock.errors import InputError
+from liftlock.forms import dense
 from liftlock.notions.approximate_lip import FORMS, DeltaCurve
 from liftlock.notions.audit import Audit
 from liftlock.prior import Prior
@@ -51,7 +52,7 @@ def draw_curve(result: Audit, path: Path, progress: Callable[[str], None] | None
                 continue  # mixtures of priors do not keep the joint form
             if progress is not None:
                 progress(f"curve of delta_{form}")
-            deltas = DeltaCurve.of(result.channel, result.context, form).points(epsilons)
+            deltas = DeltaCurve.of(dense(result.channel), result.context, form).points(epsilons)
             deltas = np.where(deltas > _LEAST, deltas, np.nan)
             colour, line, name = _STYLES[form]
             axes.plot(epsilons, deltas, color=colour, linestyle=line, linewidth=1.8, label=name)

@@ -26,7 +26,7 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
     """Return the certificate, what the mechanism is worth, and what it is compared with."""
     origin = made.origin
     assert origin is not None
-    inputs, outputs = len(made.channel.inputs), len(made.channel.outputs)
+    inputs, outputs = len(made.channel.inputs), made.channel.outputs_text
     words = f"{origin.title}: {origin.objective:.10g}"
     if origin.gap is not None and origin.bound is not None:
         words += f", {gap_text(origin.gap)}"
@@ -34,7 +34,7 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
         certificate_lines(made.certificate),
         Text(),
         Text(words, style="bold"),
-        Text(f"{_count(inputs, 'input')}, {_count(outputs, 'output')}; made by {origin.method}"),
+        Text(f"{_count(inputs, 'input')}, {outputs}; made by {origin.method}"),
     ]
     crowd = made.crowd()
     parts += [Text(crowd)] if crowd else []

@@ -37,7 +37,7 @@ def audit_report(result: Audit, width: int = WIDE) -> RenderableType:
     who = "the secret" if isinstance(result.context, Joint) else "the value itself"
     head = Text(
         f"{_number(len(result.channel.inputs), 'input')}, "
-        f"{_number(len(result.channel.outputs), 'output')}; "
+        f"{result.channel.outputs_text}; "
         f"{result.context.describe()}; protects {who}"
     )
     words = Text(worst_case(result), style="bold")
