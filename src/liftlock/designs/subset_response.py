@@ -6,19 +6,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liftlock.alphabet import Label
+from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
 from liftlock.designs.draft import Draft
 from liftlock.designs.merging import Pool, in_order
 from liftlock.designs.optimal import named_outputs, optimal
 from liftlock.designs.problem import Problem
 from liftlock.designs.registry import LIFT_NOTIONS, Design
-from liftlock.designs.solver.generation import Solution, generate
+from liftlock.designs.solver.generation import generate
 from liftlock.designs.solver.oracle import Clock, Oracle
 from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
+from liftlock.utility.distortion import Distortion
+from liftlock.utility.guess import Guess
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility, restricted
 
@@ -106,25 +108,34 @@ def _within(problem: Problem, goal: Utility, group: list[int], clock: Clock) -> 
         secret_masses=secrets[secrets > 0],
     )
     narrow = restricted(goal, places, len(problem.masses))
-    found = _solve(inside, narrow, clock)
-    outputs, order = named_outputs(inside.inputs, found.columns, found.weights)
-    names = _unique(outputs.labels, labels.labels)
+    outputs, channel, stopped = _solve(inside, narrow, clock)
     # A symbol that never occurs (LDP only) answers like the subset as a whole.
-    rows = np.tile(found.weights[order], (len(group), 1))
-    rows[happen] = found.channel(inside.masses)[:, order]
-    return _Part(group, names, rows, found.stopped)
+    rows = np.tile(inside.masses @ channel, (len(group), 1))
+    rows[happen] = channel
+    return _Part(group, _unique(outputs.labels, labels.labels), rows, stopped)
 
 
-def _solve(problem: Problem, goal: Utility, clock: Clock) -> Solution:
+def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Floats, bool]:
+    """Return the outputs and the channel of the best response, and whether time ran out."""
     symbols = len(problem.masses)
+    if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
+        # A budget of 0 leaves no room for rounding, and only merging needs none.
+        return problem.inputs.subset([0]), np.ones((symbols, 1)), False
     oracle: Oracle
     if symbols <= _ENUMERATE:
         oracle = ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
+    elif isinstance(goal, Distortion | Guess):
+        from liftlock.designs.distortion import least_distortion
+
+        least = least_distortion(problem, goal, seconds=clock.left if clock.seconds else None)
+        return least.outputs, least.matrix, False
     else:
         from liftlock.designs.solver.rows import RowsOracle
 
         oracle = RowsOracle(problem, goal)
-    return generate(problem.masses, goal, oracle, clock)
+    found = generate(problem.masses, goal, oracle, clock)
+    outputs, order = named_outputs(problem.inputs, found.columns, found.weights)
+    return outputs, found.channel(problem.masses)[:, order], found.stopped
 
 
 def _unique(names: tuple[Label, ...], labels: tuple[Label, ...]) -> tuple[Label, ...]:
