@@ -1,6 +1,7 @@
 """Designs propose drafts; `lock` turns a draft into a certified table."""
 
 from liftlock.designs.arc import arc
+from liftlock.designs.binary import binary
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.centralised import centralised, centralised_error, survey, survey_of
 from liftlock.designs.draft import Draft, FormDraft, Optimality
@@ -13,6 +14,7 @@ from liftlock.designs.problem import Problem, supported
 from liftlock.designs.published_response import published_response
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import safe_response
+from liftlock.designs.staircase import staircase
 from liftlock.designs.subset_merging import subset_merging
 from liftlock.designs.subset_response import subset_response
 from liftlock.designs.subset_selection import subset_selection
@@ -29,6 +31,7 @@ __all__ = [
     "Optimality",
     "Problem",
     "arc",
+    "binary",
     "centralised",
     "centralised_error",
     "hashing",
@@ -39,6 +42,7 @@ __all__ = [
     "oue",
     "published_response",
     "safe_response",
+    "staircase",
     "subset_merging",
     "subset_response",
     "subset_selection",

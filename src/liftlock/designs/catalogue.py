@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from liftlock.designs.arc import DESIGN as ARC
+from liftlock.designs.binary import DESIGN as BINARY
 from liftlock.designs.centralised import DESIGN as CENTRALISED
 from liftlock.designs.hashing import DESIGN as HASHING
 from liftlock.designs.k_rr import DESIGN as K_RR
@@ -13,6 +14,7 @@ from liftlock.designs.optimal_response import DESIGN as OPTIMAL_RESPONSE
 from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
+from liftlock.designs.staircase import DESIGN as STAIRCASE
 from liftlock.designs.subset_merging import DESIGN as SUBSET_MERGING
 from liftlock.designs.subset_response import DESIGN as SUBSET_RESPONSE
 from liftlock.designs.subset_selection import DESIGN as SUBSET_SELECTION
@@ -23,6 +25,8 @@ DESIGNS: Mapping[str, Design] = {
     design.key: design
     for design in (
         OPTIMAL,
+        BINARY,
+        STAIRCASE,
         OPTIMAL_RESPONSE,
         PUBLISHED_RESPONSE,
         SAFE_RESPONSE,

@@ -105,9 +105,9 @@ def _oracle(problem: Problem, goal: Utility, how: How) -> Oracle:
 
         return RowsOracle(problem, goal)
     if problem.ratio is not None:
-        from liftlock.designs.solver.staircase import StaircaseOracle
+        from liftlock.designs.solver.staircase import staircase_oracle
 
-        return StaircaseOracle(problem, goal)
+        return staircase_oracle(problem, goal)
     from liftlock.designs.solver.box import BoxOracle
 
     return BoxOracle(problem, goal)

@@ -1,0 +1,126 @@
+"""Two symbols: the optimum in closed form, the same one for every utility."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet
+from liftlock.context import Context, PriorSet
+from liftlock.designs.draft import Draft
+from liftlock.designs.problem import Problem
+from liftlock.designs.registry import LIFT_NOTIONS, Design
+from liftlock.errors import NotDefined
+from liftlock.exact.integers import as_integers
+from liftlock.notions.notion import Notion
+from liftlock.utility.utility import Utility
+
+
+class Flips(NamedTuple):
+    """A channel of two symbols by its probabilities of a wrong answer."""
+
+    first: float
+    """P(answer is the second symbol | the first is true)."""
+    second: float
+    """P(answer is the first symbol | the second is true)."""
+
+
+def binary(context: Context, notion: Notion, *, utility: Utility | None = None) -> Draft:  # noqa: ARG001
+    """Answer one of two symbols with the least noise that the notion allows.
+
+    Let a <= P(second) <= b over the context (a = b for one prior), lifts in [L, U]. The answer
+    "second" may have a likelihood ratio q(first) / q(second) of s0 or more, the answer "first" one
+    of q(second) / q(first) of s1 or more:
+
+        s0 = max( L b / (1 - L (1 - b)),  (1 - U a) / (U (1 - a)) ),
+        s1 = max( L (1 - a) / (1 - L a),  (1 - U (1 - b)) / (U b) ),
+
+    and the channel at the corner, where both are equal, is
+
+        q(second | first) = s0 (1 - s1) / (1 - s0 s1),
+        q(first | second) = s1 (1 - s0) / (1 - s0 s1).
+
+    Every other channel that the notion allows is this one followed by noise, so it is the best for
+    every utility at once. Which term of s0 and s1 is the larger makes the cases: for one prior
+    and epsilon-LIP, the published form is right when no symbol is rarer than 1 / (1 + e^epsilon).
+
+    Source: 001 Thm 2, eq. (21) with its condition; 000 section IV-B2 corrected.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.prior import Prior
+    >>> rare = Prior.from_probabilities({"no": "0.9", "yes": "0.1"})
+    >>> binary(rare, LIP("1")).matrix.round(6).tolist()
+    [[0.782399, 0.217601], [0.268941, 0.731059]]
+    """
+    problem = Problem.of(context, notion)
+    if len(problem.inputs) != 2 or problem.given is not None:
+        raise NotDefined(
+            f"the method {DESIGN.key}",
+            context.describe(),
+            "it needs two symbols; use the method optimal",
+        )
+    low = high = float(problem.masses[1])
+    if isinstance(context, PriorSet):
+        ends = context.mass_range(as_integers([0, 1]))
+        low, high = float(ends[0]), float(ends[1])
+    if problem.ratio is not None:
+        flips = _corner(1.0 / problem.ratio, 1.0 / problem.ratio)
+    else:
+        flips = flips_of(low, high, problem.lower, problem.upper)
+    if flips.first + flips.second >= 1.0:
+        outputs, matrix = Alphabet.of(["nothing"]), np.ones((2, 1))
+    else:
+        outputs = problem.inputs
+        matrix = np.array([[1.0 - flips.first, flips.first], [flips.second, 1.0 - flips.second]])
+    return Draft.of(
+        problem.inputs,
+        outputs,
+        matrix,
+        method=DESIGN.key,
+        remarks=["every other channel that keeps the budget is this one with more noise"],
+    )
+
+
+def flips_of(low: float, high: float, lower: float, upper: float) -> Flips:
+    """Return the least noise for P(second) in [low, high] and lifts in [lower, upper].
+
+    >>> [round(flip, 12) for flip in flips_of(0.5, 0.5, 0.5, 2.0)]
+    [0.25, 0.25]
+    """
+    return _corner(
+        _least_ratio(low, high, lower, upper), _least_ratio(1.0 - high, 1.0 - low, lower, upper)
+    )
+
+
+def _least_ratio(low: float, high: float, lower: float, upper: float) -> float:
+    """Return how small q(other) / q(own) may be for the answer whose symbol has P in [low, high].
+
+    With r = q(other) / q(own) the lifts are 1 / (P + (1 - P) r) and r / (P + (1 - P) r): the first
+    is largest at the smallest P, the second smallest at the largest P.
+    """
+    floor = lower * high / (1.0 - lower * (1.0 - high)) if lower > 0 else 0.0
+    if not math.isfinite(upper) or low >= 1.0:
+        return floor
+    return max(floor, (1.0 - upper * low) / (upper * (1.0 - low)), 0.0)
+
+
+def _corner(second: float, first: float) -> Flips:
+    """Return the channel at which both ratios are as small as they may be."""
+    if second >= 1.0 or first >= 1.0:
+        return Flips(0.5, 0.5)
+    both = 1.0 - second * first
+    return Flips(second * (1.0 - first) / both, first * (1.0 - second) / both)
+
+
+DESIGN = Design(
+    key="binary",
+    make=binary,
+    says="two symbols: the least noise that the notion allows, in closed form",
+    promises="optimal for every utility at once: all other channels are this one with more noise",
+    source="001 Thm 2, eq. (21) corrected; 000 section IV-B2 corrected",
+    notions=(*LIFT_NOTIONS, "ldp"),
+    contexts=("prior", "family", "intervals", "ball"),
+    needs="two symbols",
+)

@@ -1,0 +1,215 @@
+"""Posteriors under local differential privacy of X itself: staircases.
+
+The extreme columns of a channel whose likelihoods differ by a factor of at most E are those with
+entries m and E m only. A vertex is a set K of raised symbols, with posterior
+
+    v_x = P(x) (E if x in K else 1) / (1 + (E - 1) P(K)).
+
+Up to 16 symbols all of them are listed. Beyond, a linear function is least at a set that its sorted
+slopes name, which drives the search, and the smallest lift m = 1 / (1 + (E - 1) P(K)) is cut into
+intervals: within one, v lies in a box, whose chords bound the cost.
+
+Source: 000 Def 1; 001 section V (k-ary randomised response is not optimal in general).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from liftlock.designs.problem import Problem
+from liftlock.designs.solver.box import (
+    AnyConcave,
+    Box,
+    LeastOfLinear,
+    Separable,
+    Shape,
+    Variance,
+    linearised,
+)
+from liftlock.designs.solver.oracle import Clock, Oracle, Priced
+from liftlock.designs.solver.vertices import ListedOracle
+from liftlock.exact.integers import Floats
+from liftlock.utility.distortion import Distortion
+from liftlock.utility.guess import Guess
+from liftlock.utility.histogram import Histogram
+from liftlock.utility.mean import Mean
+from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.utility import Utility
+
+FEW = 16
+"""Up to so many symbols every staircase is listed."""
+
+_STARTS = 96
+_POLISHED = 24
+_INTERVALS = 32
+_MOST_INTERVALS = 4096
+
+
+class Stairs:
+    """The posteriors of all staircase columns, as a polytope.
+
+    >>> stairs = Stairs(np.array([0.5, 0.5]), 3.0)
+    >>> stairs.fill(np.array([[1.0, 0.0]])).tolist()
+    [[0.25, 0.75]]
+    """
+
+    def __init__(self, masses: Floats, ratio: float) -> None:
+        self.masses, self.ratio = np.asarray(masses, dtype=np.float64), ratio
+
+    def __len__(self) -> int:
+        return len(self.masses)
+
+    def raised(self, sets: Floats) -> Floats:
+        """Return the posteriors of sets given as rows of 0 and 1."""
+        weights = self.masses * (1.0 + (self.ratio - 1.0) * sets)
+        posteriors: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return posteriors
+
+    def fill(self, slopes: Floats) -> Floats:
+        """Return the staircase of least slopes . v for each row: the symbols of least slope."""
+        rows = np.atleast_2d(slopes)
+        order = np.argsort(rows, axis=1, kind="stable")
+        masses = self.masses[order]
+        gain = self.ratio - 1.0
+        zero = np.zeros((len(rows), 1))
+        costs = np.hstack([zero, np.cumsum(np.take_along_axis(rows, order, 1) * masses, axis=1)])
+        sizes = np.hstack([zero, np.cumsum(masses, axis=1)])
+        values = (costs[:, -1:] + gain * costs) / (1.0 + gain * sizes)
+        count = np.argmin(values, axis=1)
+        sets = np.zeros(rows.shape)
+        np.put_along_axis(sets, order, (np.arange(rows.shape[1]) < count[:, None]) * 1.0, axis=1)
+        return self.raised(sets)
+
+
+def every_staircase(masses: Floats, ratio: float) -> Floats:
+    """Return the posteriors of all sets but the empty and the full one.
+
+    >>> every_staircase(np.array([0.5, 0.5]), 3.0).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
+    n = len(masses)
+    numbers = np.arange(1, (1 << n) - 1)
+    sets = ((numbers[:, None] >> np.arange(n)) & 1).astype(np.float64)
+    return Stairs(masses, ratio).raised(sets)
+
+
+def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
+    """Return an exact oracle for few symbols, and one that searches and bounds for many."""
+    assert problem.ratio is not None
+    if len(problem.masses) <= FEW:
+        return ListedOracle(every_staircase(problem.masses, problem.ratio), utility)
+    return StaircaseOracle(problem, utility)
+
+
+class StaircaseOracle:
+    """Prices staircases of many symbols: by search, and by chords on intervals of the least lift.
+
+    >>> from liftlock.notions.ldp import LDP
+    >>> from liftlock.prior import Prior
+    >>> even = Problem.of(Prior.uniform(range(30)), LDP("1"))
+    >>> oracle = StaircaseOracle(even, Histogram())
+    >>> oracle.prove(np.zeros(30), -1.0, Clock()).bound > 0.9
+    True
+    """
+
+    def __init__(self, problem: Problem, utility: Utility) -> None:
+        assert problem.ratio is not None
+        self.utility = utility
+        self.stairs = Stairs(problem.masses, problem.ratio)
+        self._generator = np.random.default_rng(len(self.stairs))
+        self._shape = self._exact()
+
+    def _exact(self) -> Shape | None:
+        """Return how the utility is priced exactly, if linear functions are enough."""
+        if isinstance(self.utility, Mean):
+            return Variance(self.stairs, np.array(self.utility.points))
+        if isinstance(self.utility, Guess):
+            return LeastOfLinear(self.stairs, 1.0 - np.eye(len(self.stairs)))
+        if isinstance(self.utility, Distortion):
+            return LeastOfLinear(self.stairs, self.utility.loss)
+        return None
+
+    def start(self) -> Floats:
+        """Return k-ary randomised response, and random sets of every size."""
+        n = len(self.stairs)
+        sizes = self._generator.random((2 * n, 1))
+        sets = (self._generator.random((2 * n, n)) < sizes).astype(np.float64)
+        some = sets[(sets.sum(axis=1) > 0) & (sets.sum(axis=1) < n)]
+        return np.vstack([self.stairs.raised(np.eye(n)), self.stairs.raised(some)])
+
+    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
+        """Return staircases of low reduced cost, best first."""
+        if self._shape is not None:
+            found = self._shape.search(duals, columns)
+        else:
+            n = len(self.stairs)
+            likely = self._generator.random((_STARTS, 1))
+            sets = (self._generator.random((_STARTS, n)) < likely).astype(np.float64)
+            starts = np.vstack([columns, self.stairs.raised(sets)])
+            found = self._flipped(linearised(self.stairs, self.utility, duals, starts), duals)
+        reduced = self._reduced(found, duals)
+        return found[np.argsort(reduced, kind="stable")]
+
+    def _reduced(self, vertices: Floats, duals: Floats) -> Floats:
+        reduced: Floats = self.utility.costs(vertices) - vertices @ duals
+        return reduced
+
+    def _flipped(self, vertices: Floats, duals: Floats) -> Floats:
+        """Raise or lower one symbol at a time in the best vertices, while that helps."""
+        n = len(self.stairs)
+        order = np.argsort(self._reduced(vertices, duals))[:_POLISHED]
+        kept = [vertices[order]]
+        for vertex in vertices[order]:
+            lifts = vertex / self.stairs.masses
+            raised = (lifts > lifts.min() * (1 + self.stairs.ratio) / 2) * 1.0
+            best = float(self._reduced(vertex[None], duals)[0])
+            for _ in range(2 * n):
+                near = np.abs(raised - np.eye(n))
+                candidates = self.stairs.raised(near)
+                values = self._reduced(candidates, duals)
+                place = int(np.argmin(values))
+                if values[place] >= best - 1e-14:
+                    break
+                best, raised = float(values[place]), near[place]
+            kept.append(self.stairs.raised(raised[None]))
+        return np.unique(np.vstack(kept), axis=0)
+
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+        """Return a safe lower bound of the least reduced cost."""
+        if self._shape is not None:
+            return self._shape.prove(duals, goal, clock)
+        masses, ratio = self.stairs.masses, self.stairs.ratio
+        none = np.zeros((0, len(masses)))
+        least = 1.0 / (1.0 + (ratio - 1.0) * (1.0 - masses.min()))
+        most = 1.0 / (1.0 + (ratio - 1.0) * masses.min())
+        if isinstance(self.utility, MutualInformation | Histogram):
+            kind = 1 if isinstance(self.utility, Histogram) else 0
+            return Priced(self._by_intervals(kind, duals, goal, (least, most), clock), none)
+        box = Box(masses, least, most * ratio)
+        return Priced(AnyConcave(box, self.utility).prove(duals, goal, clock).bound, none)
+
+    def _by_intervals(
+        self, kind: int, duals: Floats, goal: float, ends: tuple[float, float], clock: Clock
+    ) -> float:
+        """Bound each interval of the least lift by chords, halving those below the goal.
+
+        A little wider than exact at both ends, so that rounding cannot lose a vertex.
+        """
+        cuts = np.geomspace(ends[0] * (1 - 1e-12), ends[1] * (1 + 1e-12), _INTERVALS + 1)
+        todo = list(pairwise(cuts.tolist()))
+        proved = np.inf
+        looked = 0
+        while todo:
+            low, high = todo.pop()
+            looked += 1
+            box = Box(self.stairs.masses, low, high * self.stairs.ratio)
+            bound = Separable(box, kind).relaxed(duals)[0]
+            narrow = high / low < 1 + 1e-6 or looked > _MOST_INTERVALS or clock.left <= 0
+            if bound >= goal or narrow:
+                proved = min(proved, bound)
+                continue
+            middle = float(np.sqrt(low * high))
+            todo += [(low, middle), (middle, high)]
+        return float(proved)
