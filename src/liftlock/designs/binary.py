@@ -52,7 +52,7 @@ def binary(context: Context, notion: Notion, *, utility: Utility | None = None) 
     >>> from liftlock.prior import Prior
     >>> rare = Prior.from_probabilities({"no": "0.9", "yes": "0.1"})
     >>> binary(rare, LIP("1")).matrix.round(6).tolist()
-    [[0.782399, 0.217601], [0.268941, 0.731059]]
+    [[0.782405, 0.217595], [0.268941, 0.731059]]
     """
     problem = Problem.of(context, notion)
     if len(problem.inputs) != 2 or problem.given is not None:
