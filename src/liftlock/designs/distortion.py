@@ -76,7 +76,7 @@ def least(
     problem: Problem, loss: Floats, names: Alphabet, *, seconds: float | None = None
 ) -> Least:
     """Find the best channel for any loss matrix, rows inputs, columns reproductions."""
-    builder = _Builder(problem, loss)
+    builder = Builder(problem, loss)
     optimum, channel, prices = builder.solve(seconds)
     matrix, used = _cleaned(channel, problem.masses)
     points = names.coordinates
@@ -97,7 +97,7 @@ def _cleaned(channel: Floats, masses: Floats) -> tuple[Floats, list[int]]:
     return kept / kept.sum(axis=1, keepdims=True), used
 
 
-class _Builder:
+class Builder:
     """The programme of one context and notion."""
 
     def __init__(self, problem: Problem, loss: Floats) -> None:
@@ -108,6 +108,7 @@ class _Builder:
         self.loss = np.asarray(loss, dtype=np.float64)
         self.inputs, self.outputs = self.loss.shape
         self.program = LinearProgram()
+        self._most = 1.0
 
     def solve(self, seconds: float | None) -> tuple[Optimum, Floats, Floats]:
         """Return the solution, the channel, and prices of the inputs."""
@@ -136,7 +137,7 @@ class _Builder:
         """Return the matrix that sums a table over outputs."""
         return self.sparse.kron(self.sparse.identity(self.inputs), np.ones((1, self.outputs)))
 
-    def _over_inputs(self, weights: Floats) -> Any:
+    def weighted(self, weights: Floats) -> Any:
         """Return the matrix that sums a table over inputs with weights (a row or several)."""
         return self.sparse.kron(np.atleast_2d(weights), self.sparse.identity(self.outputs))
 
@@ -160,9 +161,7 @@ class _Builder:
         shares = program.variables(lower * (masses @ self.loss))
         each = self.sparse.identity(self.outputs)
         program.between([(extra, self._over_outputs())], 1 - lower, 1 - lower)
-        program.between(
-            [(extra, self._over_inputs(masses)), (shares, (lower - 1) * each)], 0.0, 0.0
-        )
+        program.between([(extra, self.weighted(masses)), (shares, (lower - 1) * each)], 0.0, 0.0)
         program.between(
             [(extra, self._each()), (shares, (lower - upper) * self._per_output())], -np.inf, 0.0
         )
@@ -192,12 +191,12 @@ class _Builder:
         table = program.variables(self._costs())
         level = program.variables(np.zeros(self.outputs))
         program.between([(table, self._over_outputs())], 1.0, 1.0)
-        secrets = self._over_inputs(turned)
+        secrets = self.weighted(turned)
         if problem.ratio is not None:
             low, high = 1.0, problem.ratio
         else:
             each = self.sparse.identity(self.outputs)
-            program.between([(table, self._over_inputs(problem.masses)), (level, -each)], 0.0, 0.0)
+            program.between([(table, self.weighted(problem.masses)), (level, -each)], 0.0, 0.0)
             low, high = problem.lower, problem.upper
         if low > 0:
             program.between([(table, secrets), (level, -low * self._per_row(count))], 0.0, np.inf)
@@ -206,11 +205,17 @@ class _Builder:
         return lambda values: self._table(values, table)
 
     def _prior_set(self) -> Any:
+        table = self.program.variables(self._costs())
+        self.program.between([(table, self._over_outputs())], 1.0, 1.0)
+        self.limit_lifts(table)
+        return lambda values: self._table(values, table)
+
+    def limit_lifts(self, table: int, most: float = 1.0) -> None:
+        """Limit the lifts of a table of likelihoods up to `most`, under every prior of a set."""
         problem, program = self.problem, self.program
-        table = program.variables(self._costs())
-        program.between([(table, self._over_outputs())], 1.0, 1.0)
+        self._most = most
         if problem.lower > 0:
-            highest = program.variables(np.zeros(self.outputs))
+            highest = program.variables(np.zeros(self.outputs), most)
             self._end(table, highest, least=False)
             program.between(
                 [(table, self._each()), (highest, -problem.lower * self._per_output())],
@@ -218,14 +223,13 @@ class _Builder:
                 np.inf,
             )
         if np.isfinite(problem.upper):
-            lowest = program.variables(np.zeros(self.outputs))
+            lowest = program.variables(np.zeros(self.outputs), most)
             self._end(table, lowest, least=True)
             program.between(
                 [(table, self._each()), (lowest, -problem.upper * self._per_output())],
                 -np.inf,
                 0.0,
             )
-        return lambda values: self._table(values, table)
 
     def _end(self, table: int, level: int, *, least: bool) -> None:
         """Let a level be at least the largest (at most the smallest) P . q over the set."""
@@ -235,11 +239,11 @@ class _Builder:
         ends = (-np.inf, 0.0) if least else (0.0, np.inf)
         if isinstance(context, Family):
             priors = np.array([prior.floats() for prior in context.priors])
-            rows = [(level, self._per_row(len(priors))), (table, -self._over_inputs(priors))]
+            rows = [(level, self._per_row(len(priors))), (table, -self.weighted(priors))]
             program.between(rows, *ends)
             return
-        shift = program.variables(np.zeros(self.outputs))
-        over = program.variables(np.zeros(self.inputs * self.outputs))
+        shift = program.variables(np.zeros(self.outputs), self._most)
+        over = program.variables(np.zeros(self.inputs * self.outputs), self._most)
         if isinstance(context, Intervals):
             low = np.array([float(value) for value in context.lower])
             high = np.array([float(value) for value in context.upper])
@@ -248,8 +252,8 @@ class _Builder:
                 [
                     (level, each),
                     (shift, -(1.0 - low.sum()) * each),
-                    (table, -self._over_inputs(low)),
-                    (over, -sign * self._over_inputs(high - low)),
+                    (table, -self.weighted(low)),
+                    (over, -sign * self.weighted(high - low)),
                 ],
                 *ends,
             )
@@ -265,14 +269,14 @@ class _Builder:
             return
         assert isinstance(context, Ball)
         centre, radius = context.centre.floats(), float(context.radius)
-        step = program.variables(np.zeros(self.outputs))
+        step = program.variables(np.zeros(self.outputs), self._most)
         # level >= c . q + radius k + sum c r, with M >= q and r >= M - q - k.
         program.between(
             [
                 (level, each),
-                (table, -self._over_inputs(centre)),
+                (table, -self.weighted(centre)),
                 (step, -sign * radius * each),
-                (over, -sign * self._over_inputs(centre)),
+                (over, -sign * self.weighted(centre)),
             ],
             *ends,
         )

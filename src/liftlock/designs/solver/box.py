@@ -59,13 +59,23 @@ class Box:
     """
 
     def __init__(self, masses: Floats, lower: float, upper: float) -> None:
-        low = np.asarray(masses, dtype=np.float64) * lower
-        high = np.minimum(masses * upper, 1.0) if np.isfinite(upper) else np.ones_like(low)
+        masses = np.asarray(masses, dtype=np.float64)
+        high = np.minimum(masses * upper, 1.0) if np.isfinite(upper) else np.ones_like(masses)
+        self._set(masses * lower, high, masses)
+
+    @classmethod
+    def between(cls, low: Floats, high: Floats, masses: Floats) -> Box:
+        """Make the box with given ends around a prior."""
+        box = cls.__new__(cls)
+        box._set(low, high, masses)
+        return box
+
+    def _set(self, low: Floats, high: Floats, masses: Floats) -> None:
         self.low: Floats = np.maximum(low, 1.0 - (high.sum() - high))
         self.high: Floats = np.minimum(high, 1.0 - (low.sum() - low))
         self.width: Floats = np.maximum(self.high - self.low, 0.0)
         self.free = 1.0 - float(self.low.sum())
-        above = np.asarray(masses, dtype=np.float64) - self.low
+        above = masses - self.low
         self.shares: Floats = np.divide(
             above, self.width, out=np.zeros_like(above), where=self.width > 0
         ).clip(0.0, 1.0)

@@ -64,7 +64,7 @@ class LinearProgram:
             (list(parts), np.broadcast_to(lower, count), np.broadcast_to(upper, count))
         )
 
-    def _matrix(self) -> Any:
+    def matrix(self) -> Any:
         from scipy.sparse import coo_matrix
 
         places, columns, values = [], [], []
@@ -81,18 +81,26 @@ class LinearProgram:
             shape=(begin, self.count),
         ).tocsc()
 
-    def minimise(self, *, method: str = "simplex", seconds: float | None = None) -> Optimum:
-        """Solve it; a programme without a feasible point is an error of whoever made it."""
+    def minimise(self, *, seconds: float | None = None) -> Optimum:
+        """Solve it once."""
+        return Solver(self, seconds=seconds).solve()
+
+
+class Solver:
+    """A linear programme in HiGHS, to be solved again with other costs and ends."""
+
+    def __init__(self, program: LinearProgram, *, seconds: float | None = None) -> None:
         import highspy
 
-        matrix = self._matrix()
-        cost, most = np.concatenate(self.costs), np.concatenate(self.most)
-        lower = np.concatenate([row[1] for row in self.rows])
-        upper = np.concatenate([row[2] for row in self.rows])
-        highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.matrix = program.matrix()
+        self.cost, self.most = np.concatenate(program.costs), np.concatenate(program.most)
+        self.least = np.zeros(len(self.most))
+        self.lower = np.concatenate([row[1] for row in program.rows])
+        self.upper = np.concatenate([row[2] for row in program.rows])
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
         options: list[tuple[str, Any]] = [
             ("output_flag", False),
-            ("solver", method),
+            ("solver", "simplex"),
             ("threads", 1),
             ("primal_feasibility_tolerance", _TOLERANCE),
             ("dual_feasibility_tolerance", _TOLERANCE),
@@ -100,38 +108,66 @@ class LinearProgram:
         if seconds is not None and np.isfinite(seconds):
             options.append(("time_limit", max(seconds, 0.01)))
         for name, value in options:
-            highs.setOptionValue(name, value)
+            self._highs.setOptionValue(name, value)
         model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = matrix.shape[1], matrix.shape[0]
-        model.col_cost_ = cost
+        model.num_col_, model.num_row_ = self.matrix.shape[1], self.matrix.shape[0]
+        model.col_cost_ = self.cost
         # The upper ends are redundant: leaving them out keeps the solver's problem simple.
-        model.col_lower_, model.col_upper_ = np.zeros(len(cost)), np.full(len(cost), np.inf)
-        model.row_lower_, model.row_upper_ = lower, upper
+        model.col_lower_, model.col_upper_ = self.least, np.full(len(self.cost), np.inf)
+        model.row_lower_, model.row_upper_ = self.lower, self.upper
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_ = matrix.indptr
-        model.a_matrix_.index_ = matrix.indices
-        model.a_matrix_.value_ = matrix.data
-        highs.passModel(model)
-        highs.run()
-        found = highs.getSolution()
+        model.a_matrix_.start_ = self.matrix.indptr
+        model.a_matrix_.index_ = self.matrix.indices
+        model.a_matrix_.value_ = self.matrix.data
+        self._highs.passModel(model)
+
+    def price(self, costs: Floats) -> None:
+        """Change the costs of the first variables."""
+        self.cost[: len(costs)] = costs
+        places = np.arange(len(costs), dtype=np.int32)
+        self._highs.changeColsCost(len(costs), places, np.ascontiguousarray(costs))
+
+    def keep(self, least: Floats, most: Floats) -> None:
+        """Change the ends of the first variables."""
+        self.least[: len(least)], self.most[: len(most)] = least, most
+        places = np.arange(len(least), dtype=np.int32)
+        self._highs.changeColsBounds(
+            len(least), places, np.ascontiguousarray(least), np.ascontiguousarray(most)
+        )
+
+    def solve(self) -> Optimum:
+        """Solve from the last basis; no feasible point gives a bound of infinity."""
+        self._highs.run()
+        status = self._highs.modelStatusToString(self._highs.getModelStatus())
+        if status == "Infeasible":
+            return Optimum(np.zeros(0), np.zeros(0), np.inf)
+        found = self._highs.getSolution()
         values, prices = np.array(found.col_value), np.array(found.row_dual)
-        if len(values) != len(cost) or not np.isfinite(values).all():
-            status = highs.modelStatusToString(highs.getModelStatus())
+        if len(values) != len(self.cost) or not np.isfinite(values).all():
             raise LiftlockError(f"the linear programme was not solved: {status}")
-        if len(prices) != len(lower):
-            prices = np.zeros(len(lower))
-        return Optimum(values, prices, safe_bound(cost, most, matrix, lower, upper, prices))
+        if len(prices) != len(self.lower):
+            prices = np.zeros(len(self.lower))
+        bound = safe_bound(
+            self.cost, self.least, self.most, self.matrix, self.lower, self.upper, prices
+        )
+        return Optimum(values, prices, bound)
 
 
 def safe_bound(
-    cost: Floats, most: Floats, matrix: Any, lower: Floats, upper: Floats, prices: Floats
+    cost: Floats,
+    least: Floats,
+    most: Floats,
+    matrix: Any,
+    lower: Floats,
+    upper: Floats,
+    prices: Floats,
 ) -> float:
     """Return what the prices prove of the least cost, whoever they come from.
 
     >>> from scipy.sparse import csc_matrix
-    >>> one = csc_matrix([[1.0, 1.0]])
-    >>> ends = np.array([1.0])
-    >>> round(safe_bound(np.array([2.0, 3.0]), np.ones(2), one, ends, ends, np.array([2.0])), 9)
+    >>> one, ends = csc_matrix([[1.0, 1.0]]), np.array([1.0])
+    >>> costs, prices = np.array([2.0, 3.0]), np.array([2.0])
+    >>> round(safe_bound(costs, np.zeros(2), np.ones(2), one, ends, ends, prices), 9)
     2.0
     """
     # A price that points at an infinite end proves nothing.
@@ -140,6 +176,6 @@ def safe_bound(
     ends = np.where(prices > 0, lower, upper)
     gained = np.where(prices != 0, prices * np.where(np.isfinite(ends), ends, 0.0), 0.0)
     left = cost - matrix.T @ prices
-    size = np.abs(cost) + abs(matrix).T @ np.abs(prices)
-    lost = np.minimum(left - _ROUNDING * size, 0.0) * most
+    slack = _ROUNDING * (np.abs(cost) + abs(matrix).T @ np.abs(prices))
+    lost = np.minimum(left - slack, 0.0) * most + np.maximum(left - slack, 0.0) * least
     return float(gained.sum() + lost.sum() - _ROUNDING * np.abs(gained).sum())
