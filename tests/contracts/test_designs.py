@@ -1,0 +1,317 @@
+"""What every design owes: its budget, on every context, and a clear answer where it has none.
+
+The guarantee is checked a second time here, from the integers of the table alone, in fractions and
+with an exponential of fifty digits, without the code that certifies.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, get_args
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import liftlock.designs
+from liftlock.channel import Table
+from liftlock.context import Context, Joint
+from liftlock.designing import design, design_as_published
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.lock import representative
+from liftlock.designs.problem import supported
+from liftlock.designs.registry import ALL_KINDS, Design, Kind, kind_of
+from liftlock.errors import InputError, NotCertified, NotDefined
+from liftlock.forms import SupportChannel
+from liftlock.forms.support_channel import dense
+from liftlock.mechanism import Mechanism
+from liftlock.notions.notion import Notion
+from liftlock.notions.registry import REGISTRY
+from liftlock.prior import Prior
+from liftlock.utility.registry import make_utility
+from liftlock.utility.utility import value_of_nothing, value_of_truth
+from tests.contracts import worlds
+from tests.docs.pages import ROOT
+
+BUDGETS = ("0.01", "0.3", "1", "2.5", "8")
+SIZES = (2, 3, 5, 8)
+UTILITIES = ("mutual-information", "histogram", "mean", "guess", "absolute")
+QUICK = {"gap": 1e-3, "seconds": 1.0}
+"""Designs that search are asked to stop early; what they return must keep the budget too."""
+
+CLAIMS = [
+    pytest.param(entry, kind, name, id=f"{key}-{kind}-{name}")
+    for key, entry in DESIGNS.items()
+    for kind in entry.contexts
+    for name in entry.notions
+]
+
+
+def make_notion(name: str, budget: str) -> Notion:
+    """Make a notion of any number of budgets from one number."""
+    if "alpha" in REGISTRY[name].parameters:  # no alpha-lift is below 1
+        return REGISTRY[name].make("2", 1 + Fraction(budget))
+    values = {"lower": budget, "upper": Fraction(budget) * 2 / 3}
+    return REGISTRY[name].make(*(values.get(key, budget) for key in REGISTRY[name].parameters))
+
+
+def options(entry: Design) -> dict[str, Any]:
+    return {name: value for name, value in QUICK.items() if entry.accepts(name)}
+
+
+def cases(kind: Kind, salt: str) -> Iterator[tuple[Context, str, str]]:
+    """Return contexts, budgets and utilities: every size, flavour and budget at least once."""
+    start = sum(map(ord, salt))
+    for step in range(5):
+        place = start + step
+        size = SIZES[step % len(SIZES)]
+        flavour = worlds.FLAVOURS[place % len(worlds.FLAVOURS)]
+        found = worlds.context(kind, size, flavour, place)
+        yield found, BUDGETS[step], UTILITIES[place % len(UTILITIES)]
+
+
+# --- the guarantee ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("entry", "kind", "name"), CLAIMS)
+def test_every_design_keeps_its_budget(entry: Design, kind: Kind, name: str) -> None:
+    done = 0
+    for context, budget, utility in cases(kind, f"{entry.key} {name}"):
+        notion = make_notion(name, budget)
+        make = design if entry.keeps else design_as_published
+        try:
+            made = make(context, notion, utility=utility, method=entry.key, **options(entry))
+        except (InputError, NotDefined):
+            assert entry.needs, "only a design that says what it needs may refuse a context"
+            continue
+        done += 1
+        check(made, context, notion, utility, keeps=entry.keeps)
+    assert done, "no context satisfied what it needs"
+
+
+def check(
+    made: Mechanism, context: Context, notion: Notion, utility: str, *, keeps: bool = True
+) -> None:
+    """Check a mechanism by itself, and against what was asked for."""
+    assert made.certificate.holds
+    if isinstance(made.channel, Table):
+        weights = made.channel.weights.astype(object)
+        assert {sum(row) for row in weights.tolist()} == {2**52}
+    kept = context if notion.name == "ldp" else supported(context)[0]
+    assert made.channel.inputs.labels == kept.inputs.labels
+    if keeps:
+        assert (made.certificate.notion, made.notion.budgets) == (notion.name, notion.budgets)
+    confirm(made)
+    goal = make_utility(utility, kept.inputs)
+    masses = representative(kept).floats()
+    ends = sorted((value_of_nothing(goal, masses), value_of_truth(goal, masses)))
+    origin = made.origin
+    assert origin is not None
+    slack = 1e-9 * (1 + ends[1])
+    assert ends[0] - slack <= origin.objective <= ends[1] + slack
+    assert origin.gap is None or origin.gap >= 0
+    if origin.bound is not None:
+        better = origin.bound - origin.objective
+        assert (better if goal.larger_is_better else -better) >= -slack
+
+
+def confirm(made: Mechanism) -> None:
+    """Confirm a lift guarantee or LDP from the integers, without the code that certified it."""
+    name, budgets = made.certificate.notion, made.notion.budgets
+    if name not in ("lip", "alip", "eps_upper", "eps_lower", "ldp"):
+        return
+    try:
+        columns = likelihoods(made)
+    except NotDefined:
+        assert isinstance(made.channel, SupportChannel), "only an encoding is too large to write"
+        return
+    with mp.workdps(50):
+        limit = {key: mp.exp(_real(Fraction(text))) for key, text in budgets.items()}
+        if name == "ldp":
+            for column in columns:
+                assert _real(max(column)) <= limit["budget"] * _real(min(column))
+            return
+        top = {"lip": "epsilon", "alip": "upper", "eps_upper": "budget"}.get(name)
+        bottom = {"lip": "epsilon", "alip": "lower", "eps_lower": "budget"}.get(name)
+        for weights in secret_masses(made.context):
+            for column in columns:
+                mean = sum(p * given for p, given in zip(weights, column, strict=True))
+                found = [given for p, given in zip(weights, column, strict=True) if p]
+                assert top is None or _real(max(found) / mean) <= limit[top]
+                assert bottom is None or _real(min(found) / mean) * limit[bottom] >= 1
+
+
+def _real(value: Fraction) -> Any:
+    return mp.mpf(value.numerator) / mp.mpf(value.denominator)
+
+
+def likelihoods(made: Mechanism) -> list[list[Fraction]]:
+    """Return P(y | s) of every secret that occurs, for every output that does."""
+    channel, context = dense(made.channel), made.context
+    rows = channel.weights.astype(object).tolist()
+    exact = [
+        [Fraction(int(weight), total) for weight in row]
+        for row, total in zip(rows, channel.totals, strict=True)
+    ]
+    if isinstance(context, Joint):
+        laws = [(row, sum(row)) for row in context.counts if sum(row)]
+        exact = [
+            [sum(c * exact[x][y] for x, c in enumerate(law)) / total for y in range(len(rows[0]))]
+            for law, total in laws
+        ]
+    return [list(column) for column in zip(*exact, strict=True) if any(column)]
+
+
+def secret_masses(context: Context) -> Iterator[tuple[Fraction, ...]]:
+    """Return the masses of the secrets under some priors that a context allows."""
+    if isinstance(context, Joint):
+        yield tuple(mass for mass in context.secret_prior.fractions if mass)
+        return
+    for prior in worlds.members(context):
+        yield prior.fractions
+
+
+@pytest.mark.parametrize("key", DESIGNS)
+def test_many_symbols(key: str) -> None:
+    entry = DESIGNS[key]
+    kind = entry.contexts[0]
+    context = worlds.context(kind, 64, "random", 1)
+    make = design if entry.keeps else design_as_published
+    try:
+        made = make(context, make_notion(entry.notions[0], "1"), method=key, **options(entry))
+    except (InputError, NotDefined):
+        assert entry.needs
+        return
+    assert made.certificate.holds
+    assert len(made.channel.inputs) == 64
+    confirm(made)
+
+
+@pytest.mark.parametrize("key", [key for key, entry in DESIGNS.items() if not entry.keeps])
+def test_a_published_formula_is_refused_or_true(key: str) -> None:
+    entry = DESIGNS[key]
+    refused = 0
+    for context, budget, utility in cases(entry.contexts[0], key):
+        notion = make_notion(entry.notions[0], budget)
+        true = design_as_published(context, notion, utility=utility, method=key)
+        refusal: NotCertified | None = None
+        try:
+            confirm(design(context, notion, utility=utility, method=key))
+        except NotCertified as error:
+            refusal = error
+        if refusal is not None:
+            refused += 1
+            assert refusal.smallest.startswith(true.certificate.notion)
+            assert "design_as_published" in refusal.smallest
+    assert refused, "then it keeps its promise"
+
+
+@pytest.mark.parametrize("key", DESIGNS)
+@pytest.mark.parametrize("flavour", worlds.FLAVOURS)
+def test_nothing_beats_the_optimum(key: str, flavour: str) -> None:
+    entry = DESIGNS[key]
+    if not entry.keeps or "lip" not in entry.notions:
+        pytest.skip("not a rival")
+    kind = entry.contexts[0]
+    context = worlds.context(kind, 4, flavour, 3)
+    for budget in ("0.5", "1.5"):
+        notion = make_notion("lip", budget)
+        try:
+            made = design(context, notion, utility="histogram", method=key)
+        except (InputError, NotDefined):
+            assert entry.needs
+            continue
+        best = design(context, notion, utility="histogram", method="optimal")
+        assert made.origin is not None
+        assert best.origin is not None
+        assert best.origin.objective <= made.origin.objective + 1e-7
+        assert best.origin.bound is not None
+        assert best.origin.bound <= made.origin.objective + 1e-9
+
+
+@pytest.mark.parametrize("key", DESIGNS)
+def test_a_mechanism_survives_its_file(key: str) -> None:
+    entry = DESIGNS[key]
+    for context, budget, utility in cases(entry.contexts[0], key):
+        make = design if entry.keeps else design_as_published
+        try:
+            made = make(
+                context,
+                make_notion(entry.notions[0], budget),
+                utility=utility,
+                method=key,
+                **options(entry),
+            )
+        except (InputError, NotDefined):
+            assert entry.needs
+            continue
+        again = Mechanism.from_data(json.loads(json.dumps(made.to_data())))
+        assert again == made
+        assert str(again) == str(made)
+        return
+    raise AssertionError("no context satisfied what it needs")
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", DESIGNS)
+def test_other_contexts_and_notions_are_refused_clearly(key: str) -> None:
+    entry = DESIGNS[key]
+    notion = make_notion(entry.notions[0], "1")
+    for kind in set(ALL_KINDS) - set(entry.contexts):
+        with pytest.raises(NotDefined, match=f"the method {key} is not defined for .*; it needs"):
+            design(worlds.context(kind, 3, "random", 0), notion, method=key)
+    context = worlds.context(entry.contexts[0], 3, "random", 0)
+    assert kind_of(context) == entry.contexts[0]
+    for name in set(REGISTRY) - set(entry.notions) - {"breach"}:
+        other = make_notion(name, "0.5")
+        with pytest.raises(NotDefined, match=f"the method {key} is not defined for the notion"):
+            design(context, other, method=key)
+    with pytest.raises(InputError, match="has no option of this name: 'magic'"):
+        design(context, notion, method=key, magic=1)
+
+
+def test_a_design_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The contract can fail: a design that keeps the value is not 1-LIP."""
+    from dataclasses import replace
+
+    honest = DESIGNS["safe-response"]
+
+    def liar(context: Context, notion: Notion, *, utility: Any = None) -> Any:
+        draft = honest.make(context, notion, utility=utility)
+        return replace(draft, matrix=np.eye(len(context.inputs)))
+
+    monkeypatch.setitem(DESIGNS, "safe-response", replace(honest, make=liar))  # type: ignore[arg-type]
+    with pytest.raises(NotCertified):
+        design(Prior.uniform("abc"), make_notion("lip", "1"), method="safe-response")
+
+
+# --- completeness -------------------------------------------------------------------------------
+
+
+def test_kinds_are_those_of_the_contexts() -> None:
+    assert set(get_args(Kind)) == set(ALL_KINDS)
+    for kind in ALL_KINDS:
+        assert kind_of(worlds.context(kind, 3, "random", 0)) == kind
+
+
+@pytest.mark.parametrize("key", DESIGNS)
+def test_every_design_is_complete(key: str) -> None:
+    entry = DESIGNS[key]
+    module = importlib.import_module(entry.make.__module__)
+    package, _, name = entry.make.__module__.rpartition(".")
+    assert package == "liftlock.designs"
+    assert entry in [found for found in vars(module).values() if isinstance(found, Design)]
+    assert entry.make.__name__ in liftlock.designs.__all__
+    assert getattr(liftlock.designs, entry.make.__name__) is entry.make
+    assert (ROOT / "tests" / "unit" / "designs" / f"test_{name}.py").is_file()
+    assert entry.says
+    assert entry.promises
+    assert entry.source
+    assert set(entry.notions) <= set(REGISTRY)
+    assert set(entry.contexts) <= set(ALL_KINDS)
+    assert "Source:" in (entry.make.__doc__ or "") or "not in the papers" in entry.source

@@ -1,0 +1,92 @@
+"""Designs by name: found, matched with contexts and notions, and asked for their options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import liftlock as ll
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.registry import (
+    Design,
+    check_fits,
+    check_options,
+    find_design,
+    kind_of,
+    option_names,
+)
+from liftlock.errors import InputError, NotDefined
+
+
+def make(
+    context: Any, notion: Any, *, utility: Any = None, speed: int = 1, watch: Any = None
+) -> None:
+    """A design that does nothing."""
+
+
+PLAIN = Design("plain", make, "does nothing", "nothing", "none", ("lip",), ("prior", "ball"))
+
+
+def test_names_are_forgiving() -> None:
+    assert find_design(" Safe_Response ", DESIGNS).key == "safe-response"
+    with pytest.raises(InputError, match="unknown method: 'magic'; known are optimal, "):
+        find_design("magic", DESIGNS)
+
+
+def test_keys_are_those_of_the_table() -> None:
+    assert all(key == entry.key for key, entry in DESIGNS.items())
+    assert next(iter(DESIGNS)) == "optimal"
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    prior = ll.Prior.uniform("ab")
+    check_fits(PLAIN, prior, ll.LIP("1"))
+    joint = ll.Joint.from_counts({"s": {"a": 1, "b": 1}})
+    with pytest.raises(
+        NotDefined, match=r"plain is not defined for a joint .*needs a prior or a ba"
+    ):
+        check_fits(PLAIN, joint, ll.LIP("1"))
+    with pytest.raises(NotDefined, match="the notion ldp; it is made for lip"):
+        check_fits(PLAIN, prior, ll.LDP("1"))
+
+
+def test_options_are_those_of_the_function() -> None:
+    assert option_names(PLAIN) == ("speed", "watch")
+    assert PLAIN.accepts("speed")
+    assert not PLAIN.accepts("utility")
+    check_options(PLAIN, ["speed"])
+    with pytest.raises(InputError, match="no option of this name: 'haste'; it takes speed, watch"):
+        check_options(PLAIN, ["haste"])
+    with pytest.raises(InputError, match="it takes no options"):
+        check_options(DESIGNS["safe-response"], ["speed"])
+
+
+def test_kinds() -> None:
+    prior = ll.Prior.uniform("ab")
+    assert kind_of(prior) == "prior"
+    assert kind_of(ll.Ball.of(prior, "0.1")) == "ball"
+    assert kind_of(ll.Family.of([prior])) == "family"
+    assert kind_of(ll.Intervals.all_priors("ab")) == "intervals"
+    assert kind_of(ll.Joint.from_counts({"s": {"a": 1}})) == "joint"
+
+    class Rumour:
+        inputs = secrets = prior.alphabet
+        fingerprint = ""
+
+        def describe(self) -> str:
+            return "a rumour"
+
+        def to_data(self) -> dict[str, Any]:
+            return {}
+
+    with pytest.raises(NotDefined, match="a rumour; known contexts are prior"):
+        kind_of(Rumour())
+
+
+@pytest.mark.parametrize("key", DESIGNS)
+def test_every_option_has_a_meaning(key: str) -> None:
+    entry = DESIGNS[key]
+    said = entry.options or {}
+    for name in option_names(entry):
+        assert name == "watch" or said.get(name), f"{key} does not say what {name} means"

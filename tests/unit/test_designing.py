@@ -1,0 +1,191 @@
+"""From a context and a notion to a mechanism: what is dropped, kept, said and proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liftlock as ll
+from liftlock.designing import design, design_as_published, true_guarantee
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.draft import Optimality
+from liftlock.errors import InputError
+from liftlock.mechanism import Mechanism
+from liftlock.notions.alip import MaxLift
+from liftlock.utility import Distortion, Mean, Own
+
+RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
+
+
+@pytest.mark.parametrize(
+    ("utility", "expected"),
+    [
+        ("mean", 0.2904695421),
+        ("histogram", 0.3287611726),
+        ("mutual-information", 0.1977374041),
+        ("hamming", 0.2230448981),
+    ],
+)
+def test_the_optimum_of_a_known_case(utility: str, expected: float) -> None:
+    made = design(RARE, ll.LIP("1"), utility=utility)
+    assert made.origin is not None
+    assert made.origin.objective == pytest.approx(expected, abs=1e-10)
+    assert made.origin.gap is not None
+    assert made.origin.gap <= 1e-9
+
+
+def test_what_cannot_occur_is_left_out_for_lifts_and_kept_for_ldp() -> None:
+    prior = ll.Prior.from_counts({"a": 3, "b": 0, "c": 5})
+    lip = design(prior, ll.LIP("1"), method="safe-response")
+    assert lip.channel.inputs.labels == ("a", "c")
+    assert lip.origin is not None
+    assert "left out because they never occur: 'b'" in lip.origin.remarks
+    ldp = design(prior, ll.LDP("1"), method="k-rr")
+    assert ldp.channel.inputs.labels == ("a", "b", "c")
+
+
+def test_many_that_cannot_occur_are_counted() -> None:
+    prior = ll.Prior.from_counts({x: int(x < 2) for x in range(10)})
+    made = design(prior, ll.LIP("1"), method="safe-response")
+    assert made.origin is not None
+    assert made.origin.remarks[-1].endswith("2, 3, 4, 5, 6 and 3 more")
+
+
+def test_a_utility_of_all_symbols_follows_what_is_left_out() -> None:
+    """The same mechanism and number as for the prior without the symbol that never occurs."""
+    full = ll.Prior.from_counts({1: 1, 2: 2, 5: 0, 3: 7})
+    loss = np.arange(16.0).reshape(4, 4) % 5
+    own = Own(lambda v: float(1 - (v**2).sum()), symbols=4)
+    pairs: list[tuple[Any, Any]] = [
+        (Mean((1.0, 2.0, 5.0, 3.0)), Mean((1.0, 2.0, 3.0))),
+        (Distortion.of(loss, "wxyz"), Distortion.of(loss[[0, 1, 3]], "wxyz")),
+        (own, "histogram"),
+    ]
+    for ours, theirs in pairs:
+        made = design(full, ll.LIP("1"), utility=ours, method="safe-response")
+        other = design(RARE, ll.LIP("1"), utility=theirs, method="safe-response")
+        assert made.origin is not None
+        assert other.origin is not None
+        assert made.origin.objective == pytest.approx(other.origin.objective, abs=1e-12)
+
+
+def test_a_utility_of_other_symbols_is_refused_at_once() -> None:
+    for utility in (Mean((1.0, 2.0)), Distortion.of(np.zeros((2, 2)), "ab")):
+        with pytest.raises(InputError, match=r"of 3 symbols, .* for 2"):
+            design(RARE, ll.LIP("1"), utility=utility, method="safe-response")
+
+
+@pytest.mark.parametrize(
+    "notion",
+    [
+        ll.LIP("0"),
+        ll.ALIP(lower="0", upper="3"),
+        ll.ALIP(lower="3", upper="0"),
+        ll.LDP("0"),
+        MaxLift("0"),
+    ],
+    ids=str,
+)
+def test_a_budget_of_zero_says_nothing_and_says_so(notion: Any) -> None:
+    made = design(RARE, notion, utility="histogram")
+    assert made.channel.outputs.labels == ("nothing",)
+    assert made.origin is not None
+    assert made.origin.objective == pytest.approx(0.46)
+    assert made.origin.gap == 0
+    assert "a budget of 0 allows nothing else" in made.origin.remarks
+    assert (
+        "the mechanism is constant: its output says nothing about the value" in made.origin.remarks
+    )
+
+
+def test_a_constant_output_of_a_distortion_is_its_best_reproduction() -> None:
+    made = design(RARE, ll.LIP("0"), utility="hamming")
+    assert made.channel.outputs.labels == (3,)
+
+
+def test_a_budget_of_zero_for_a_secret_proves_no_optimum() -> None:
+    """X = (S, T) with T independent of S: T could be released, so the constant is not optimal."""
+    joint = ll.Joint.from_counts(
+        {0: {"00": 1, "01": 1, "10": 0, "11": 0}, 1: {"00": 0, "01": 0, "10": 1, "11": 1}}
+    )
+    made = design(joint, ll.LIP("0"))
+    assert made.origin is not None
+    assert made.origin.gap is None
+    assert "tiny" in made.origin.remarks[0]
+    tiny = design(joint, ll.LIP("1e-9"))
+    assert tiny.origin is not None
+    assert tiny.origin.objective == pytest.approx(np.log(2), abs=1e-6)
+
+
+def test_as_published_names_the_true_budgets() -> None:
+    """Largest lift e^-1 (1 + (e - 1)/0.1) = 6.689085..., smallest 1/e."""
+    made = design_as_published(RARE, ll.LIP("1"), method="response")
+    assert made.certificate.guarantee == "alip(lower=1.0000000001, upper=1.9004770979)"
+    assert made.origin is not None
+    assert made.origin.remarks[-1].startswith("as published: asked for lip(1), its true guarantee")
+    with pytest.raises(ll.NotCertified, match=r"upper=1.9004770979\); to make it under that"):
+        design(RARE, ll.LIP("1"), method="response")
+
+
+def test_an_option_asks_for_the_published_form_too() -> None:
+    joint = ll.Joint.from_counts(
+        {"s": {"a": 25, "b": 23, "c": 2}, "t": {"a": 20, "b": 20, "c": 10}}
+    )
+    made = design_as_published(joint, ll.LIP("0.4"), method="watchdog")
+    # The risky symbol c alone: P(c | s) / P(c) is 1/3 for s and 5/3 for t.
+    assert made.certificate.guarantee == "alip(lower=1.0986122887, upper=0.5108256238)"
+    with pytest.raises(ll.NotCertified, match="design_as_published"):
+        design(joint, ll.LIP("0.4"), method="watchdog", as_published=True)
+
+
+def test_true_guarantees_at_the_edges() -> None:
+    shut = ll.Channel.from_rows({"a": {"x": 1, "y": 0}, "b": {"x": "1/2", "y": "1/2"}})
+    fair = ll.Prior.uniform("ab")
+    notion, said = true_guarantee(shut, ll.LIP("1"), fair)
+    assert str(notion) == "eps_upper(0.6931471806)"
+    assert "rules some secret out" in said
+    assert notion.certify(shut, fair).holds
+    with pytest.raises(InputError, match="keeps no finite budget"):
+        true_guarantee(shut, ll.LDP("1"), fair)
+    coin = ll.Channel.from_rows({"a": {"x": "3/4", "y": "1/4"}, "b": {"x": "1/4", "y": "3/4"}})
+    assert str(true_guarantee(coin, ll.LDP("9"), fair)[0]) == "ldp(1.0986122887)"
+
+
+def test_unknown_options_and_methods() -> None:
+    with pytest.raises(InputError, match="has no option of this name: 'magic'"):
+        design(RARE, ll.LIP("1"), magic=1)
+    with pytest.raises(InputError, match="unknown method"):
+        design(RARE, ll.LIP("1"), method="magic")
+    with pytest.raises(InputError, match="unknown utility"):
+        design(RARE, ll.LIP("1"), utility="joy")
+
+
+def test_a_search_that_was_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = DESIGNS["safe-response"]
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        draft = entry.make(*arguments, **options)
+        return replace(draft, optimality=Optimality("h", 1.0, 0.4, 1.2, seconds=9.87, stopped=True))
+
+    monkeypatch.setattr(
+        "liftlock.designing.DESIGNS", {**DESIGNS, "safe-response": replace(entry, make=slow)}
+    )
+    made = design(RARE, ll.LIP("1"), utility="histogram", method="safe-response")
+    assert made.origin is not None
+    assert "stopped after 9.87 s, before the gap that was asked for" in made.origin.remarks
+    # The gap is that of the locked channel: cost 0.4432..., bound 0.4, against 1.2.
+    assert made.origin.gap == pytest.approx((made.origin.objective - 0.4) / 1.2)
+
+
+def test_print_says_what_it_is_worth(tmp_path: Any) -> None:
+    made = design(RARE, ll.LIP("1"), utility="histogram")
+    text = str(made)
+    assert text.startswith("channel from 3 inputs to 3 outputs\nCERTIFIED: lip(epsilon=1)")
+    assert "histogram error (mean squared, per person): 0.328761, proved within" in text
+    assert "no release 0.46, no noise 0" in text
+    assert "no output points at a crowd smaller than 30 % of the population" in text
+    made.save(tmp_path / "m.json")
+    assert str(Mechanism.load(tmp_path / "m.json")) == text
