@@ -13,8 +13,8 @@ from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility
 
-LARGEST_LIFT = 2.0**30
-"""A looser upper limit is not used up: windows below a billionth are at the end of floats."""
+LARGEST_LIFT = 2.0**20
+"""Looser limits are not used up: below a millionth, cells come near the last bit of a table."""
 
 OUTPUTS = 256
 """Cells are cut into as many parts as keep the table within so many outputs."""
@@ -50,7 +50,7 @@ def arc(
     if parts is not None and parts < 1:
         raise InputError("cells cut into no parts", value=parts, remedy="use 1 part or more")
     problem = Problem.of(context, notion)
-    lower, upper = problem.lower, min(problem.upper, LARGEST_LIFT)
+    lower, upper = max(problem.lower, 1 / LARGEST_LIFT), min(problem.upper, LARGEST_LIFT)
     width = window(lower, upper)
     cuts = np.concatenate([[0.0], np.cumsum(problem.masses)])
     cuts[-1] = 1.0
