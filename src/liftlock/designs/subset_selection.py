@@ -73,7 +73,7 @@ def _best_size(context: Context, other: float, utility: Utility | None) -> int:
     symbols = len(context.inputs)
     ideal = symbols * other / (1.0 + other)
     sizes = sorted({max(1, math.floor(ideal)), min(max(1, math.ceil(ideal)), max(1, symbols - 1))})
-    fitting = [w for w in sizes if math.comb(symbols, w) <= MOST_OUTPUTS] or sizes
+    fitting = [w for w in sizes if math.comb(symbols, w) <= MOST_OUTPUTS] or sizes[:1]
     if len(fitting) == 1:
         return fitting[0]
     if utility is None:
