@@ -91,7 +91,7 @@ def test_a_utility_of_other_symbols_is_refused_at_once() -> None:
 )
 def test_a_budget_of_zero_says_nothing_and_says_so(notion: Any) -> None:
     made = design(RARE, notion, utility="histogram")
-    assert made.channel.outputs.labels == ("nothing",)
+    assert made.table.outputs.labels == ("nothing",)
     assert made.origin is not None
     assert made.origin.objective == pytest.approx(0.46)
     assert made.origin.gap == 0
@@ -103,7 +103,7 @@ def test_a_budget_of_zero_says_nothing_and_says_so(notion: Any) -> None:
 
 def test_a_constant_output_of_a_distortion_is_its_best_reproduction() -> None:
     made = design(RARE, ll.LIP("0"), utility="hamming")
-    assert made.channel.outputs.labels == (3,)
+    assert made.table.outputs.labels == (3,)
 
 
 def test_a_budget_of_zero_for_a_secret_proves_no_optimum() -> None:

@@ -148,4 +148,4 @@ def test_bad_codes_are_refused() -> None:
     with pytest.raises(InputError, match="code outside"):
         release_codes(channel, np.array([0, 4]))
     with pytest.raises(InputError, match="whole numbers"):
-        release_codes(channel, np.array([0.5]))  # type: ignore[arg-type]
+        release_codes(channel, np.array([0.5]))
