@@ -1,0 +1,394 @@
+"""Posteriors that a secret S behind X allows: a polytope of few rows.
+
+    Pi = {v >= 0, sum v = 1, L P_S <= P(S|X) v <= U P_S}
+
+has |S| + 1 rows, so its vertices have at most |S| + 1 positive entries, and linear programmes over
+it are small. The cost is concave and (but for one's own) separable, which is what makes good
+vertices easy to find and the best of all provable.
+
+Source: 002 eq. (25), eq. (26).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.designs.problem import Problem
+from liftlock.designs.solver import branch, descent, simplex
+from liftlock.designs.solver.oracle import Clock, Priced
+from liftlock.exact.integers import Floats
+from liftlock.utility.distortion import Distortion
+from liftlock.utility.guess import Guess
+from liftlock.utility.histogram import Histogram
+from liftlock.utility.mean import Mean
+from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.utility import Utility
+
+_OFF = 1e-11
+"""Columns outside the polytope by more than this are not returned."""
+_TINY = 1e-12
+"""Entries below this are rounding."""
+_STEPS = 200
+"""Steps along edges in one descent."""
+_BUDGETS = (30, 300, 3000, 30_000)
+"""Boxes to open in a region, tried in turn, so that every region has some bound early."""
+_SLOTS = 20_000
+"""Boxes of one region kept open at a time."""
+_CELLS = 20_000_000
+"""No more entries than this are written out for new columns at once."""
+_WORKERS = max(1, min(4, os.cpu_count() or 1))
+
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass
+class Programme:
+    """The polytope as rows for the simplex method: first the sum, then one slack for each row."""
+
+    matrix: Floats
+    right: Floats
+    lower: Floats
+    upper: Floats
+    scales: Floats
+    limits: Floats
+    """For each row: bounds of its sum over the coordinates, and its least and largest entry."""
+
+    @classmethod
+    def of(cls, problem: Problem, points: Floats | None) -> Programme:
+        """Write down the rows; with `points`, a last row and variable for the mean of X."""
+        assert problem.given is not None
+        lifts = problem.given / problem.secret_masses[:, None]
+        secrets, inputs = lifts.shape
+        rows, low, high = [np.ones(inputs)], [], []
+        if problem.ratio is None:
+            for row in lifts:
+                rows.append(row)
+                low.append(max(problem.lower, 0.0))
+                high.append(min(problem.upper, float(row.max())))
+        else:
+            # m <= lift <= E m, twice as many rows; the least lift m is the last variable.
+            for row in lifts:
+                rows += [row, -row]
+                low += [0.0, 0.0]
+                high += [float(row.max()), problem.ratio]
+        if points is not None:
+            rows.append(points)
+            low.append(float(points.min()))
+            high.append(float(points.max()))
+        count = len(rows)
+        extra = 0 if problem.ratio is None else 1
+        matrix = np.zeros((count, inputs + count - 1 + extra))
+        matrix[:, :inputs] = rows
+        matrix[1:, inputs : inputs + count - 1] = -np.eye(count - 1)
+        if problem.ratio is not None:
+            matrix[1 : 2 * secrets + 1 : 2, -1] = -1.0
+            matrix[2 : 2 * secrets + 2 : 2, -1] = problem.ratio
+            low.append(1 / problem.ratio)
+            high.append(1.0)
+        right = np.zeros(count)
+        right[0] = 1.0
+        lower = np.concatenate([np.zeros(inputs), low])
+        # No vertex has an entry above 1, so none of them stands at this bound.
+        upper = np.concatenate([np.full(inputs, 2.0), high])
+        body, rest = matrix[:, :inputs], matrix[:, inputs:]
+        ends = np.stack([-rest * lower[inputs:], -rest * upper[inputs:]])
+        limits = np.stack(
+            [ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1), body.min(1), body.max(1)],
+            axis=1,
+        )
+        return cls(matrix, right, lower, upper, np.abs(matrix).max(axis=1), limits)
+
+
+class RowsOracle:
+    """The polytope of posteriors for a secret behind X, with a concave cost."""
+
+    def __init__(self, problem: Problem, utility: Utility) -> None:
+        assert problem.given is not None
+        self.problem = problem
+        self.utility = utility
+        self.inputs = n = len(problem.masses)
+        points = None
+        self._scale = 1.0
+        if isinstance(utility, Mean):
+            # To unit variance: the rows of the programme should be of similar size.
+            points = np.array(utility.points)
+            points = points - problem.masses @ points
+            spread = float(np.sqrt(problem.masses @ points**2)) or 1.0
+            points = points / spread
+            self._scale = spread**2
+        self.programme = Programme.of(problem, points)
+        size = self.programme.matrix.shape[1]
+        self._kinds = np.zeros(size, np.int8)
+        self._fixed = np.zeros(size)
+        self._constant = 0.0
+        if isinstance(utility, MutualInformation):
+            self._kinds[:n] = branch.ENTROPY
+        elif isinstance(utility, Histogram):
+            self._kinds[:n] = branch.SQUARE
+            self._constant = 1.0
+        elif points is not None:
+            self._kinds[n + len(self.programme.right) - 2] = branch.SQUARE
+            self._fixed[:n] = points**2
+        self._separable = bool(self._kinds.any())
+        self._reach = self.programme.upper.copy()
+        self._reach[:n] = 1.0
+        self._state = self._vertex(problem.masses)
+        self._vertices = self._extremes()
+
+    def start(self) -> Floats:
+        """For each x, a vertex that makes v_x as large as it can be."""
+        return self._checked(self._vertices)
+
+    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
+        """Descend from the columns in use, and from the vertices that make each x large."""
+        if not self._separable:
+            return self._linearised(duals, columns, clock)
+        linear = self._linear(duals)
+        return self._descended(linear, [columns, self._vertices], clock)
+
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+        """Bound the cost from below: branch and bound, or linear programmes where these do."""
+        if not self._separable:
+            return self._piecewise(duals)
+        linear = self._linear(duals)
+        inner = (goal - self._constant) / self._scale
+        bound, points = self._regions(linear, inner, clock)
+        found = points
+        if len(points):
+            found = self._descended(linear, [points], clock)
+        return Priced(bound * self._scale + self._constant, found)
+
+    # ------------------------------------------------------------------ search
+
+    def _descended(self, linear: Floats, sources: list[Floats], clock: Clock) -> Floats:
+        """Descend from every row; return the distinct vertices of negative cost, best first."""
+        programme = self.programme
+        rows = len(programme.right)
+        results: list[tuple[Numbers, Floats, Floats]] = []
+
+        def descend(task: tuple[Floats, Numbers]) -> None:
+            points, chosen = task
+            indices = np.zeros((2 * len(chosen), rows), np.int64)
+            entries = np.zeros((2 * len(chosen), rows))
+            costs = np.full(2 * len(chosen), np.inf)
+            descent.descend(
+                programme.matrix, programme.right, programme.lower, programme.upper, linear,
+                self._kinds, self._reach, points, chosen, np.full(len(chosen), -1), _STEPS,
+                indices, entries, costs,
+            )  # fmt: skip
+            results.append((indices, entries, costs * self._scale + self._constant))
+
+        tasks = deque(
+            (np.ascontiguousarray(points), chosen)
+            for points in sources
+            for chosen in np.array_split(np.arange(len(points)), len(points) // 50 + 1)
+        )
+        _share(tasks, descend, clock)
+        if not results:
+            return np.zeros((0, self.inputs))
+        indices, entries, costs = (np.concatenate(part) for part in zip(*results, strict=True))
+        good = np.flatnonzero(costs < 0)
+        order = good[np.argsort(costs[good], kind="stable")]
+        # Equal vertices have equal costs, so that they follow each other or nearly.
+        kept: dict[bytes, int] = {}
+        for k in order:
+            used = np.flatnonzero((indices[k] < self.inputs) & (entries[k] > _TINY))
+            names = indices[k, used]
+            arranged = np.argsort(names)
+            key = names[arranged].tobytes() + entries[k, used][arranged].round(9).tobytes()
+            kept.setdefault(key, int(k))
+            if len(kept) * self.inputs > _CELLS:
+                break
+        chosen = np.fromiter(kept.values(), np.int64, len(kept))
+        dense = np.zeros((len(chosen), programme.matrix.shape[1]))
+        np.put_along_axis(dense, indices[chosen], entries[chosen], axis=1)
+        return self._checked(dense[:, : self.inputs])
+
+    def _linearised(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
+        """Linearise a cost that is not separable, walk to the vertex, and again from there."""
+        found = []
+        if isinstance(self.utility, Guess | Distortion):
+            losses = self._losses()
+            found = [self._least(losses[:, z] - duals)[1] for z in range(losses.shape[1])]
+        else:
+            for point in np.concatenate([columns, self._vertices]):
+                best = np.inf
+                for _ in range(10):
+                    slopes = self.utility.slopes(point[None, :])[0]
+                    point = np.clip(self._least(slopes - duals)[1], 0.0, None)
+                    cost = float(self.utility.costs(point[None, :])[0] - duals @ point)
+                    if cost >= best - 1e-12:
+                        break
+                    best = cost
+                found.append(point)
+                if clock.left <= 0:
+                    break
+        vertices = self._checked(np.unique(np.array(found).round(15), axis=0))
+        reduced = self.utility.costs(vertices) - vertices @ duals
+        order = np.argsort(reduced, kind="stable")
+        return vertices[order[reduced[order] < 0]]
+
+    # ------------------------------------------------------------------- proof
+
+    def _regions(self, linear: Floats, goal: float, clock: Clock) -> tuple[float, Floats]:
+        """Branch and bound in each region; return the least bound, and points below the goal."""
+        programme = self.programme
+        rows = len(programme.right)
+        if self._kinds[: self.inputs].any():
+            # A vertex has at most one positive entry for each row, so one of them is large.
+            stars = np.flatnonzero(self._reach[: self.inputs] >= 1 / rows)
+        else:
+            stars = np.array([-1])
+        bounds = np.full(len(stars), -np.inf)
+        points: list[Floats] = []
+
+        def bound(task: tuple[Numbers, int]) -> None:
+            chosen, budget = task
+            part = np.full(len(chosen), -np.inf)
+            found = np.zeros((2 * len(chosen), self.inputs))
+            counts = np.zeros(3, np.int64)
+            branch.bound_regions(
+                programme.matrix, programme.right, programme.scales, programme.lower, self._reach,
+                programme.limits, linear, self._kinds, goal, stars[chosen], 1 / rows - 1e-9,
+                self._vertices, budget, max(64, self.inputs // 5), _SLOTS, 1 << 40, found, counts,
+                part,
+            )  # fmt: skip
+            bounds[chosen] = np.maximum(bounds[chosen], part)
+            points.append(found[: counts[0]])
+            self.opened += int(counts[1])
+
+        self.opened = 0
+        todo = np.arange(len(stars))
+        for budget in _BUDGETS:
+            pieces = len(todo) * budget // 1000 + 1
+            _share(
+                deque((chosen, budget) for chosen in np.array_split(todo, pieces) if len(chosen)),
+                bound,
+                clock,
+            )
+            todo = todo[bounds[todo] < goal]
+            if not len(todo) or clock.left <= 0 or any(len(part) for part in points):
+                break
+        found = np.concatenate(points) if points else np.zeros((0, self.inputs))
+        return min(float(bounds.min(initial=np.inf)), goal), np.clip(found, 0.0, None)
+
+    def _piecewise(self, duals: Floats) -> Priced:
+        """Bound a cost by linear programmes.
+
+        A least expected loss is the least of linear costs, one for each reproduction. Any other
+        concave cost is at least its chord over the whole simplex, sum_x v_x c(e_x).
+        """
+        if isinstance(self.utility, Guess | Distortion):
+            losses = self._losses()
+        else:
+            losses = self.utility.costs(np.eye(self.inputs))[:, None]
+        results = [self._least(losses[:, z] - duals) for z in range(losses.shape[1])]
+        columns = self._checked(np.array([vertex for _, vertex in results]))
+        return Priced(min(bound for bound, _ in results), columns)
+
+    def _losses(self) -> Floats:
+        if isinstance(self.utility, Distortion):
+            return self.utility.loss
+        assert isinstance(self.utility, Guess)
+        losses: Floats = 1.0 - np.eye(self.inputs)
+        return losses
+
+    # ---------------------------------------------------------------- polytope
+
+    def _linear(self, duals: Floats) -> Floats:
+        linear = self._fixed.copy()
+        linear[: self.inputs] -= duals / self._scale
+        return linear
+
+    def _least(self, slopes: Floats) -> tuple[float, Floats]:
+        """Minimise a linear cost from the last basis: a safe bound, and the vertex."""
+        programme = self.programme
+        cost = np.zeros(len(self._kinds))
+        cost[: self.inputs] = slopes
+        multipliers, reduced = np.zeros(len(programme.right)), np.zeros(len(cost))
+        simplex.optimise(
+            programme.matrix, programme.right, programme.lower, self._reach, *self._state,
+            cost, multipliers, reduced, 10_000,
+        )  # fmt: skip
+        bound = simplex.safe_bound(
+            programme.scales, programme.right, programme.lower, self._reach, cost, multipliers,
+            reduced, 0.0,
+        )  # fmt: skip
+        return bound, self._state[3][: self.inputs].copy()
+
+    def _extremes(self) -> Floats:
+        """Maximise each coordinate: upper bounds for `_reach`, and the vertices."""
+        programme = self.programme
+        vertices = np.zeros((self.inputs, self.inputs))
+        for first in range(0, self.inputs, 500):
+            last = min(first + 500, self.inputs)
+            descent.extremes(
+                programme.matrix, programme.right, programme.scales, programme.lower,
+                programme.upper, *self._state, self._reach, vertices[first:last], first, last,
+            )  # fmt: skip
+        return vertices
+
+    def _vertex(self, point: Floats) -> tuple[Numbers, Any, Floats, Floats]:
+        """Walk from a point of the polytope to a vertex: basis, places, inverse, values."""
+        programme = self.programme
+        n, rows = self.inputs, len(programme.right)
+        values = np.zeros(len(programme.lower))
+        values[:n] = point
+        values[n + rows - 1 :] = 0.5 * (programme.lower + programme.upper)[n + rows - 1 :]
+        place = np.where(values > 0, simplex.BETWEEN, simplex.AT_LOWER).astype(np.int8)
+        basis = np.array([int(np.argmax(point)), *range(n, n + rows - 1)], dtype=np.int64)
+        place[basis] = simplex.BASIC
+        inverse = np.zeros((rows, rows))
+        simplex.invert(programme.matrix, basis, inverse)
+        simplex.settle(programme.matrix, programme.right, basis, place, inverse, values)
+        simplex.purify(
+            programme.matrix, programme.right, programme.lower, programme.upper, basis, place,
+            inverse, values, np.zeros(len(values)),
+        )  # fmt: skip
+        return basis, place, inverse, values
+
+    def _checked(self, columns: Floats) -> Floats:
+        """Clear entries that are rounding, and drop columns outside the polytope."""
+        columns = np.where(columns < _TINY, 0.0, columns)
+        columns /= columns.sum(axis=1, keepdims=True)
+        assert self.problem.given is not None
+        lifts = columns @ (self.problem.given / self.problem.secret_masses[:, None]).T
+        least, most = lifts.min(axis=1), lifts.max(axis=1)
+        if self.problem.ratio is None:
+            good = (least >= self.problem.lower - _OFF) & (most <= self.problem.upper + _OFF)
+        else:
+            good = most <= least * self.problem.ratio + _OFF
+        inside: Floats = columns[good]
+        return inside
+
+
+def _share(tasks: deque[Any], work: Callable[[Any], None], clock: Clock) -> None:
+    """Work off tasks with some threads (the compiled code runs without the interpreter's lock)."""
+    workers = min(_WORKERS, len(tasks))
+
+    def run() -> None:
+        while clock.left > 0:
+            try:
+                task = tasks.popleft()
+            except IndexError:
+                return
+            work(task)
+
+    if workers <= 1:
+        run()
+        return
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for done in [pool.submit(run) for _ in range(workers)]:
+            done.result()
+    finally:
+        tasks.clear()
+        pool.shutdown(wait=True)
