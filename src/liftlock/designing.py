@@ -69,11 +69,11 @@ def design(
     order = _Order.of(context, notion, utility, method, options)
     draft = order.constant() if order.nothing_allowed else order.draft()
     try:
-        locked = lock_channel(draft, notion, order.context, bits=bits)
+        locked = lock_channel(draft, notion, order.whole, bits=bits)
     except NotCertified as refusal:
         if order.entry.keeps and not options.get("as_published"):
             raise
-        true, _ = true_guarantee(rounded(draft, bits=bits), notion, order.context)
+        true, _ = true_guarantee(rounded(draft, bits=bits), notion, order.whole)
         raise NotCertified(
             refusal.certificate, f"{true}; to make it under that: {_AS_PUBLISHED}"
         ) from None
@@ -105,8 +105,8 @@ def design_as_published(
         options = {"as_published": True} | options
     order = _Order.of(context, notion, utility, method, options)
     draft = order.draft()
-    true, remark = true_guarantee(rounded(draft, bits=bits), notion, order.context)
-    locked = lock_channel(draft, true, order.context, bits=bits)
+    true, remark = true_guarantee(rounded(draft, bits=bits), notion, order.whole)
+    locked = lock_channel(draft, true, order.whole, bits=bits)
     return order.mechanism(replace(draft, remarks=(*draft.remarks, remark)), locked)
 
 
@@ -149,7 +149,10 @@ class _Order:
     """What was asked for, read and checked."""
 
     entry: Design
+    whole: Context
+    """What the guarantee is proved for: for LDP with every input, also those that never occur."""
     context: Context
+    """What the design and the utility see: inputs that occur."""
     notion: Notion
     goal: Utility
     dropped: tuple[Label, ...]
@@ -168,10 +171,12 @@ class _Order:
         entry = find_design(method, DESIGNS)
         check_fits(entry, context, notion)
         check_options(entry, options)
-        everything = context.inputs
+        whole, everything = context, context.inputs
         dropped: tuple[Label, ...] = ()
-        if not isinstance(notion, LDP):
+        if not (isinstance(notion, LDP) and entry.prior_free):
             context, dropped = supported(context)
+        if not isinstance(notion, LDP):
+            whole = context
         if isinstance(utility, str):
             goal = make_utility(utility, context.inputs)
         else:
@@ -179,7 +184,7 @@ class _Order:
             goal = restricted(utility, places, len(everything))
         # A utility for other symbols is refused before any work is done.
         goal.costs(representative(context).floats()[None, :])
-        return cls(entry, context, notion, goal, dropped, options)
+        return cls(entry, whole, context, notion, goal, dropped, options)
 
     @property
     def nothing_allowed(self) -> bool:
@@ -196,7 +201,7 @@ class _Order:
         Outputs that speak of X and are independent of a secret behind it may exist, but integers of
         fixed width can hardly ever be independent *exactly*, as a budget of 0 demands.
         """
-        inputs, goal = self.context.inputs, self.goal
+        inputs, goal = self.whole.inputs, self.goal
         masses = representative(self.context).floats()
         cost = float(goal.costs(masses[None, :])[0])
         hidden = isinstance(self.context, Joint)
@@ -220,7 +225,20 @@ class _Order:
                 f"the method {self.entry.key} makes {type(made).__name__}, which is not one table",
                 remedy=f"call {self.entry.make.__module__}.{self.entry.make.__name__} itself",
             )
-        return made
+        return self._widened(made) if isinstance(made, Draft) else made
+
+    @property
+    def _model(self) -> int:
+        """The place of the likeliest input, whose row those that never occur share under LDP."""
+        return int(np.argmax(representative(self.context).floats()))
+
+    def _widened(self, draft: Draft) -> Draft:
+        """Give inputs that never occur the row of another: no two likelihoods differ by more."""
+        if self.whole is self.context:
+            return draft
+        known = {label: x for x, label in enumerate(draft.inputs.labels)}
+        rows = [known.get(label, self._model) for label in self.whole.inputs.labels]
+        return replace(draft, inputs=self.whole.inputs, matrix=draft.matrix[rows].copy())
 
     def mechanism(self, draft: Draft | FormDraft, locked: Locked | LockedForm) -> Mechanism:
         """Put the locked channel together with what is to be said of it."""
@@ -229,7 +247,11 @@ class _Order:
             shown = ", ".join(repr(label) for label in self.dropped[:_LISTED])
             more = len(self.dropped) - _LISTED
             shown += f" and {more} more" if more > 0 else ""
-            remarks.append(f"left out because they never occur: {shown}")
+            like = repr(self.context.inputs.labels[self._model])
+            said = "left out because they never occur"
+            if self.whole is not self.context:
+                said = f"they never occur, and would be answered like {like}"
+            remarks.append(f"{said}: {shown}")
         if _is_constant(locked.channel) and not any("constant" in text for text in remarks):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         proved = draft.optimality
@@ -240,7 +262,7 @@ class _Order:
         return Mechanism(
             locked.channel,
             locked.certificate,
-            self.context,
+            self.whole,
             self._origin(proved, locked, tuple(remarks)),
         )
 
@@ -252,7 +274,8 @@ class _Order:
             cost, remark = encoded_cost(goal, locked.channel, masses)
             remarks += (remark,) if remark else ()
         else:
-            cost = mean_cost(goal, locked.channel.floats(), masses)
+            rows = [locked.channel.inputs.index(label) for label in self.context.inputs.labels]
+            cost = mean_cost(goal, locked.channel.floats()[rows], masses)
         bound = gap = None
         if proved is not None:
             bound = goal.shown(proved.bound, masses)
@@ -281,7 +304,9 @@ def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tupl
     """Return the mean cost of an encoding under a prior, and how sure it is.
 
     With few symbols every report is summed over. Otherwise it is the mean over simulated reports:
-    the posterior given a report is the prior times the two likelihoods, and needs no table.
+    the posterior v given a report is the prior P times the two likelihoods, and needs no table.
+    As E v = P, a supergradient at P may be taken off, c(v) - slope . (v - P), without bias: it
+    takes most of the noise with it, and no term is then above c(P), the cost of no release.
     """
     try:
         return mean_cost(goal, channel.expanded().floats(), masses), ""
@@ -290,12 +315,15 @@ def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tupl
     people = np.random.default_rng(_PEOPLE).choice(len(masses), size=_PEOPLE, p=masses)
     reports = draw_reports(channel, people, SimulationBits("the worth of an encoding"))
     high, low = channel.levels
+    slope = goal.slopes(masses[None, :])[0]
     costs = []
     for part in np.array_split(reports, max(1, len(masses) * _PEOPLE >> 20)):
         weights = np.where(channel.supported(part), 1.0, low / high) * masses
-        costs.append(goal.costs(weights / weights.sum(axis=1, keepdims=True)))
+        posteriors = weights / weights.sum(axis=1, keepdims=True)
+        costs.append(goal.costs(posteriors) - (posteriors - masses) @ slope)
     every = np.concatenate(costs)
     error = float(every.std() / np.sqrt(_PEOPLE))
-    return float(every.mean()), (
+    least = float(masses @ goal.costs(np.eye(len(masses))))
+    return max(float(every.mean()), least), (
         f"its worth is the mean over {_PEOPLE:,} simulated reports, standard error {error:.2g}"
     )
