@@ -49,6 +49,7 @@ DESIGN = Design(
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
     contexts=ALL_KINDS,
+    prior_free=True,
     needs=f"at most {MOST_SYMBOLS:,} symbols",
     options={"buckets": "how many buckets the hash has"},
 )

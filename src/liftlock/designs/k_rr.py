@@ -49,4 +49,5 @@ DESIGN = Design(
     source="000 section V; 001 section V",
     notions=("ldp", *LIFT_NOTIONS),
     contexts=ALL_KINDS,
+    prior_free=True,
 )

@@ -40,6 +40,8 @@ class Design:
     uses_utility: bool = False
     keeps: bool = True
     """Whether every draft keeps the budget that was asked for."""
+    prior_free: bool = False
+    """Whether it treats every input alike, also those that the prior calls impossible (LDP)."""
     options: Mapping[str, str] | None = None
     """Options of its own: name and meaning."""
 

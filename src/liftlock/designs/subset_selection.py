@@ -118,6 +118,7 @@ DESIGN = Design(
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
     contexts=ALL_KINDS,
+    prior_free=True,
     needs=f"at most {MOST_OUTPUTS:,} subsets",
     options={"size": "how many symbols a reported subset has"},
 )

@@ -56,6 +56,7 @@ OUE = Design(
     source="000 section V; 001 section V",
     notions=("ldp", *LIFT_NOTIONS),
     contexts=ALL_KINDS,
+    prior_free=True,
 )
 
 SUE = Design(
@@ -66,4 +67,5 @@ SUE = Design(
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
     contexts=ALL_KINDS,
+    prior_free=True,
 )
