@@ -161,7 +161,10 @@ def likelihoods(made: Mechanism) -> list[list[Fraction]]:
     if isinstance(context, Joint):
         laws = [(row, sum(row)) for row in context.counts if sum(row)]
         exact = [
-            [sum(c * exact[x][y] for x, c in enumerate(law)) / total for y in range(len(rows[0]))]
+            [
+                sum((c * exact[x][y] for x, c in enumerate(law)), Fraction(0)) / total
+                for y in range(len(rows[0]))
+            ]
             for law, total in laws
         ]
     return [list(column) for column in zip(*exact, strict=True) if any(column)]
@@ -287,7 +290,7 @@ def test_a_design_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         draft = honest.make(context, notion, utility=utility)
         return replace(draft, matrix=np.eye(len(context.inputs)))
 
-    monkeypatch.setitem(DESIGNS, "safe-response", replace(honest, make=liar))  # type: ignore[arg-type]
+    monkeypatch.setitem(DESIGNS, "safe-response", replace(honest, make=liar))
     with pytest.raises(NotCertified):
         design(Prior.uniform("abc"), make_notion("lip", "1"), method="safe-response")
 

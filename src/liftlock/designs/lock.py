@@ -306,7 +306,7 @@ def representative(context: Context) -> Prior:
     if isinstance(context, Joint):
         return context.prior
     if isinstance(context, Ball):
-        return context.centre
+        return _inside(context)
     if isinstance(context, Family):
         count = len(context.priors)
         return Prior.mixture(context.priors, [Fraction(1, count)] * count)
@@ -318,6 +318,16 @@ def representative(context: Context) -> Prior:
         values = [low + share * (high - low) for low, high in zip(lower, upper, strict=True)]
         return Prior(context.inputs, common_integers(values))
     raise NotDefined("locking", context.describe(), "give a prior, a joint or a set of priors")
+
+
+def _inside(ball: Ball) -> Prior:
+    """Return the centre of a ball, or one near it that gives every possible input a chance."""
+    centre = ball.centre
+    zeros = [int(not count) for count in centre.counts]
+    if not any(zeros) or not ball.radius:
+        return centre
+    share = ball.radius / 2  # its distance from the centre in total variation
+    return Prior.mixture([centre, Prior(centre.alphabet, tuple(zeros))], [1 - share, share])
 
 
 def _locked(

@@ -20,6 +20,8 @@ from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
+from liftlock.utility.histogram import Histogram
+from liftlock.utility.mean import Mean
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 
@@ -37,6 +39,9 @@ _EXACT_BUDGET = (
 _NOTHING_BETTER = "nothing that the budget allows is better than no release: the output is constant"
 
 How = Literal["auto", "generation", "enumeration"]
+
+_MANY, _MANY_POINTS = 250, 120
+"""Beyond so many symbols of X itself, linear programmes over posteriors are too slow."""
 
 _ENUMERATE = 8
 """Up to so many symbols, listing every extreme posterior is the quickest way."""
@@ -86,14 +91,32 @@ def optimal(
         return _constant(problem, goal, worst, DESIGN.key, _EXACT_BUDGET)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
         return _distortion(problem, goal, clock)
+    if how == "auto" and problem.given is None and problem.ratio is None and not problem.uncertain:
+        direct = _many_symbols(problem, goal, clock)
+        if direct is not None:
+            return draft_of(problem, goal, direct, DESIGN.key)
     oracle = _oracle(problem, goal, how)
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
     solution = generate(problem.masses, goal, oracle, clock, floor=floor)
     return draft_of(problem, goal, solution, DESIGN.key)
 
 
+def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | None:
+    """Solve without column generation when X itself is the secret and has very many symbols."""
+    if len(problem.masses) > _MANY_POINTS and isinstance(goal, Mean):
+        from liftlock.designs.solver.centroids import least_variance
+
+        return least_variance(problem, goal, clock)
+    if len(problem.masses) > _MANY and isinstance(goal, MutualInformation | Histogram):
+        from liftlock.designs.solver.spread import spread
+
+        found = spread(problem, goal, clock)
+        return found if found is not None and found.gap <= clock.gap else None
+    return None
+
+
 def _oracle(problem: Problem, goal: Utility, how: How) -> Oracle:
-    if problem.uncertain:
+    if problem.uncertain and problem.ratio is None:  # LDP is the same under every prior
         from liftlock.designs.solver.prior_set import PriorSetOracle
 
         return PriorSetOracle(problem, goal)

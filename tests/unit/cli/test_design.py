@@ -10,6 +10,7 @@ import pytest
 
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
+from liftlock.designing import design
 from liftlock.designs.solver.oracle import Progress
 from liftlock.mechanism import Mechanism
 from liftlock.report.design import progress_text
@@ -178,7 +179,7 @@ def test_progress_goes_to_a_terminal_only(designed: Run, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(command, "working", lambda _: Shown())
     seen: dict[str, Any] = {}
-    real = command.design
+    real = design
 
     def watched(*arguments: Any, **options: Any) -> Mechanism:
         seen.update(options)
@@ -196,7 +197,7 @@ def test_an_interrupted_search_returns_the_best_so_far(
     designed: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C while the solver reports progress: it stops and hands out what it has."""
-    real = command.design
+    real = design
 
     def interrupted(*arguments: Any, **options: Any) -> Mechanism:
         def press(_: Progress) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock.designs.lock import representative
 from liftlock.designs.problem import MOST_RATIO, Problem, ldp_budget, limits, never, supported
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions.alip import MaxLift, MinLift
@@ -86,7 +87,7 @@ def test_coordinates_survive_dropping() -> None:
         ll.Intervals(alphabet, (Fraction(0),) * 3, (Fraction(1), Fraction(0), Fraction(1))),
     ):
         kept, _ = supported(context)
-        assert kept.inputs.coordinates == (10, 40)
+        assert kept.inputs.coordinates == (Fraction(10), Fraction(40))
 
 
 def test_the_budget_of_ldp_that_implies_a_notion() -> None:
@@ -94,3 +95,12 @@ def test_the_budget_of_ldp_that_implies_a_notion() -> None:
     assert str(ldp_budget(ll.ALIP(lower="ln 3", upper="2"))) == "ln 3"
     with pytest.raises(NotDefined):
         ldp_budget(ll.ApproximateLDP("1", "0.1"))
+
+
+def test_a_ball_around_a_prior_with_zeros_has_a_prior_without() -> None:
+    ball = ll.Ball.of(ll.Prior.from_counts({1: 1, 2: 0, 3: 3}), "0.1")
+    inside = representative(ball)
+    assert min(inside.fractions) > 0
+    distance = sum(abs(p - q) for p, q in zip(inside.fractions, ball.centre.fractions, strict=True))
+    assert distance / 2 <= ball.radius
+    assert Problem.of(ball, ll.LIP("1")).masses.min() > 0

@@ -64,8 +64,9 @@ def mean(joint: Joint) -> Any:
     """E (X - E[X | Y])^2, term by term."""
     total = Fraction(0)
     for column in _columns(joint):
-        centre = sum(cell * t for cell, t in zip(column, POINTS, strict=True)) / sum(column)
-        total += sum(cell * (t - centre) ** 2 for cell, t in zip(column, POINTS, strict=True))
+        pairs = list(zip(column, POINTS, strict=True))
+        centre = sum((cell * t for cell, t in pairs), Fraction(0)) / sum(column, Fraction(0))
+        total += sum(cell * (t - centre) ** 2 for cell, t in pairs)
     return real(total)
 
 
@@ -89,7 +90,7 @@ def distortion(loss: Callable[[int, int], int]) -> Callable[[Joint], Any]:
     return total
 
 
-def real(number: Fraction) -> Any:
+def real(number: Fraction | int) -> Any:
     return mp.mpf(Fraction(number).numerator) / mp.mpf(Fraction(number).denominator)
 
 
