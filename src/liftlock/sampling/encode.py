@@ -3,20 +3,22 @@
 Unary encoding (the specification)::
 
     planes  = the binary digits of other / 2^bits, first digit first, up to its last 1
-    for each person, and for each group of 64 symbols, in order:
+    for each person, each group of 64 symbols has
         undecided = 64 ones,  ones = 64 zeros            one lane for each symbol of the group
-        for each plane, until undecided is 0:
-            word = the next word
-            plane 1: ones |= undecided & ~word, undecided &= word
-            plane 0: undecided &= ~word
-        the group's bits are `ones`
+    a step of a group by a plane is
+        word = the next word
+        plane 1: ones |= undecided & ~word, undecided &= word
+        plane 0: undecided &= ~word
+    for each of the first eight planes, and for each group: a step
+    for each group, for each later plane until its undecided is 0: a step
+    each group's bits are its `ones`
     then word = the next word: the true symbol's bit is 1 if (word >> (64 - bits)) < own, else 0
     bits beyond the last symbol are 0
 
 Lane by lane this compares a uniform number, digit by digit, with other / 2^bits: it is smaller with
 exactly that probability, and lanes and groups are independent. A lane is decided after two
-digits on average, all 64 after about seven. How many words are used says nothing about the value:
-the lane of the true symbol is drawn like all others and then overwritten.
+digits on average, all 64 of a group mostly within eight. How many words are used says nothing
+about the value: the lane of the true symbol is drawn like all others and then overwritten.
 
 Hashing (the specification)::
 

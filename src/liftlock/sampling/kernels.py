@@ -30,23 +30,37 @@ def unary_reports(
     used = 0
     every = ~np.uint64(0)
     tail = every >> np.uint64(64 * groups - symbols)
+    # Eight planes decide most groups; without an exit they run over all groups at once.
+    first = min(8, len(planes))
+    open_lanes = np.empty(groups, dtype=np.uint64)
     for person in range(len(codes)):
         if used + most > len(words):
             return person, used
+        ones = reports[person]
+        ones[:] = np.uint64(0)
+        open_lanes[:] = every
+        for plane in range(first):
+            fresh = words[used : used + groups]
+            if planes[plane]:
+                for group in range(groups):
+                    ones[group] |= open_lanes[group] & ~fresh[group]
+                    open_lanes[group] &= fresh[group]
+            else:
+                for group in range(groups):
+                    open_lanes[group] &= ~fresh[group]
+            used += groups
         for group in range(groups):
-            undecided = every
-            ones = np.uint64(0)
-            for plane in planes:
+            undecided = open_lanes[group]
+            for plane in range(first, len(planes)):
+                if undecided == 0:
+                    break
                 word = words[used]
                 used += 1
-                if plane:
-                    ones |= undecided & ~word
+                if planes[plane]:
+                    ones[group] |= undecided & ~word
                     undecided &= word
                 else:
                     undecided &= ~word
-                if undecided == 0:
-                    break
-            reports[person, group] = ones
         truth = np.uint64((words[used] >> unused) < own)
         used += 1
         place = codes[person]

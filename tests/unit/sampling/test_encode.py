@@ -41,19 +41,25 @@ def unary_by_the_book(channel: UnaryChannel, code: int, words: Iterator[int]) ->
     while not digits[-1]:
         digits.pop()
     size = len(channel.inputs)
-    report: list[int] = []
-    for _ in range(0, size, 64):
-        undecided, ones = (1 << 64) - 1, 0
-        for digit in digits:
-            word = next(words)
-            if digit:
-                ones |= undecided & ~word
-                undecided &= word
-            else:
-                undecided &= ~word
-            if not undecided:
-                break
-        report += [ones >> lane & 1 for lane in range(64)]
+    groups = range(-(-size // 64))
+    undecided, ones = [(1 << 64) - 1 for _ in groups], [0 for _ in groups]
+
+    def step(group: int, digit: int) -> None:
+        word = next(words)
+        if digit:
+            ones[group] |= undecided[group] & ~word
+            undecided[group] &= word
+        else:
+            undecided[group] &= ~word
+
+    for digit in digits[:8]:
+        for group in groups:
+            step(group, digit)
+    for group in groups:
+        for digit in digits[8:]:
+            if undecided[group]:
+                step(group, digit)
+    report = [ones[group] >> lane & 1 for group in groups for lane in range(64)]
     report[code] = int(next(words) >> (64 - channel.bits) < channel.own)
     return report[:size]
 

@@ -1,0 +1,62 @@
+"""One prior per user, against one common table: what a prior of one's own costs.
+
+The arc mechanism is released for as many users as priors, without building any table; the common
+table is k-ary randomised response of the same number of symbols, released by its alias table. Both
+are timed in turn, and the best of several rounds counts. The bytes of priors that must be read are
+shown, since they are the physical limit of the first.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import partial
+
+import numpy as np
+from rich.table import Table as Grid
+
+from benchmarks.bench_release import randomised_response
+from liftlock.notions import LIP
+from liftlock.sampling import arc_posterior, release_arc, release_codes, simulate_arc
+
+USERS = 1_000_000
+SYMBOLS = 21
+ROUNDS = 5
+
+
+def run() -> Grid:
+    """Measure, and return the table."""
+    rng = np.random.default_rng(1)
+    priors = rng.dirichlet(np.ones(SYMBOLS), USERS)
+    people = (rng.random(USERS)[:, None] > priors.cumsum(axis=1)).sum(axis=1)
+    people = np.minimum(people, SYMBOLS - 1)
+    common = randomised_response(SYMBOLS)
+    reports = simulate_arc(priors, people, LIP("1"), seed=1)
+    arc_posterior(priors[:10], reports[:10], LIP("1"))
+    tasks = {
+        "read the priors (sum)": priors.sum,
+        "release, one common table": partial(release_codes, common, people),
+        "release, a prior per user": partial(release_arc, priors, people, LIP("1")),
+        "posterior of each user": partial(arc_posterior, priors, reports, LIP("1")),
+    }
+    best = dict.fromkeys(tasks, math.inf)
+    for _ in range(ROUNDS):
+        for name, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            best[name] = min(best[name], time.perf_counter() - start)
+    grid = Grid(
+        title=f"{USERS:,} users, {SYMBOLS} symbols, a prior each ({priors.nbytes >> 20} MiB); "
+        f"one core, best of {ROUNDS} rounds"
+    )
+    for column in ("work", "seconds", "ns/user", "x common table", "x reading the priors"):
+        grid.add_column(column, justify="left" if column == "work" else "right")
+    for name, elapsed in best.items():
+        grid.add_row(
+            name,
+            f"{elapsed:.3f}",
+            f"{elapsed / USERS * 1e9:.0f}",
+            f"{elapsed / best['release, one common table']:.1f}",
+            f"{elapsed / best['read the priors (sum)']:.1f}",
+        )
+    return grid
