@@ -59,6 +59,17 @@ def draw_lifts() -> None:
     draw(audit(channel, read_prior(EXAMPLES / "prior.csv")), FOLDER / "survey-lifts.png")
 
 
+def draw_tradeoff() -> None:
+    """Draw the utility of several methods on the example prior."""
+    from liftlock.comparison import compare
+    from liftlock.notions.lip import LIP
+    from liftlock.report.tradeoff import draw_tradeoff as draw
+
+    epsilons = [f"{step / 4:g}" for step in range(1, 15)]
+    prior = read_prior(EXAMPLES / "prior.csv")
+    draw(compare(prior, LIP, None, epsilons, "histogram"), FOLDER / "tradeoff.png")
+
+
 def draw_curves(colours: Colours) -> None:
     """Draw delta against epsilon in the three forms."""
     from matplotlib import rc_context
@@ -309,6 +320,7 @@ def _lines(known: dict[tuple[str, str], bool]) -> list[tuple[str, bool]]:
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     draw_lifts()
+    draw_tradeoff()
     for theme in (LIGHT, DARK):
         draw_curves(theme)
         draw_relations(theme)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,16 @@ import pytest
 
 import liftlock
 import liftlock.notions
+from docs.hooks import designs as designs_hook
 from docs.hooks import relations as relations_hook
 from docs.hooks import vectors as vectors_hook
 from liftlock import errors
 from liftlock.cli.main import group
+from liftlock.designs.catalogue import DESIGNS
 from liftlock.notions.audit import audit
 from liftlock.notions.registry import REGISTRY
 from liftlock.notions.rules import RULES
+from liftlock.utility.registry import REGISTRY as UTILITIES
 from tests.docs.pages import DOCS, EXAMPLES, ROOT, blocks, pages
 
 # By name: for a type checker docs.pictures is the folder of that name.
@@ -131,6 +135,43 @@ def test_the_diagram_is_drawn_from_the_rules(
         assert (tmp_path / name).read_text(encoding="utf-8") == stored.read_text(
             encoding="utf-8"
         ), "run python docs/pictures.py"
+
+
+# --- designs and utilities ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", DESIGNS)
+def test_design_has_a_page(key: str) -> None:
+    name = designs_hook.page_of(DESIGNS[key])
+    text = WRITTEN[DOCS / "designs" / name]
+    assert f"`{key}`" in text or f"--method {key}" in text or f'"{key}"' in text
+    assert f"designs/{name}" in navigation()
+    assert f"[`{key}`]({name})" in designs_hook.designs()
+
+
+def test_every_page_of_a_design_is_one() -> None:
+    found = {path.name for path in (DOCS / "designs").glob("*.md")}
+    assert found == {"overview.md", *(designs_hook.page_of(entry) for entry in DESIGNS.values())}
+
+
+def test_tables_of_designs_and_utilities_are_made() -> None:
+    assert "<!-- designs -->" in WRITTEN[DOCS / "designs" / "overview.md"]
+    assert "<!-- utilities -->" in WRITTEN[DOCS / "utility.md"]
+    assert designs_hook.designs().count("\n") == len(DESIGNS) + 1
+    assert designs_hook.utilities().count("\n") == len(UTILITIES) + 1
+
+
+@pytest.mark.parametrize("name", UTILITIES)
+def test_utility_is_documented(name: str) -> None:
+    page = WRITTEN[DOCS / "utility.md"]
+    assert f"`{name}`" in page
+
+
+def test_every_key_of_a_design_output_is_documented() -> None:
+    page = WRITTEN[DOCS / "howto" / "design-a-mechanism.md"]
+    schema = json.loads((DOCS / "schemas" / "design.schema.json").read_text(encoding="utf-8"))
+    for key in set(schema["properties"]) - {"format", "version"}:
+        assert f"`{key}`" in page, key
 
 
 # --- the command line, errors, keys ---------------------------------------------------------------

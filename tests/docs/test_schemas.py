@@ -137,6 +137,46 @@ def test_audit_of_a_channel_that_reveals_everything(
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--epsilon", "0"],
+        ["--method", "safe-response", "--utility", "guess"],
+        ["--method", "response", "--as-published"],
+        ["--method", "oue"],
+        ["--method", "hashing", "--notion", "ldp"],
+    ],
+)
+def test_design_output(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "designed.json"
+    asked = [] if "--epsilon" in options else ["--epsilon", "1"]
+    assert main(["design", "--prior", str(PRIOR), *asked, *options, "--json", "-o", str(path)]) == 0
+    data = json.loads(capsys.readouterr().out)
+    check(data, "design")
+    data["gap"] = -1
+    assert refused(data, "design")
+    stored = read(path)
+    check(stored, "mechanism")
+    assert set(stored["origin"]) == set(
+        SCHEMAS["mechanism.schema.json"]["properties"]["origin"]["properties"]
+    )
+    stored["origin"]["surprise"] = 1
+    assert refused(stored, "mechanism")
+
+
+def test_comparison_output(capsys: pytest.CaptureFixture[str]) -> None:
+    methods = "safe-response,response,k-rr:ldp,oue"
+    asked = ["compare", "--prior", str(PRIOR), "--epsilons", "1,2", "--methods", methods]
+    assert main([*asked, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    check(data, "comparison")
+    data["curves"][0]["points"][0]["needed"] = "much"
+    assert refused(data, "comparison")
+
+
+@pytest.mark.parametrize(
     "context",
     [
         ll.Prior.from_counts({"a": 1, "b": 2**80}),

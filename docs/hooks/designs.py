@@ -1,0 +1,67 @@
+"""Write the tables of designs and utilities from their registries.
+
+A page has a line ``<!-- designs -->`` or ``<!-- utilities -->``; the table that replaces it is made
+while the site is built, so it cannot be out of date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.registry import Design
+from liftlock.utility.registry import REGISTRY
+
+
+def page_of(entry: Design) -> str:
+    """Return the name of the page that explains a design: that of its module.
+
+    >>> page_of(DESIGNS["safe-response"])
+    'safe_response.md'
+    """
+    return f"{entry.make.__module__.rpartition('.')[2]}.md"
+
+
+def designs() -> str:
+    """Return the designs as a Markdown table."""
+    lines = [
+        "| Method | What it does | Promises | Notions | Contexts | Source |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for key, entry in DESIGNS.items():
+        cells = [
+            f"[`{key}`]({page_of(entry)})" + ("" if entry.keeps else " \\*"),
+            entry.says + (f" (needs {entry.needs})" if entry.needs else ""),
+            entry.promises,
+            ", ".join(f"`{name}`" for name in entry.notions),
+            ", ".join(entry.contexts),
+            entry.source,
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def utilities() -> str:
+    """Return the utilities as a Markdown table."""
+    lines = ["| `--utility` | What it is |", "| --- | --- |"]
+    lines += [f"| `{name}` | {entry.says} |" for name, entry in REGISTRY.items()]
+    return "\n".join(lines)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "<!-- designs -->": designs,
+    "<!-- utilities -->": utilities,
+}
+"""The marks, and what they stand for."""
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """MkDocs event: the text of a page has been read."""
+    for mark, table in TABLES.items():
+        if mark in markdown:
+            markdown = markdown.replace(mark, table())
+    return markdown
