@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 FORMAT = "liftlock.mechanism"
 VERSION = 1
+_CLOSEST = 1e-12
 MOST_CROWD_CELLS = 250_000
 """Larger tables are printed without the crowd mass, which would take a while."""
 
@@ -60,11 +61,18 @@ class Origin:
 
     def __str__(self) -> str:
         text = f"{self.title or self.utility}: {self.objective:.6g}"
-        if self.gap is not None and self.bound is not None:
-            text += f", proved within {self.gap:.2g} of the optimum (bound {self.bound:.6g})"
+        if self.closeness():
+            text += f", {self.closeness()}"
         if self.nothing is not None and self.truth is not None:
             text += f"; no release {self.nothing:.6g}, no noise {self.truth:.6g}"
         return "\n".join([f"made by {self.method}", text, *(f"({said})" for said in self.remarks)])
+
+    def closeness(self) -> str:
+        """Say how close to the optimum the mechanism was proved to be; empty if nothing was."""
+        if self.gap is None or self.bound is None:
+            return ""
+        # Bounds are floats: less than this is not worth a claim.
+        return f"proved within {max(self.gap, _CLOSEST):.2g} of the optimum"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""

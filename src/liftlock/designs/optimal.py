@@ -150,7 +150,6 @@ def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock) -> Dra
         optimality=Optimality(
             goal.name, found.cost, found.bound, found.reference, seconds=clock.elapsed
         ),
-        remarks=[f"{len(found.outputs)} outputs for {len(problem.inputs)} inputs"],
     )
 
 
@@ -169,7 +168,7 @@ def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -
         solution.seconds,
         solution.stopped,
     )
-    remarks = [f"{len(outputs)} outputs for {len(problem.inputs)} inputs"]
+    remarks = []
     if solution.stopped:
         remarks.append(f"stopped early, with a proved gap of {solution.gap:.2g}")
     return Draft.of(

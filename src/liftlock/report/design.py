@@ -19,8 +19,6 @@ from liftlock.report.text import certificate_lines, grid_of
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
-_CLOSE = 1e-12
-
 
 def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableType:
     """Return the certificate, what the mechanism is worth, and what it is compared with."""
@@ -28,8 +26,8 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
     assert origin is not None
     inputs, outputs = len(made.channel.inputs), made.channel.outputs_text
     words = f"{origin.title}: {origin.objective:.10g}"
-    if origin.gap is not None and origin.bound is not None:
-        words += f", {gap_text(origin.gap)}"
+    if origin.closeness():
+        words += f", {origin.closeness()}"
     parts: list[RenderableType] = [
         certificate_lines(made.certificate),
         Text(),
@@ -40,15 +38,6 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
     parts += [Text(crowd)] if crowd else []
     parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
     return Group(*parts, Text(), _yardsticks(origin.title, others))
-
-
-def gap_text(gap: float) -> str:
-    """Say how close to the optimum a mechanism was proved to be.
-
-    >>> gap_text(3e-7), gap_text(0.0)
-    ('proved within 3e-07 of the optimum', 'proved optimal')
-    """
-    return "proved optimal" if gap <= _CLOSE else f"proved within {gap:.2g} of the optimum"
 
 
 def _count(number: int, noun: str) -> str:
