@@ -28,7 +28,7 @@ from liftlock.utility.utility import Utility
 _WORTHLESS = 1e-12
 """A mechanism that saves a smaller share of the cost of releasing nothing releases nothing."""
 
-_ASSIGN = 1_000_000
+_ASSIGN = 300_000
 """Beyond so many cells outputs are named greedily."""
 
 _ZERO_BUDGET = "a budget of 0 allows nothing to be said: the output is constant"

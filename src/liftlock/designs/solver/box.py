@@ -148,7 +148,7 @@ class BoxOracle:
         self.utility = utility
         self.box = Box(problem.masses, problem.lower, problem.upper)
         self._generator = np.random.default_rng(len(self.masses))
-        self._shape = shape_of(self.box, utility)
+        self.shape = shape_of(self.box, utility)
 
     @property
     def known_bound(self) -> float:
@@ -157,11 +157,11 @@ class BoxOracle:
         The chord of a separable cost is linear, so its mean over any decomposition of the prior is
         its value at the prior.
         """
-        if not isinstance(self._shape, Separable):
+        if not isinstance(self.shape, Separable):
             return -np.inf
-        at_low = self._shape.at(self.box.low)
-        chord = self._shape.slopes(np.zeros(len(self.box)))
-        return float((at_low + chord * (self.masses - self.box.low)).sum()) + self._shape.constant
+        at_low = self.shape.at(self.box.low)
+        chord = self.shape.slopes(np.zeros(len(self.box)))
+        return float((at_low + chord * (self.masses - self.box.low)).sum()) + self.shape.constant
 
     def start(self) -> Floats:
         """Return, for each x, a vertex that is as high as can be there, and vertices at random."""
@@ -169,21 +169,21 @@ class BoxOracle:
         keys = self._generator.random((n, n))
         np.fill_diagonal(keys, -1.0)
         columns = [self.box.fill_in(np.argsort(keys, axis=1))]
-        if isinstance(self._shape, Separable):
+        if isinstance(self.shape, Separable):
             from liftlock.designs.solver.spread import even_columns
 
-            columns.append(even_columns(self.box, self._shape, 4 * n, self._generator))
+            columns.append(even_columns(self.box, self.shape, 4 * n, self._generator))
         return np.vstack(columns)
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
         """Return vertices with c(v) - duals . v as low as heuristics find, best first."""
-        found = self._shape.search(duals, columns)
+        found = self.shape.search(duals, columns)
         reduced = self.utility.costs(found) - found @ duals
         return found[np.argsort(reduced, kind="stable")]
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Return a safe lower bound of min (c(v) - duals . v)."""
-        return self._shape.prove(duals, goal, clock)
+        return self.shape.prove(duals, goal, clock)
 
 
 def shape_of(box: Box, utility: Utility) -> Shape:

@@ -18,16 +18,23 @@ from typing import TYPE_CHECKING, Any
 import numba as nb
 import numpy as np
 
+from liftlock.designs.problem import Problem
 from liftlock.designs.solver.knapsack import improve
+from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
 
 if TYPE_CHECKING:
     from liftlock.designs.solver.box import Box, Separable
+    from liftlock.designs.solver.generation import Solution
+    from liftlock.utility.utility import Utility
 
 _EXCHANGES = 200
 """Up to so many symbols, all exchanges are tried; beyond, the best fit of one exchange."""
 
 _PROJECTIONS = 2000
+
+_OFF = 1e-9
+"""Means farther from the prior than this, relative to it, are not good enough."""
 
 
 @nb.njit(cache=True)
@@ -121,6 +128,63 @@ def even_columns(box: Box, shape: Separable, count: int, generator: np.random.Ge
     level = shape.slopes(np.zeros(n))
     # Priced by the chords' slopes, a vertex costs exactly what it lies above its chord.
     return box.exact(improve(box.low + shown * box.width, box.low, box.width, level, shape.kind))
+
+
+def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:
+    """Decompose a prior of many symbols near-optimally; None if the utility is not separable.
+
+    The bound is the chord's value at the prior.
+    """
+    from liftlock.designs.solver.box import BoxOracle, Separable
+    from liftlock.designs.solver.generation import Solution
+
+    oracle = BoxOracle(problem, utility)
+    shape = oracle.shape
+    if not isinstance(shape, Separable):
+        return None
+    masses, box = problem.masses, oracle.box
+    drawn = even_columns(box, shape, 6 * len(masses), np.random.default_rng(len(masses)))
+    costs = utility.costs(drawn)
+    level = drawn @ shape.slopes(np.zeros(len(masses)))
+    # The better half: those that lie least above their chord.
+    columns = drawn[np.argsort(costs - level)[: 3 * len(masses)]]
+    weights = mixed(columns, masses)
+    if weights is None:
+        columns = drawn
+        weights = mixed(columns, masses)
+    if weights is None:
+        return None
+    columns, weights = reduced(columns, weights, masses)
+    weights = polished(columns, weights, masses)
+    if np.abs(weights @ columns / masses - 1.0).max() > _OFF:
+        return None
+    reference = float(utility.costs(masses[None, :])[0])
+    cost = float(weights @ utility.costs(columns) / weights.sum())
+    return Solution(
+        columns,
+        weights / weights.sum(),
+        cost,
+        min(oracle.known_bound, cost),
+        reference,
+        len(drawn),
+        1,
+        clock.elapsed,
+        stopped=False,
+    )
+
+
+def polished(columns: Floats, weights: Floats, masses: Floats) -> Floats:
+    """Let the mean be the prior to rounding, by least squares and refinement."""
+    scaled = columns / masses
+    gram = scaled @ scaled.T
+    gram[np.diag_indices_from(gram)] *= 1.0 + 1e-13
+    try:
+        inverse = np.linalg.inv(gram)
+    except np.linalg.LinAlgError:
+        return weights
+    for _ in range(4):
+        weights = np.maximum(weights + inverse @ (scaled @ (1.0 - weights @ scaled)), 0.0)
+    return weights
 
 
 def mixed(columns: Floats, masses: Floats) -> Floats | None:
