@@ -81,8 +81,7 @@ def optimal(
     problem = Problem.of(context, notion)
     goal = utility if utility is not None else MutualInformation()
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
-    silent = problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0
-    if silent and problem.given is None:  # with a secret, outputs independent of it may remain
+    if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
         if problem.given is None:
             return _constant(problem, goal, np.inf, DESIGN.key, _ZERO_BUDGET)
         # Outputs that speak of X and are independent of the secret may exist, but no rounded
