@@ -259,9 +259,12 @@ class Separable:
             return Priced(bound, none)
         from liftlock.designs.solver.knapsack import explore
 
-        # With few symbols a much smaller gap costs next to nothing more.
-        closer = goal / 1000.0 if len(self.box) <= _FEW and goal < 0 else goal
-        return explore(self.box, self.slopes(duals), duals, self, closer, bound, clock)
+        if len(self.box) <= _FEW and goal < 0:
+            # With few symbols a much smaller gap costs next to nothing more.
+            closer = explore(self.box, self.slopes(duals), duals, self, goal / 1000, bound, clock)
+            if closer.bound >= goal:
+                return closer
+        return explore(self.box, self.slopes(duals), duals, self, goal, bound, clock)
 
 
 class Variance:

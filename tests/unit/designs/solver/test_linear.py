@@ -1,0 +1,54 @@
+"""Bounds of linear programmes that do not trust the solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import csc_matrix
+
+from liftlock.designs.solver.linear import LinearProgram, Solver, safe_bound
+
+
+def random_program(seed):
+    generator = np.random.default_rng(seed)
+    matrix = generator.standard_normal((5, 8))
+    inside = generator.random(8)
+    return generator.standard_normal(8), matrix, matrix @ inside
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bound_equals_the_optimum_of_another_solver(seed):
+    cost, matrix, upper = random_program(seed)
+    rows = np.vstack([matrix, np.eye(8)])
+    ends = np.concatenate([upper, np.ones(8)])
+    program = LinearProgram()
+    first = program.variables(cost)
+    program.between([(first, csc_matrix(rows))], -np.inf, ends)
+    found = program.minimise()
+    other = linprog(cost, A_ub=rows, b_ub=ends, bounds=(0, 1))
+    assert found.bound == pytest.approx(other.fun, abs=1e-9)
+    assert found.bound <= other.fun + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_prices_give_a_bound(seed):
+    cost, matrix, upper = random_program(seed)
+    other = linprog(cost, A_ub=matrix, b_ub=upper, bounds=(0, 1))
+    for prices in np.random.default_rng(seed).standard_normal((20, 5)):
+        none = np.full(5, -np.inf)
+        bound = safe_bound(cost, np.zeros(8), np.ones(8), csc_matrix(matrix), none, upper, prices)
+        assert bound <= other.fun + 1e-9
+
+
+def test_a_box_without_a_point_has_an_infinite_bound():
+    program = LinearProgram()
+    first = program.variables(np.ones(2))
+    program.between([(first, csc_matrix([[1.0, 1.0]]))], 1.0, 1.0)
+    solver = Solver(program)
+    assert solver.solve().bound == pytest.approx(1.0)
+    solver.keep(np.zeros(2), np.full(2, 0.25))
+    assert solver.solve().bound == np.inf
+    solver.keep(np.zeros(2), np.ones(2))
+    solver.price(np.array([1.0, 0.5]))
+    assert solver.solve().bound == pytest.approx(0.5)
