@@ -3,8 +3,8 @@
 import liftlock as ll
 
 prior = ll.Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
-mechanism = ll.lock(draft, ll.LIP("1"), prior)      # certified, or refused with a witness
-reports = mechanism.release(answers)                # operating-system entropy
+mechanism = ll.design(prior, ll.LIP("1"), utility="histogram")  # the certified optimum
+reports = mechanism.release(answers)                            # operating-system entropy
 print(ll.audit(mechanism.channel, prior).worst_case())
 """
 
@@ -15,7 +15,8 @@ from liftlock import designs, notions, utility
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designing import design
+from liftlock.comparison import compare
+from liftlock.designing import design, design_as_published
 from liftlock.designs import Draft
 from liftlock.errors import (
     InputError,
@@ -73,7 +74,9 @@ __all__ = [
     "UnprotectedInput",
     "__version__",
     "audit",
+    "compare",
     "design",
+    "design_as_published",
     "designs",
     "exact",
     "implied",
