@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from liftlock import designs, notions, utility
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
-from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.comparison import compare
+from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designing import design, design_as_published
 from liftlock.designs import Draft
 from liftlock.errors import (
