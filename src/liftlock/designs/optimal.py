@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,8 @@ import numpy.typing as npt
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft, Optimality
-from liftlock.designs.problem import Problem
+from liftlock.designs.lock import representative
+from liftlock.designs.problem import Problem, supported
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import Solution, generate
 from liftlock.designs.solver.oracle import Clock, Oracle, Progress
@@ -23,7 +24,7 @@ from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
 from liftlock.utility.mean import Mean
 from liftlock.utility.mutual_information import MutualInformation
-from liftlock.utility.utility import Utility
+from liftlock.utility.utility import Utility, restricted
 
 _WORTHLESS = 1e-12
 """A mechanism that saves a smaller share of the cost of releasing nothing releases nothing."""
@@ -90,6 +91,8 @@ def optimal(
         return _constant(problem, goal, worst, DESIGN.key, _EXACT_BUDGET)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
         return _distortion(problem, goal, clock)
+    if problem.ratio is not None and not (problem.masses > 0).all():
+        return _completed(context, notion, goal, gap=gap, seconds=seconds, watch=watch, how=how)
     if how == "auto" and problem.given is None and problem.ratio is None and not problem.uncertain:
         direct = _many_symbols(problem, goal, clock)
         if direct is not None:
@@ -98,6 +101,27 @@ def optimal(
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
     solution = generate(problem.masses, goal, oracle, clock, floor=floor)
     return draft_of(problem, goal, solution, DESIGN.key)
+
+
+def _completed(context: Context, notion: Notion, goal: Utility, **options: Any) -> Draft:
+    """Design for the inputs that occur; the others answer like the most likely one.
+
+    LDP protects inputs of probability 0 as well, and a row that is there twice keeps every ratio.
+    """
+    kept, _ = supported(context)
+    places = [context.inputs.index(label) for label in kept.inputs.labels]
+    inner = optimal(kept, notion, utility=restricted(goal, places, len(context.inputs)), **options)
+    model = int(np.argmax(representative(kept).floats()))
+    rows = np.full(len(context.inputs), model)
+    rows[places] = np.arange(len(places))
+    return Draft.of(
+        context.inputs,
+        inner.outputs,
+        inner.matrix[rows],
+        method=DESIGN.key,
+        optimality=inner.optimality,
+        remarks=[*inner.remarks, "inputs of probability 0 answer like the most likely input"],
+    )
 
 
 def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | None:

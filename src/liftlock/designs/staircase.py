@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.optimal import optimal
-from liftlock.designs.problem import never, supported
 from liftlock.designs.registry import Design
-from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility
 
@@ -40,31 +38,8 @@ def staircase(
     >>> round(draft.optimality.cost, 4), len(draft.outputs)
     (0.7477, 5)
     """
-    zero = never(context)
-    kept = supported(context)[0] if zero else context
-    draft = optimal(kept, notion, utility=utility, gap=gap, seconds=seconds)
-    remarks = list(draft.remarks)
-    matrix = draft.matrix
-    if zero:
-        matrix = _with_impossible(context, kept, matrix)
-        remarks.append("inputs of probability 0 answer like the most likely input")
-    return Draft.of(
-        context.inputs,
-        draft.outputs,
-        matrix,
-        method=DESIGN.key,
-        optimality=draft.optimality,
-        remarks=remarks,
-    )
-
-
-def _with_impossible(context: Context, kept: Context, matrix: Floats) -> Floats:
-    """Give every input a row: its own, or that of the most likely input."""
-    from liftlock.designs.lock import representative
-
-    model = int(np.argmax(representative(kept).floats()))
-    known = {label: place for place, label in enumerate(kept.inputs.labels)}
-    return matrix[[known.get(label, model) for label in context.inputs.labels]]
+    draft = optimal(context, notion, utility=utility, gap=gap, seconds=seconds)
+    return replace(draft, method=DESIGN.key)
 
 
 DESIGN = Design(

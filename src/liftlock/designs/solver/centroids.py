@@ -26,6 +26,9 @@ _FIRST = 10
 _ROUNDS = 14
 _COARSE = 120
 
+_PATIENCE = 60.0
+"""Seconds after which a search without a time limit ends with the gap that it has proved."""
+
 
 def least_variance(problem: Problem, utility: Mean, clock: Clock) -> Solution:
     """Find the decomposition of the prior with the least mean posterior variance."""
@@ -86,7 +89,7 @@ class _Search:
             for share in (0.3, 0.6, 0.85, 0.95):
                 wanted.append(self._prove(share * centre + (1.0 - share) * prices))
             self._tell()
-            if self.clock.left <= 0:
+            if self.clock.left <= 0 or self.clock.elapsed > (self.clock.seconds or _PATIENCE):
                 self.stopped = True
                 return
             # Points are never dropped: without the old ones the prices would go in circles.
@@ -159,7 +162,7 @@ class _Search:
             -np.inf,
             0.0,
         )
-        found = program.minimise(seconds=self.clock.left if self.clock.seconds else None)
+        found = program.minimise(seconds=2 * self.clock.left if self.clock.seconds else None)
         table = found.values[: n * count].reshape(n, count) + self.lower * found.values[n * count :]
         joint = np.clip(table, 0.0, None) * self.masses[:, None]
         joint *= self.masses[:, None] / joint.sum(axis=1, keepdims=True)
