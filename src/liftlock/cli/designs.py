@@ -33,8 +33,9 @@ def designs_command(method: str | None, as_json: bool) -> int:
         show_json([entry_data(entry) for entry in DESIGNS.values()])
         return 0
     show(designs_table(DESIGNS))
+    show("")
+    show("lifts are lip, alip, eps_upper and eps_lower; `liftlock designs METHOD` says more")
     if not all(entry.keeps for entry in DESIGNS.values()):
-        show("")
         show("* a published formula that may break its budget: made only with --as-published")
     return 0
 

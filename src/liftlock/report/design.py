@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from liftlock.comparison import Comparison, Curve, Point, Yardstick
-from liftlock.designs.registry import Design
+from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.oracle import Progress
 from liftlock.mechanism import Mechanism
 from liftlock.report.labels import printable
@@ -18,6 +18,8 @@ from liftlock.report.text import certificate_lines, grid_of
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
+
+_FEW = 2
 
 
 def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableType:
@@ -63,20 +65,36 @@ def progress_text(state: Progress) -> str:
 
 
 def designs_table(designs: Mapping[str, Design]) -> Grid:
-    """List the designs: what each does, for which notions and contexts."""
+    """List the designs: what each does and promises, for which notions and contexts."""
     grid = grid_of()
     grid.add_column("method", no_wrap=True)
-    grid.add_column("what it does", ratio=1)
-    grid.add_column("notions")
-    grid.add_column("contexts")
+    grid.add_column("what it does")
+    grid.add_column("what it promises")
+    grid.add_column("notions", max_width=13)
+    grid.add_column("contexts", max_width=10)
     for key, entry in designs.items():
         grid.add_row(
             key if entry.keeps else f"{key} *",
-            entry.says,
-            ", ".join(entry.notions),
-            ", ".join(entry.contexts),
+            entry.says + (f" (needs {entry.needs})" if entry.needs and entry.keeps else ""),
+            entry.promises,
+            short_notions(entry.notions),
+            "any" if set(entry.contexts) == set(ALL_KINDS) else ", ".join(entry.contexts),
         )
     return grid
+
+
+def short_notions(notions: Sequence[str]) -> str:
+    """List notions in a few words; the four kinds of limits on lifts go together.
+
+    >>> short_notions(("lip", "alip", "eps_upper", "eps_lower", "ldp"))
+    'lifts, ldp'
+    """
+    rest = [name for name in notions if name not in LIFT_NOTIONS]
+    found = (
+        ["lifts"] if set(LIFT_NOTIONS) <= set(notions) else [n for n in notions if n not in rest]
+    )
+    found += rest[:_FEW]
+    return ", ".join(found) + (f" and {len(rest) - _FEW} more" if len(rest) > _FEW else "")
 
 
 def design_page(entry: Design, options: Mapping[str, str]) -> Grid:
