@@ -27,6 +27,7 @@ from liftlock.files import (
     read_sheet,
     record_place,
 )
+from liftlock.forms.support_channel import dense
 from liftlock.prior import Prior
 from liftlock.storage import read_text
 
@@ -74,7 +75,7 @@ SAME = {
 @pytest.mark.parametrize("content", SAME.values(), ids=SAME)
 def test_ways_to_write_a_matrix(write: Any, content: str) -> None:
     said: list[str] = []
-    channel = read_channel(write(content), said.append).channel
+    channel = dense(read_channel(write(content), said.append).channel)
     assert channel.inputs.labels == ("x", "y")
     assert channel.outputs.labels == ("a", "b")
     assert rows_of(channel) == [[HALF, HALF], [QUARTER, 3 * QUARTER]]
@@ -83,14 +84,14 @@ def test_ways_to_write_a_matrix(write: Any, content: str) -> None:
 
 def test_labels_are_kept_as_written(write: Any) -> None:
     content = 'input,"a, b","c\nd","e ""f"" g",да\n"x;y",1,0,0,0\n漢字,0,0,0,1\n"1",0,1,0,0\n'
-    channel = read_channel(write(content)).channel
+    channel = dense(read_channel(write(content)).channel)
     assert channel.inputs.labels == ("x;y", "漢字", "1")
     assert channel.outputs.labels == ("a, b", "c\nd", 'e "f" g', "да")
 
 
 def test_numbers_are_read_exactly(write: Any) -> None:
     content = "input,a,b,c\nx,0.1,0.2,0.7\ny,1/3,1/3,1/3\nz,1e-30,0.5,0." + "4" + "9" * 29 + "\n"
-    channel = read_channel(write(content)).channel
+    channel = dense(read_channel(write(content)).channel)
     assert rows_of(channel)[0] == [Fraction(1, 10), Fraction(2, 10), Fraction(7, 10)]
     assert rows_of(channel)[1] == [Fraction(1, 3)] * 3
     assert rows_of(channel)[2][0] == Fraction(1, 10**30)
@@ -102,7 +103,7 @@ def test_numbers_are_read_exactly(write: Any) -> None:
 def test_rows_near_1_are_divided_by_their_sum_and_it_is_said(write: Any) -> None:
     said: list[str] = []
     path = write("input,a,b,c\nx,0.3333333333,0.3333333333,0.3333333333\ny,0.5,0.25,0.25\n")
-    channel = read_channel(path, said.append).channel
+    channel = dense(read_channel(path, said.append).channel)
     assert rows_of(channel) == [[Fraction(1, 3)] * 3, [HALF, QUARTER, QUARTER]]
     (note,) = said
     assert note == (
@@ -112,8 +113,8 @@ def test_rows_near_1_are_divided_by_their_sum_and_it_is_said(write: Any) -> None
 
 
 def test_the_limit_of_nearness_is_exact(write: Any) -> None:
-    assert read_channel(write("input,a,b\nx,0.5,0.500000001\n")).channel.totals
-    assert read_channel(write("input,a,b\nx,0.5,0.499999999\n")).channel.totals
+    assert dense(read_channel(write("input,a,b\nx,0.5,0.500000001\n")).channel).totals
+    assert dense(read_channel(write("input,a,b\nx,0.5,0.499999999\n")).channel).totals
     for off in ("0.5000000010000001", "0.4999999989999999"):
         with pytest.raises(FileError, match="does not sum to 1"):
             read_channel(write(f"input,a,b\nx,0.5,{off}\n"))
@@ -132,7 +133,7 @@ def test_matrices_computed_by_numpy(write: Any, size: int) -> None:
     matrix[0, [0, 1]] = [1 - 1e-300, 1e-300]
     assert any(math.fsum(row) != 1 for row in matrix)
     said: list[str] = []
-    channel = read_channel(write(matrix_text(matrix)), said.append).channel
+    channel = dense(read_channel(write(matrix_text(matrix)), said.append).channel)
     assert len(said) == 1
     assert all(sum(row) == 1 for row in rows_of(channel))
     found = rows_of(channel)
