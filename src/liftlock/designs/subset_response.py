@@ -26,6 +26,8 @@ from liftlock.utility.utility import Utility, restricted
 
 _ENUMERATE = 7
 """Up to so many symbols, listing every extreme posterior of a subset is the quickest way."""
+_CUTS = 1000
+"""Unless there are more limits than this, as for LDP with many secrets."""
 
 
 def subset_response(
@@ -122,8 +124,9 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
         # A budget of 0 leaves no room for rounding, and only merging needs none.
         return problem.inputs.subset([0]), np.ones((symbols, 1)), False
     oracle: Oracle
-    if symbols <= _ENUMERATE:
-        oracle = ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
+    cuts = half_spaces(problem) if symbols <= _ENUMERATE else np.zeros((0, symbols))
+    if symbols <= 2 or 0 < len(cuts) <= _CUTS:
+        oracle = ListedOracle(enumerate_vertices(cuts, symbols), goal)
     elif isinstance(goal, Distortion | Guess):
         from liftlock.designs.distortion import least_distortion
 
