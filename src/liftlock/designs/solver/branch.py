@@ -24,6 +24,7 @@ from liftlock.designs.solver.simplex import (
     AT_UPPER,
     BASIC,
     BETWEEN,
+    complete,
     invert,
     optimise,
     purify,
@@ -172,7 +173,8 @@ def outside(matrix, cost, multipliers, weights, reduced):  # type: ignore[no-unt
 
 @njit(
     f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_MATRIX},{_VECTOR},{_FLAGS},f8,i8,f8,"
-    f"f8,{_VECTOR},i8,i8,f8[:,:,::1],i1[:,::1],f8[:,:,::1],i8[:,::1],{_MATRIX},{_NUMBERS})",
+    f"f8,{_VECTOR},i8,i8,f8[:,:,::1],i1[:,::1],f8[:,:,::1],i8[:,::1],{_MATRIX},{_NUMBERS},"
+    f"{_NUMBERS})",
     cache=True,
     nogil=True,
 )
@@ -198,6 +200,7 @@ def bound_region(  # type: ignore[no-untyped-def]
     pool_bases,
     found,
     counts,
+    halt,
 ):
     """Return a lower bound, at most `goal`, of the cost where coordinate `star` is the largest.
 
@@ -208,7 +211,8 @@ def bound_region(  # type: ignore[no-untyped-def]
     one.
 
     counts: points found below the goal (they are written to `found`), boxes opened, how often
-    coordinates had to join.
+    coordinates had to join. Once a point is found it goes on for about as long as that took. It
+    stops when somebody writes to halt[0].
     """
     rows, whole = matrix.shape
     count = len(point)
@@ -236,8 +240,7 @@ def bound_region(  # type: ignore[no-untyped-def]
     for i in range(1, rows):
         basis[i] = count + i - 1
         place[count + i - 1] = BASIC
-    for j in range(count + rows - 1, whole):
-        values[j] = 0.5 * (lower[j] + upper[j])
+    complete(matrix, count, lower, upper, values)
     if not invert(matrix, basis, inverse):
         return -np.inf
     settle(matrix, right, basis, place, inverse, values)
@@ -332,18 +335,25 @@ def bound_region(  # type: ignore[no-untyped-def]
         leaf = np.inf
         spoiled = False
         opened = 0
+        enough = budget
         small_space, small_reduced = np.empty(size), np.empty(size)
         drive = np.empty(size)
         while heap_size[0] > 0 and not spoiled:
             top = heap[0]
             if bounds[top] >= goal or opened >= budget or free_count < 2:
                 break
-            if counts[0] >= len(found):
+            if (counts[0] > 0 and counts[0] >= len(found)) or opened >= enough or halt[0] != 0:
                 break
             node = pop(heap, bounds, heap_size)
             opened += 1
             low, high, here = pool[0, node, :size], pool[1, node, :size], pool[2, node, :size]
             slopes = pool[3, node, :size]
+            # Anew, so that rounding errors do not grow with the depth.
+            if invert(small, pool_bases[node], pool_inverses[node]):
+                settle(
+                    small, right, pool_bases[node], pool_places[node, :size],
+                    pool_inverses[node], here,
+                )  # fmt: skip
             # Where to cut: the star while its box is wide, else where the chord errs most.
             cut = -1
             at = 0.0
@@ -458,6 +468,7 @@ def bound_region(  # type: ignore[no-untyped-def]
                     for k in range(kept):
                         found[counts[0], names[k]] = c_here[k]
                     counts[0] += 1
+                    enough = min(enough, 2 * opened + 500)
                 tighten(c_low, c_high, c_place, small_reduced, goal - bound)
                 chords(small_linear, small_kinds, c_low, c_high, c_cost)
                 bounds[child] = bound
@@ -477,7 +488,8 @@ def bound_region(  # type: ignore[no-untyped-def]
 
 @njit(
     f"i8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_MATRIX},{_VECTOR},{_FLAGS},f8,"
-    f"{_NUMBERS},f8,{_MATRIX},i8,i8,i8,i8,{_MATRIX},{_NUMBERS},{_VECTOR})",
+    f"{_NUMBERS},f8,{_MATRIX},i8,i8,i8,i8,{_MATRIX},{_NUMBERS},{_VECTOR},"
+    f"{_NUMBERS})",
     cache=True,
     nogil=True,
 )
@@ -497,14 +509,15 @@ def bound_regions(  # type: ignore[no-untyped-def]
     budget,
     width,
     room,
-    most,
+    each,
     found,
     counts,
     bounds,
+    halt,
 ):
     """Bound the regions of some stars, one after the other; return how many were done.
 
-    It stops when `most` boxes have been opened or `found` is full.
+    Each may write `each` points that it found.
     """
     own = np.zeros(3, np.int64)
     rows, size = matrix.shape
@@ -515,14 +528,14 @@ def bound_regions(  # type: ignore[no-untyped-def]
     bases = np.empty((slots, rows), np.int64)
     for k in range(len(stars)):
         star = stars[k]
-        if counts[1] >= most or counts[0] + 2 > len(found):
+        if halt[0] != 0 or counts[0] + each > len(found):
             return k
         own[:] = 0
         vertex = vertices[max(star, 0)]
         bounds[k] = bound_region(
             matrix, right, scales, lower, upper, limits, linear, kinds, goal, star, star_low,
             upper[max(star, 0)], vertex, budget, width, pool, places, inverses, bases,
-            found[counts[0] : counts[0] + 2], own,
+            found[counts[0] : counts[0] + each], own, halt,
         )  # fmt: skip
         counts[:] += own
     return len(stars)

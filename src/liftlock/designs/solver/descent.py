@@ -22,6 +22,7 @@ from liftlock.designs.solver.simplex import (
     AT_LOWER,
     BASIC,
     BETWEEN,
+    complete,
     invert,
     move,
     optimise,
@@ -185,7 +186,7 @@ def fill(inverse, matrix, tableau):  # type: ignore[no-untyped-def]
 
 @njit(
     f"void({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},{_MATRIX},"
-    f"{_NUMBERS},{_NUMBERS},i8,i8[:,::1],{_MATRIX},{_VECTOR})",
+    f"{_NUMBERS},{_NUMBERS},f8,i8,i8,i8[:,::1],{_MATRIX},{_VECTOR})",
     cache=True,
     nogil=True,
 )
@@ -200,6 +201,8 @@ def descend(  # type: ignore[no-untyped-def]
     points,
     chosen,
     favoured,
+    noise,
+    seed,
     most,
     indices,
     entries,
@@ -209,11 +212,14 @@ def descend(  # type: ignore[no-untyped-def]
 
     The variables are the coordinates of the point, then one slack for each row but the first,
     which is the sum, then any others. `reach` says how large each coordinate may become, for
-    slopes at 0; `favoured` names a coordinate to make large first, or -1; `most` is how many steps
-    along edges may be taken.
+    slopes at 0; `favoured` names a coordinate that must stay positive at first, or -1 for the
+    largest; with `noise` the descent starts from a random vertex that favours it; `most` is how
+    many steps along edges may be taken. Two vertices are written for each start: the best with
+    that coordinate, and the best.
     """
     rows = len(right)
     size = len(linear)
+    np.random.seed(seed)
     basis = np.empty(rows, np.int64)
     place = np.empty(size, np.int8)
     inverse = np.empty((rows, rows))
@@ -242,8 +248,7 @@ def descend(  # type: ignore[no-untyped-def]
         for i in range(1, rows):
             basis[i] = count + i - 1
             place[count + i - 1] = BASIC
-        for j in range(count + rows - 1, size):
-            values[j] = 0.5 * (lower[j] + upper[j])
+        complete(matrix, count, lower, upper, values)
         if not invert(matrix, basis, inverse):
             continue
         settle(matrix, right, basis, place, inverse, values)
@@ -254,15 +259,23 @@ def descend(  # type: ignore[no-untyped-def]
             elif kinds[j] == SQUARE:
                 cost[j] -= 2 * values[j]
         star = favoured[start]
-        if star >= 0:
-            cost[star] -= 1e3
+        if noise > 0.0:
+            # Somewhere else: optimal for slopes that are disturbed at random.
+            strength = noise * np.random.random()
+            for j in range(size):
+                if kinds[j] == ENTROPY:
+                    cost[j] = linear[j] - log(reach[j]) - strength * log(1e-9 + np.random.random())
+                elif kinds[j] == SQUARE:
+                    cost[j] = linear[j] - reach[j] * (1.0 - strength * np.random.random())
+            if star >= 0:
+                cost[star] -= 4.0 * np.random.random()
         purify(matrix, right, lower, upper, basis, place, inverse, values, cost)
-        if star >= 0:
+        if noise > 0.0:
             optimise(
                 matrix, right, lower, upper, basis, place, inverse, values, cost,
                 multipliers, reduced, 500,
             )  # fmt: skip
-        else:
+        if star < 0:
             star = largest
         fill(inverse, matrix, tableau)
         for turn in range(2):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,17 @@ _TINY = 1e-12
 """Entries below this are rounding."""
 _STEPS = 200
 """Steps along edges in one descent."""
+_TRIES, _NOISE = 3, 1.0
+"""How often, and how far from the known vertices, to look again when a search found nothing."""
+_GAIN = 1e-9
+"""Vertices whose reduced cost is not below minus this are not worth a column."""
 _BUDGETS = (30, 300, 3000, 30_000)
 """Boxes to open in a region, tried in turn, so that every region has some bound early."""
-_SLOTS = 20_000
+_BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
+"""The same for the polytope as a whole."""
+_FEW, _MANY = 8, 64
+"""Up to so many rows, and from so many inputs on, each coordinate has a region of its own."""
+_SLOTS = 100_000
 """Boxes of one region kept open at a time."""
 _CELLS = 20_000_000
 """No more entries than this are written out for new columns at once."""
@@ -140,6 +148,7 @@ class RowsOracle:
         self._separable = bool(self._kinds.any())
         self._reach = self.programme.upper.copy()
         self._reach[:n] = 1.0
+        self._random = np.random.default_rng(0)
         self._state = self._vertex(problem.masses)
         self._vertices = self._extremes()
 
@@ -152,7 +161,12 @@ class RowsOracle:
         if not self._separable:
             return self._linearised(duals, columns, clock)
         linear = self._linear(duals)
-        return self._descended(linear, [columns, self._vertices], clock)
+        found = self._descended(linear, [columns, self._vertices], clock)
+        for _ in range(_TRIES):
+            if len(found) or clock.left <= 0:
+                break
+            found = self._descended(linear, [columns, self._vertices], clock, noise=_NOISE)
+        return found
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Bound the cost from below: branch and bound, or linear programmes where these do."""
@@ -160,42 +174,53 @@ class RowsOracle:
             return self._piecewise(duals)
         linear = self._linear(duals)
         inner = (goal - self._constant) / self._scale
-        bound, points = self._regions(linear, inner, clock)
-        found = points
-        if len(points):
-            found = self._descended(linear, [points], clock)
+        bound, found = self._regions(linear, inner, clock)
         return Priced(bound * self._scale + self._constant, found)
 
     # ------------------------------------------------------------------ search
 
-    def _descended(self, linear: Floats, sources: list[Floats], clock: Clock) -> Floats:
-        """Descend from every row; return the distinct vertices of negative cost, best first."""
+    def _descended(
+        self,
+        linear: Floats,
+        sources: list[Floats],
+        clock: Clock,
+        noise: float = 0.0,
+        below: float = -_GAIN,
+    ) -> Floats:
+        """Descend from every row; return distinct vertices cheaper than `below`, best first."""
         programme = self.programme
         rows = len(programme.right)
-        results: list[tuple[Numbers, Floats, Floats]] = []
+        results: dict[int, tuple[Numbers, Floats, Floats]] = {}
 
-        def descend(task: tuple[Floats, Numbers]) -> None:
-            points, chosen = task
+        def descend(task: tuple[int, Floats, Numbers, int]) -> None:
+            number, points, chosen, seed = task
             indices = np.zeros((2 * len(chosen), rows), np.int64)
             entries = np.zeros((2 * len(chosen), rows))
             costs = np.full(2 * len(chosen), np.inf)
             descent.descend(
                 programme.matrix, programme.right, programme.lower, programme.upper, linear,
-                self._kinds, self._reach, points, chosen, np.full(len(chosen), -1), _STEPS,
-                indices, entries, costs,
+                self._kinds, self._reach, points, chosen, np.full(len(chosen), -1), noise,
+                seed, _STEPS, indices, entries, costs,
             )  # fmt: skip
-            results.append((indices, entries, costs * self._scale + self._constant))
+            results[number] = (indices, entries, costs * self._scale + self._constant)
 
+        # Numbered, so that the result does not depend on which thread was faster.
         tasks = deque(
-            (np.ascontiguousarray(points), chosen)
-            for points in sources
-            for chosen in np.array_split(np.arange(len(points)), len(points) // 50 + 1)
+            (number, points, chosen, int(self._random.integers(1 << 30)))
+            for number, (points, chosen) in enumerate(
+                (np.ascontiguousarray(points), chosen)
+                for points in sources
+                for chosen in np.array_split(np.arange(len(points)), len(points) // 50 + 1)
+            )
         )
         _share(tasks, descend, clock)
         if not results:
             return np.zeros((0, self.inputs))
-        indices, entries, costs = (np.concatenate(part) for part in zip(*results, strict=True))
-        good = np.flatnonzero(costs < 0)
+        indices, entries, costs = (
+            np.concatenate(part)
+            for part in zip(*(results[k] for k in sorted(results)), strict=True)
+        )
+        good = np.flatnonzero(costs < below)
         order = good[np.argsort(costs[good], kind="stable")]
         # Equal vertices have equal costs, so that they follow each other or nearly.
         kept: dict[bytes, int] = {}
@@ -239,27 +264,33 @@ class RowsOracle:
     # ------------------------------------------------------------------- proof
 
     def _regions(self, linear: Floats, goal: float, clock: Clock) -> tuple[float, Floats]:
-        """Branch and bound in each region; return the least bound, and points below the goal."""
+        """Branch and bound in each region; return the least bound, and vertices below 0."""
         programme = self.programme
         rows = len(programme.right)
-        if self._kinds[: self.inputs].any():
-            # A vertex has at most one positive entry for each row, so one of them is large.
+        # A vertex has at most one positive entry for each row, so one of them is large: with few
+        # rows it pays to ask separately for each coordinate that may be the largest.
+        separate = rows <= _FEW and self.inputs >= _MANY and bool(self._kinds[0])
+        if separate:
             stars = np.flatnonzero(self._reach[: self.inputs] >= 1 / rows)
+            width = max(64, self.inputs // 5)
         else:
             stars = np.array([-1])
+            width = self.inputs
         bounds = np.full(len(stars), -np.inf)
         points: list[Floats] = []
+        halt = np.zeros(1, np.int64)
+        each = 2 if separate else 50
+        vertices = np.zeros((0, self.inputs))
 
         def bound(task: tuple[Numbers, int]) -> None:
             chosen, budget = task
             part = np.full(len(chosen), -np.inf)
-            found = np.zeros((2 * len(chosen), self.inputs))
+            found = np.zeros((each * len(chosen), self.inputs))
             counts = np.zeros(3, np.int64)
             branch.bound_regions(
                 programme.matrix, programme.right, programme.scales, programme.lower, self._reach,
                 programme.limits, linear, self._kinds, goal, stars[chosen], 1 / rows - 1e-9,
-                self._vertices, budget, max(64, self.inputs // 5), _SLOTS, 1 << 40, found, counts,
-                part,
+                self._vertices, budget, width, _SLOTS, each, found, counts, part, halt,
             )  # fmt: skip
             bounds[chosen] = np.maximum(bounds[chosen], part)
             points.append(found[: counts[0]])
@@ -267,18 +298,23 @@ class RowsOracle:
 
         self.opened = 0
         todo = np.arange(len(stars))
-        for budget in _BUDGETS:
+        for budget in _BUDGETS if separate else _BUDGETS_WHOLE:
             pieces = len(todo) * budget // 1000 + 1
-            _share(
-                deque((chosen, budget) for chosen in np.array_split(todo, pieces) if len(chosen)),
-                bound,
-                clock,
-            )
+            tasks = deque((part, budget) for part in np.array_split(todo, pieces) if len(part))
+            _share(tasks, bound, clock, halt)
             todo = todo[bounds[todo] < goal]
-            if not len(todo) or clock.left <= 0 or any(len(part) for part in points):
+            if any(len(part) for part in points):
+                # Each point leads to a vertex that costs no more, unless it was a rounding error.
+                starts = np.clip(np.concatenate(points), 0.0, None)
+                points.clear()
+                below = 0.5 * (goal * self._scale + self._constant)
+                vertices = self._descended(linear, [starts], clock, below=min(below, -_GAIN))
+                if len(vertices):
+                    break
+                each = 0
+            if not len(todo) or clock.left <= 0:
                 break
-        found = np.concatenate(points) if points else np.zeros((0, self.inputs))
-        return min(float(bounds.min(initial=np.inf)), goal), np.clip(found, 0.0, None)
+        return min(float(bounds.min(initial=np.inf)), goal), vertices
 
     def _piecewise(self, duals: Floats) -> Priced:
         """Bound a cost by linear programmes.
@@ -342,7 +378,7 @@ class RowsOracle:
         n, rows = self.inputs, len(programme.right)
         values = np.zeros(len(programme.lower))
         values[:n] = point
-        values[n + rows - 1 :] = 0.5 * (programme.lower + programme.upper)[n + rows - 1 :]
+        simplex.complete(programme.matrix, n, programme.lower, programme.upper, values)
         place = np.where(values > 0, simplex.BETWEEN, simplex.AT_LOWER).astype(np.int8)
         basis = np.array([int(np.argmax(point)), *range(n, n + rows - 1)], dtype=np.int64)
         place[basis] = simplex.BASIC
@@ -370,9 +406,14 @@ class RowsOracle:
         return inside
 
 
-def _share(tasks: deque[Any], work: Callable[[Any], None], clock: Clock) -> None:
-    """Work off tasks with some threads (the compiled code runs without the interpreter's lock)."""
-    workers = min(_WORKERS, len(tasks))
+def _share(
+    tasks: deque[Any], work: Callable[[Any], None], clock: Clock, halt: Numbers | None = None
+) -> None:
+    """Work off tasks with some threads (the compiled code runs without the interpreter's lock).
+
+    `halt` is a flag that the work itself looks at; it is set when the clock has run out, and on an
+    interrupt, which only the main thread sees.
+    """
 
     def run() -> None:
         while clock.left > 0:
@@ -382,13 +423,17 @@ def _share(tasks: deque[Any], work: Callable[[Any], None], clock: Clock) -> None
                 return
             work(task)
 
-    if workers <= 1:
-        run()
-        return
-    pool = ThreadPoolExecutor(workers)
-    try:
-        for done in [pool.submit(run) for _ in range(workers)]:
-            done.result()
-    finally:
-        tasks.clear()
-        pool.shutdown(wait=True)
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        running = {pool.submit(run) for _ in range(min(_WORKERS, len(tasks)))}
+        try:
+            while running:
+                done, running = wait(running, 0.1, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                if halt is not None and clock.left <= 0:
+                    halt[0] = 1
+        except BaseException:
+            tasks.clear()
+            if halt is not None:
+                halt[0] = 1
+            raise

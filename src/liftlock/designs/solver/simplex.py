@@ -224,6 +224,25 @@ def optimise(  # type: ignore[no-untyped-def]
     return -1
 
 
+@njit(f"void({_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})", cache=True, nogil=True)
+def complete(matrix, count, lower, upper, values):  # type: ignore[no-untyped-def]
+    """Give the variables after the slacks their largest values that keep every row feasible.
+
+    Each stands for the least of the sums over the first `count` variables of the rows in which
+    its entry is negative.
+    """
+    rows, size = matrix.shape
+    for j in range(count + rows - 1, size):
+        least = upper[j]
+        for i in range(1, rows):
+            if matrix[i, j] < 0.0:
+                total = 0.0
+                for k in range(count):
+                    total += matrix[i, k] * values[k]
+                least = min(least, total)
+        values[j] = max(least, lower[j])
+
+
 @njit(f"void({_STATE},{_VECTOR})", cache=True, nogil=True)
 def purify(matrix, right, lower, upper, basis, place, inverse, values, cost):  # type: ignore[no-untyped-def]
     """Push every variable that lies between its bounds to a bound or into the basis.
