@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from liftlock.alphabet import Label
-from liftlock.context import Context, Joint
+from liftlock.context import Context, Joint, PriorSet
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft, FormDraft, Optimality
 from liftlock.designs.lock import Locked, LockedForm, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.problem import limits, supported
-from liftlock.designs.registry import Design, check_fits, check_options, find_design
+from liftlock.designs.registry import Design, check_fits, check_options, find_design, kind_of
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.weights import DEFAULT_BITS
@@ -42,6 +42,11 @@ _ONLY_EXACT = (
     "a budget of 0 leaves no room for rounding, so nothing is released; "
     "a tiny one, such as 1e-9, may allow much more"
 )
+_ONE_PRIOR = {
+    "family": "the even mixture of the priors",
+    "intervals": "one prior in the middle of the intervals",
+    "ball": "the centre of the ball",
+}
 _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
@@ -252,6 +257,8 @@ class _Order:
             if self.whole is not self.context:
                 said = f"they never occur, and would be answered like {like}"
             remarks.append(f"{said}: {shown}")
+        if isinstance(self.context, PriorSet):
+            remarks.append(f"the utility is that under {_ONE_PRIOR[kind_of(self.context)]}")
         if _is_constant(locked.channel) and not any("constant" in text for text in remarks):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         proved = draft.optimality

@@ -189,3 +189,17 @@ def test_print_says_what_it_is_worth(tmp_path: Any) -> None:
     assert "no output points at a crowd smaller than 30 % of the population" in text
     made.save(tmp_path / "m.json")
     assert str(Mechanism.load(tmp_path / "m.json")) == text
+
+
+@pytest.mark.parametrize(
+    ("context", "words"),
+    [
+        (ll.Ball.of(RARE, "0.02"), "the centre of the ball"),
+        (ll.Family.of([RARE, ll.Prior.uniform([1, 2, 3])]), "the even mixture of the priors"),
+    ],
+    ids=["ball", "family"],
+)
+def test_a_set_of_priors_says_whose_utility_it_is(context: Any, words: str) -> None:
+    made = design(context, ll.LIP("1"), method="k-rr")
+    assert made.origin is not None
+    assert f"the utility is that under {words}" in made.origin.remarks
