@@ -108,6 +108,15 @@ class Box:
         vertices[rows, place] += np.where(room[rows, place] > np.abs(short), short, 0.0)
         return vertices
 
+    def vertices_among(self, columns: Floats) -> Floats:
+        """Return the rows of sum 1 that lie in the box with at most one entry between its ends."""
+        slack = 1e-11 * np.maximum(self.width, 1e-3)
+        inside = (columns > self.low + slack) & (columns < self.high - slack)
+        out = (columns < self.low - 1e-12) | (columns > self.high + 1e-12)
+        off = np.abs(columns.sum(axis=1) - 1.0) > 1e-12
+        chosen: Floats = columns[(inside.sum(axis=1) <= 1) & ~out.any(axis=1) & ~off]
+        return chosen
+
     def random_orders(self, count: int, generator: np.random.Generator) -> Places:
         """Return random orders, one for each row."""
         return np.argsort(generator.random((count, len(self))), axis=1)
@@ -247,9 +256,11 @@ class Separable:
         spread = np.std(slopes) + 1e-12
         scale = spread * self._generator.choice([0.1, 0.5, 2.0], size=(size, 1))
         shaken = slopes + scale * self._generator.standard_normal((size, len(box)))
-        starts = np.vstack([box.fill(slopes), box.fill(shaken), columns[: size // 2]])
+        # The prior itself is a column in use, and no vertex.
+        used = box.vertices_among(columns)[: size // 2]
+        starts = np.vstack([box.fill(slopes), box.fill(shaken), used])
         vertices: Floats = improve(starts, box.low, box.width, np.asarray(duals), self.kind)
-        return box.exact(vertices)
+        return box.vertices_among(box.exact(vertices))
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Bound by the chords, then close the gap by depth-first search as far as time allows."""

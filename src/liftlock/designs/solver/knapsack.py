@@ -310,7 +310,8 @@ def explore(
     count = int(state[1])
     vertices = np.empty((count, n))
     vertices[:, order] = found[:count]
-    vertices = box.exact(improve(vertices, box.low, box.width, np.asarray(duals), shape.kind))
+    better = improve(vertices, box.low, box.width, np.asarray(duals), shape.kind)
+    vertices = box.vertices_among(box.exact(better))
     if done == 1 and count == 0:
         return Priced(goal - 2 * slack, vertices)
     if done == 1:

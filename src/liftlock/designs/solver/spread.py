@@ -124,10 +124,12 @@ def even_columns(box: Box, shape: Separable, count: int, generator: np.random.Ge
     shown = _drawn(box.shares, box.width, orders, generator.random((count, n)))
     if n > _EXCHANGES:
         _fitted(shown, box.width, np.argsort(box.width))
-        return box.exact(box.low + shown * box.width)
+        return box.vertices_among(box.exact(box.low + shown * box.width))
     level = shape.slopes(np.zeros(n))
     # Priced by the chords' slopes, a vertex costs exactly what it lies above its chord.
-    return box.exact(improve(box.low + shown * box.width, box.low, box.width, level, shape.kind))
+    drawn = box.low + shown * box.width
+    found = improve(drawn, box.low, box.width, level, shape.kind)
+    return box.vertices_among(box.exact(found))
 
 
 def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:

@@ -78,7 +78,8 @@ def test_columns_lie_in_the_polytope(kind):
     oracle = BoxOracle(problem, utilities(30)[kind])
     duals = np.random.default_rng(0).standard_normal(30)
     start = oracle.start()
-    found = oracle.search(duals, start[:5], Clock())
+    # The prior is a column in use, and no vertex.
+    found = oracle.search(duals, np.vstack([problem.masses, start[:5]]), Clock())
     for columns in (start, found):
         lifts = columns / problem.masses
         assert np.abs(columns.sum(axis=1) - 1).max() < 1e-11
@@ -150,3 +151,20 @@ def test_ends_are_drawn_in():
     tight = Box(np.array([0.1, 0.9]), 0.5, 1.05)
     assert tight.low[0] == pytest.approx(1 - 0.945)
     assert tight.high[0] == pytest.approx(0.105)
+
+
+@pytest.mark.parametrize("notion", [MaxLift("2"), MinLift("2"), LIP("0.01"), LIP("6")], ids=repr)
+@pytest.mark.parametrize("kind", range(3))
+def test_a_very_skewed_prior_is_decomposed_exactly(notion, kind):
+    counts = (np.random.default_rng(1).random(20) ** 12 * 1e6).astype(int) + 1
+    prior = Prior.from_counts({x: int(count) for x, count in enumerate(counts)})
+    problem = Problem.of(prior, notion)
+    utility = utilities(20)[kind]
+    found = generate(
+        problem.masses, utility, BoxOracle(problem, utility), Clock(seconds=2), floor=problem.lower
+    )
+    assert np.abs(found.columns.sum(axis=1) - 1).max() < 1e-11
+    assert np.abs(found.weights @ found.columns / problem.masses - 1).max() < 1e-8
+    lifts = found.columns / problem.masses
+    assert lifts.max() <= problem.upper * (1 + 1e-6)
+    assert lifts.min() >= problem.lower * (1 - 1e-6)
