@@ -20,7 +20,13 @@ _ENTER = 1e-10
 """Reduced costs above minus this (relative to the reference cost) are not worth a column."""
 
 _MOST_NEW = 400
-"""Columns added in one round."""
+"""Columns added in one round, or twice the number of inputs if that is more."""
+
+_WIDTH = 0.3
+"""Where prices start wild: how far from 0 they may go at first, as a share of the reference."""
+
+_FILLED = 1e-9
+"""A stabilising slack below this is none."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,10 @@ class _Search:
         if self.reference <= 0 or self.gap <= self.clock.gap:
             return
         self.accept(self.oracle.start(), None)
+        # The first columns say little about most inputs, and prices would be anything there.
+        width = _WIDTH * self.reference if getattr(self.oracle, "wild_prices", False) else 0.0
+        if width:
+            self.master.box(np.zeros(len(self.masses)), width)
         while True:
             mixture = self.solve()
             if self.gap <= self.clock.gap:
@@ -108,6 +118,10 @@ class _Search:
             active = self.master.columns[mixture.weights > 0]
             found = self.oracle.search(mixture.duals, active, self.clock)
             if self.accept(found, mixture.duals):
+                continue
+            if mixture.slack > _FILLED:
+                width *= 4
+                self.master.box(np.zeros(len(self.masses)), width)
                 continue
             self.tell("proving")
             # Half of the allowed gap is left to the master's own rounding.
@@ -124,6 +138,8 @@ class _Search:
     def solve(self) -> Mixture:
         self.rounds += 1
         mixture = self.master.solve()
+        if mixture.slack > _FILLED:  # not yet a decomposition of the prior
+            return mixture
         used, weights = refined(self.master.columns, mixture.weights, self.masses)
         cost = float(weights @ self.utility.costs(used) / weights.sum())
         if cost < self.incumbent[2]:
@@ -138,7 +154,8 @@ class _Search:
         self.seen += len(columns)
         if duals is not None:
             reduced = costs - columns @ duals
-            order = np.argsort(reduced, kind="stable")[:_MOST_NEW]
+            most = max(_MOST_NEW, 2 * len(self.masses))
+            order = np.argsort(reduced, kind="stable")[:most]
             order = order[reduced[order] < -_ENTER * self.reference]
             columns, costs = columns[order], costs[order]
         return self.master.add(columns, costs)

@@ -118,6 +118,9 @@ class Programme:
 class RowsOracle:
     """The polytope of posteriors for a secret behind X, with a concave cost."""
 
+    wild_prices = True
+    """Few columns leave most prices open; column generation keeps them in a box at first."""
+
     def __init__(self, problem: Problem, utility: Utility) -> None:
         assert problem.given is not None
         self.problem = problem
