@@ -112,7 +112,9 @@ class Box:
         """Return the rows of sum 1 that lie in the box with at most one entry between its ends."""
         slack = 1e-11 * np.maximum(self.width, 1e-3)
         inside = (columns > self.low + slack) & (columns < self.high - slack)
-        out = (columns < self.low - 1e-12) | (columns > self.high + 1e-12)
+        # Relative to the symbol: its lift must be right however rare it is.
+        most = 1e-11 * self.high
+        out = (columns < self.low - most) | (columns > self.high + most)
         off = np.abs(columns.sum(axis=1) - 1.0) > 1e-12
         chosen: Floats = columns[(inside.sum(axis=1) <= 1) & ~out.any(axis=1) & ~off]
         return chosen
