@@ -77,7 +77,11 @@ class _Search:
     def run(self, places: Floats) -> None:
         while self.reference > 0 and self.gap > self.clock.gap and self.rounds < _ROUNDS:
             self.rounds += 1
-            prices, columns, weights = self._solve(places)
+            found = self._solve(places)
+            if found is None:
+                self.stopped = True
+                return
+            prices, columns, weights = found
             cost = float(weights @ self._variances(columns))
             if cost < self.best[2]:
                 self.best = (columns, weights, cost)
@@ -134,8 +138,11 @@ class _Search:
                 chosen.append(float(means[place]))
         return np.array(chosen)
 
-    def _solve(self, places: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return prices of the symbols, and the posteriors and weights of the points used."""
+    def _solve(self, places: Floats) -> tuple[Floats, Floats, Floats] | None:
+        """Return prices of the symbols, and the posteriors and weights of the points used.
+
+        None when the time has run out before a solution was found.
+        """
         from scipy import sparse
 
         n, count = len(self.masses), len(places)
@@ -163,6 +170,8 @@ class _Search:
             0.0,
         )
         found = program.minimise(seconds=2 * self.clock.left if self.clock.seconds else None)
+        if not found.solved:
+            return None
         table = found.values[: n * count].reshape(n, count) + self.lower * found.values[n * count :]
         joint = np.clip(table, 0.0, None) * self.masses[:, None]
         joint *= self.masses[:, None] / joint.sum(axis=1, keepdims=True)

@@ -36,6 +36,8 @@ class Optimum:
     """One for each row."""
     bound: float
     """A safe lower bound of the least cost."""
+    solved: bool = True
+    """Whether the solver came to its end; if not, the values may break the rows."""
 
 
 @dataclass
@@ -150,7 +152,7 @@ class Solver:
         bound = safe_bound(
             self.cost, self.least, self.most, self.matrix, self.lower, self.upper, prices
         )
-        return Optimum(values, prices, bound)
+        return Optimum(values, prices, bound, solved=status == "Optimal")
 
 
 def safe_bound(
