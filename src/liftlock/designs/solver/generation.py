@@ -140,10 +140,9 @@ class _Search:
         mixture = self.master.solve()
         if mixture.slack > _FILLED:  # not yet a decomposition of the prior
             return mixture
-        used, weights = refined(self.master.columns, mixture.weights, self.masses)
-        cost = float(weights @ self.utility.costs(used) / weights.sum())
-        if cost < self.incumbent[2]:
-            self.incumbent = (used, weights / weights.sum(), cost)
+        if mixture.cost < self.incumbent[2]:
+            used = mixture.weights > 0
+            self.incumbent = (self.master.columns[used], mixture.weights[used], mixture.cost)
         return mixture
 
     def accept(self, columns: Floats, duals: Floats | None) -> int:
@@ -169,7 +168,9 @@ class _Search:
             )
 
     def solution(self) -> Solution:
-        columns, weights, cost = self.incumbent
+        columns, weights = refined(self.incumbent[0], self.incumbent[1], self.masses)
+        weights = weights / weights.sum()
+        cost = float(weights @ self.utility.costs(columns))
         return Solution(
             columns,
             weights,
