@@ -129,8 +129,9 @@ class Master:
             return
         middle = self._row_prices(centre)
         ends = np.empty(2 * n)
-        ends[0::2] = middle + width
-        ends[1::2] = -(middle - width)
+        reach = width * (1.0 - self.floor) * self.masses
+        ends[0::2] = middle + reach
+        ends[1::2] = -(middle - reach)
         self._highs.changeColsCost(2 * n, self._slacks, ends)
         if not self._boxed:
             self._highs.changeColsBounds(
