@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -33,7 +34,7 @@ def run() -> Grid:
     common = randomised_response(SYMBOLS)
     reports = simulate_arc(priors, people, LIP("1"), seed=1)
     arc_posterior(priors[:10], reports[:10], LIP("1"))
-    tasks = {
+    tasks: dict[str, Callable[[], object]] = {
         "read the priors (sum)": priors.sum,
         "release, one common table": partial(release_codes, common, people),
         "release, a prior per user": partial(release_arc, priors, people, LIP("1")),

@@ -40,7 +40,7 @@ def readable(module: ModuleType) -> None:
     import xxhash
 
     try:
-        xxhash.xxh32("1", seed=1)
+        xxhash.xxh32("1", seed=1)  # type: ignore[arg-type, unused-ignore]
     except TypeError:
 
         def xxh32(text: str, seed: int) -> Any:

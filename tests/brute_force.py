@@ -57,6 +57,7 @@ def best_mixture(
     costs = np.array([cost(v) for v in vertices])
     found = linprog(costs, A_eq=vertices.T, b_eq=masses, bounds=(0, None), method="highs")
     assert found.success, found.message
+    assert found.fun is not None
     return float(found.fun), np.asarray(found.x)
 
 

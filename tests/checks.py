@@ -10,6 +10,7 @@ from typing import Any
 
 import mpmath as mp
 
+from liftlock.designs.draft import Draft, Optimality
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.notion import Notion
 from liftlock.notions.reading import Reading
@@ -17,6 +18,12 @@ from tests.oracles import real
 from tests.strategies import Case
 
 TINY = Fraction(1, 10**30)
+
+
+def proof_of(draft: Draft) -> Optimality:
+    """Return what a solver proved of a draft, which must be something."""
+    assert draft.optimality is not None
+    return draft.optimality
 
 
 def contains(found: Enclosure, true: Any, *, width: float = 1e-30) -> bool:

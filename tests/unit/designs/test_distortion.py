@@ -9,19 +9,21 @@ import pytest
 from scipy.optimize import linprog
 
 from liftlock.alphabet import Alphabet
-from liftlock.context import Ball, Family, Intervals, Joint
+from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.distortion import least_distortion
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock
 from liftlock.designs.problem import Problem
+from liftlock.exact.integers import Floats
 from liftlock.notions.alip import ALIP, MaxLift, MinLift
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from liftlock.utility import Distortion, Guess
 
 
-def plain_optimum(masses, loss, cuts):
+def plain_optimum(masses: Floats, loss: Floats, cuts: Floats) -> float:
     """Solve the programme whose columns q satisfy cuts @ q <= 0, every output on its own."""
     n, outputs = loss.shape
     sums = np.kron(np.eye(n), np.ones((1, outputs)))
@@ -35,10 +37,11 @@ def plain_optimum(masses, loss, cuts):
         bounds=(0, None),
     )
     assert found.success
-    return found.fun
+    assert found.fun is not None
+    return float(found.fun)
 
 
-def lift_cuts(given, priors, lower, upper):
+def lift_cuts(given: Floats, priors: list[Floats], lower: float, upper: float) -> Floats:
     """Return the rows of L lambda <= P(y | s) <= U lambda for each prior of X."""
     rows = []
     for prior in priors:
@@ -50,11 +53,11 @@ def lift_cuts(given, priors, lower, upper):
     return np.array(rows)
 
 
-def pair_cuts(given, ratio):
+def pair_cuts(given: Floats, ratio: float) -> Floats:
     return np.array([a - ratio * b for a, b in permutations(given, 2)])
 
 
-def check(context, notion, utility, cuts):
+def check(context: Context, notion: Notion, utility: Distortion | Guess, cuts: Floats) -> None:
     problem = Problem.of(context, notion)
     found = least_distortion(problem, utility)
     loss = 1 - np.eye(len(problem.masses)) if isinstance(utility, Guess) else utility.loss
@@ -66,12 +69,12 @@ def check(context, notion, utility, cuts):
     assert lock(draft, notion, context).certificate.holds
 
 
-def some_prior(n, seed=0):
+def some_prior(n: int, seed: int) -> Prior:
     counts = np.random.default_rng(seed).integers(1, 100, n)
     return Prior.from_counts({x: int(c) for x, c in enumerate(counts)})
 
 
-def losses(prior):
+def losses(prior: Prior) -> list[Distortion | Guess]:
     return [
         Guess(),
         Distortion.named("absolute", prior.alphabet),
@@ -85,7 +88,7 @@ def losses(prior):
     [LIP("1"), LIP("3"), ALIP(lower="2", upper="0.5"), MaxLift("1"), MinLift("0.4")],
     ids=repr,
 )
-def test_lifts_of_a_prior(notion, kind):
+def test_lifts_of_a_prior(notion: Notion, kind: int) -> None:
     for n in (2, 5, 7):
         prior = some_prior(n, n)
         problem = Problem.of(prior, notion)
@@ -95,7 +98,7 @@ def test_lifts_of_a_prior(notion, kind):
 
 @pytest.mark.parametrize("kind", range(3))
 @pytest.mark.parametrize("epsilon", ["0.5", "2"])
-def test_staircase_programme_equals_that_of_all_pairs(epsilon, kind):
+def test_staircase_programme_equals_that_of_all_pairs(epsilon: str, kind: int) -> None:
     for n in (2, 5, 8):
         prior = some_prior(n, n)
         cuts = pair_cuts(np.eye(n), float(np.exp(float(epsilon))))
@@ -103,7 +106,7 @@ def test_staircase_programme_equals_that_of_all_pairs(epsilon, kind):
 
 
 @pytest.mark.parametrize("notion", [LIP("1"), LDP("1"), MaxLift("0.3")], ids=repr)
-def test_a_secret_behind_x(notion):
+def test_a_secret_behind_x(notion: Notion) -> None:
     counts = np.random.default_rng(4).integers(0, 50, (3, 6))
     joint = Joint(
         Alphabet.of("abc"), Alphabet.of(range(6)), tuple(tuple(row) for row in counts.tolist())
@@ -117,7 +120,7 @@ def test_a_secret_behind_x(notion):
     check(joint, notion, Guess(), cuts)
 
 
-def interval_corners(low, high):
+def interval_corners(low: list[float], high: list[float]) -> list[Floats]:
     """Return all priors with every entry but one at an end."""
     n = len(low)
     corners = []
@@ -132,7 +135,7 @@ def interval_corners(low, high):
     return corners
 
 
-def ball_corners(centre, radius):
+def ball_corners(centre: Floats, radius: float) -> list[Floats]:
     """Take the mass from the symbols in each order, and give it to one."""
     corners = []
     for order in permutations(range(len(centre))):
@@ -150,10 +153,10 @@ def ball_corners(centre, radius):
 
 @pytest.mark.parametrize("kind", range(3))
 @pytest.mark.parametrize("notion", [LIP("1"), ALIP(lower="0.5", upper="2"), MaxLift("1")], ids=repr)
-def test_sets_of_priors(notion, kind):
+def test_sets_of_priors(notion: Notion, kind: int) -> None:
     first, second = some_prior(4, 1), some_prior(4, 2)
     low, high = ["0.1", "0.05", "0.2", "0.3"], ["0.2", "0.1", "0.4", "0.5"]
-    sets = [
+    sets: list[tuple[Context, list[Floats]]] = [
         (Family.of([first, second]), [first.floats(), second.floats()]),
         (
             Intervals.of(dict(enumerate(zip(low, high, strict=True)))),
@@ -168,7 +171,7 @@ def test_sets_of_priors(notion, kind):
         check(context, notion, losses(first)[kind], cuts)
 
 
-def test_known_values():
+def test_known_values() -> None:
     rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
     assert least_distortion(Problem.of(rare, LIP("1")), Guess()).cost == pytest.approx(
         0.2230448981, abs=1e-10

@@ -40,6 +40,7 @@ def check(context: ll.Prior | ll.Joint, notion: Notion, name: str) -> None:
     assert proof.cost == pytest.approx(brute_force(problem, name), abs=1e-9)
     assert mean_cost(utility, draft.matrix, problem.masses) == pytest.approx(proof.cost, abs=1e-9)
     locked = ll.lock(draft, notion, context)
+    assert isinstance(locked.channel, ll.Table)
     after = mean_cost(utility, locked.channel.floats(), problem.masses)
     assert after == pytest.approx(proof.cost, abs=1e-9)
 

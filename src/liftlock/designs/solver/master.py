@@ -41,7 +41,7 @@ class Master:
 
         self.masses = np.asarray(masses, dtype=np.float64)
         self.floor = floor if floor < 1 - 1e-9 else 0.0
-        self._highs = highspy.Highs()
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in (
             ("output_flag", False),
             ("presolve", "off"),
@@ -76,11 +76,11 @@ class Master:
     def add(self, columns: Floats, costs: Floats) -> int:
         """Add columns that are not there yet; return how many were new."""
         fresh = []
-        for index, column in enumerate(columns):
+        for place, column in enumerate(columns):
             key = np.round(column, 11).tobytes()
             if key not in self._keys:
                 self._keys.add(key)
-                fresh.append(index)
+                fresh.append(place)
         if not fresh:
             return 0
         new, prices = np.ascontiguousarray(columns[fresh]), np.asarray(costs)[fresh]

@@ -45,7 +45,8 @@ def half_spaces(problem: Problem) -> Floats:
         count = len(lifts)
         first, second = np.divmod(np.arange(count * count), count)
         pairs = first != second
-        return lifts[first[pairs]] - problem.ratio * lifts[second[pairs]]
+        compared: Floats = lifts[first[pairs]] - problem.ratio * lifts[second[pairs]]
+        return compared
     rows = []
     if np.isfinite(problem.upper):
         rows.append(lifts - problem.upper)
@@ -87,7 +88,8 @@ def enumerate_vertices(cuts: Floats, symbols: int, most: int = MOST_VERTICES) ->
                 value=f"{symbols} symbols, {len(scaled)} limits",
                 remedy="use column generation (method optimal)",
             )
-    return points / points.sum(axis=1, keepdims=True)
+    normal: Floats = points / points.sum(axis=1, keepdims=True)
+    return normal
 
 
 def _edges(active: Marks, inside: Places, outside: Places, fewest: int) -> tuple[Places, Places]:
@@ -120,11 +122,13 @@ class ListedOracle:
 
     def start(self) -> Floats:
         """Return the vertex that is largest at each symbol."""
-        return self.vertices[np.unique(np.argmax(self.vertices, axis=0))]
+        largest: Floats = self.vertices[np.unique(np.argmax(self.vertices, axis=0))]
+        return largest
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
         """Return the vertices of least reduced cost."""
-        return self.vertices[np.argsort(self.costs - self.vertices @ duals)[:_LISTED]]
+        best: Floats = self.vertices[np.argsort(self.costs - self.vertices @ duals)[:_LISTED]]
+        return best
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
         """Return the least reduced cost, which is exact."""

@@ -11,12 +11,14 @@ from liftlock.designs.problem import Problem
 from liftlock.designs.solver.box import Box, BoxOracle
 from liftlock.designs.solver.generation import generate
 from liftlock.designs.solver.oracle import Clock
+from liftlock.exact.integers import Floats
 from liftlock.notions.alip import ALIP, MaxLift, MinLift
 from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
-from liftlock.utility import Distortion, Guess, Histogram, Mean, MutualInformation, Own
+from liftlock.utility import Distortion, Guess, Histogram, Mean, MutualInformation, Own, Utility
 
-NOTIONS = [
+NOTIONS: list[Notion] = [
     LIP("1"),
     LIP("0.1"),
     LIP("4"),
@@ -26,12 +28,12 @@ NOTIONS = [
 ]
 
 
-def some_prior(n, seed):
+def some_prior(n: int, seed: int) -> Prior:
     counts = np.random.default_rng(seed).integers(1, 1000, n)
     return Prior.from_counts({x: int(count) for x, count in enumerate(counts)})
 
 
-def utilities(n):
+def utilities(n: int) -> list[Utility]:
     return [
         MutualInformation(),
         Histogram(),
@@ -41,7 +43,7 @@ def utilities(n):
     ]
 
 
-def all_vertices(masses, lower, upper):
+def all_vertices(masses: Floats, lower: float, upper: float) -> Floats:
     """Return every point with all entries but one at an end, by trying all of them."""
     n = len(masses)
     low, high = lower * masses, np.minimum(upper * masses, 1.0)
@@ -59,7 +61,7 @@ def all_vertices(masses, lower, upper):
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=repr)
 @pytest.mark.parametrize("kind", range(5))
-def test_proof_is_the_least_reduced_cost(notion, kind):
+def test_proof_is_the_least_reduced_cost(notion: Notion, kind: int) -> None:
     for n, seed in ((3, 1), (5, 2), (7, 3)):
         problem = Problem.of(some_prior(n, seed), notion)
         utility = utilities(n)[kind]
@@ -73,7 +75,7 @@ def test_proof_is_the_least_reduced_cost(notion, kind):
 
 
 @pytest.mark.parametrize("kind", range(5))
-def test_columns_lie_in_the_polytope(kind):
+def test_columns_lie_in_the_polytope(kind: int) -> None:
     problem = Problem.of(some_prior(30, 5), LIP("1"))
     oracle = BoxOracle(problem, utilities(30)[kind])
     duals = np.random.default_rng(0).standard_normal(30)
@@ -92,7 +94,7 @@ def test_columns_lie_in_the_polytope(kind):
 
 @pytest.mark.parametrize("kind", range(3))
 @pytest.mark.parametrize("epsilon", ["1", "2"])
-def test_optimum_is_proved(kind, epsilon):
+def test_optimum_is_proved(kind: int, epsilon: str) -> None:
     for n in (9, 16, 26):
         problem = Problem.of(some_prior(n, n), LIP(epsilon))
         utility = utilities(n)[kind]
@@ -105,7 +107,7 @@ def test_optimum_is_proved(kind, epsilon):
 
 @pytest.mark.parametrize("utility", [MutualInformation(), Histogram(), Guess()], ids=repr)
 @pytest.mark.parametrize(("n", "epsilon"), [(9, 1.0), (21, 1.0), (21, 2.0), (12, 0.3)])
-def test_uniform_prior_has_a_closed_form(utility, n, epsilon):
+def test_uniform_prior_has_a_closed_form(utility: Utility, n: int, epsilon: float) -> None:
     raised = np.exp(epsilon)
     count = int(n / (raised + 1))
     rest = n - count * raised - (n - count - 1) / raised
@@ -120,9 +122,10 @@ def test_uniform_prior_has_a_closed_form(utility, n, epsilon):
     assert found.bound <= closed + 1e-12
 
 
-def test_chords_bound_the_optimum_from_below():
+def test_chords_bound_the_optimum_from_below() -> None:
     problem = Problem.of(some_prior(6, 4), LIP("1"))
-    for utility in (MutualInformation(), Histogram()):
+    pair: list[Utility] = [MutualInformation(), Histogram()]
+    for utility in pair:
         oracle = BoxOracle(problem, utility)
         vertices = all_vertices(problem.masses, problem.lower, problem.upper)
         width = oracle.box.high - oracle.box.low
@@ -132,7 +135,7 @@ def test_chords_bound_the_optimum_from_below():
         assert oracle.known_bound <= best.cost + 1e-12
 
 
-def test_own_cost_is_bounded_by_the_corners():
+def test_own_cost_is_bounded_by_the_corners() -> None:
     problem = Problem.of(some_prior(6, 8), LIP("1"))
     own = Own(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=6)
     vertices = all_vertices(problem.masses, problem.lower, problem.upper)
@@ -144,7 +147,7 @@ def test_own_cost_is_bounded_by_the_corners():
         assert (own.costs(found) - found @ duals).min() >= least - 1e-9
 
 
-def test_ends_are_drawn_in():
+def test_ends_are_drawn_in() -> None:
     box = Box(np.array([0.1, 0.9]), 0.0, np.inf)
     assert box.low.tolist() == [0.0, 0.0]
     assert box.high.tolist() == [1.0, 1.0]
@@ -155,7 +158,7 @@ def test_ends_are_drawn_in():
 
 @pytest.mark.parametrize("notion", [MaxLift("2"), MinLift("2"), LIP("0.01"), LIP("6")], ids=repr)
 @pytest.mark.parametrize("kind", range(3))
-def test_a_very_skewed_prior_is_decomposed_exactly(notion, kind):
+def test_a_very_skewed_prior_is_decomposed_exactly(notion: Notion, kind: int) -> None:
     counts = (np.random.default_rng(1).random(20) ** 12 * 1e6).astype(int) + 1
     prior = Prior.from_counts({x: int(count) for x, count in enumerate(counts)})
     problem = Problem.of(prior, notion)

@@ -9,9 +9,12 @@ from liftlock.designs.problem import Problem
 from liftlock.designs.solver.generation import generate
 from liftlock.designs.solver.oracle import Clock
 from liftlock.designs.solver.rows import RowsOracle
-from liftlock.utility import Distortion, Guess, Histogram, Mean, MutualInformation, Own
+from liftlock.exact.integers import Floats
+from liftlock.notions.lip import LIP
+from liftlock.prior import Prior
+from liftlock.utility import Distortion, Guess, Histogram, Mean, MutualInformation, Own, Utility
 
-BUDGETS = {
+BUDGETS: dict[str, tuple[float, float, float | None]] = {
     "both sides": (np.exp(-0.5), np.exp(0.5), None),
     "lower only": (0.6, np.inf, None),
     "upper only": (0.0, 1.5, None),
@@ -20,7 +23,15 @@ BUDGETS = {
 }
 
 
-def problem(rng, secrets, inputs, budget, *, zeros=False, same=False):
+def problem(
+    rng: np.random.Generator,
+    secrets: int,
+    inputs: int,
+    budget: str,
+    *,
+    zeros: bool = False,
+    same: bool = False,
+) -> Problem:
     joint = rng.random((secrets, inputs))
     if zeros:
         joint[rng.random(joint.shape) < 0.3] = 0.0
@@ -32,11 +43,24 @@ def problem(rng, secrets, inputs, budget, *, zeros=False, same=False):
     joint /= joint.sum()
     masses = joint.sum(axis=0)
     lower, upper, ratio = BUDGETS[budget]
-    return Problem(None, None, None, masses, joint.sum(axis=1), joint / masses, lower, upper, ratio)
+    # The oracle reads the numbers alone, not the context and the notion that they came from.
+    unread = Prior.uniform(range(inputs))
+    return Problem(
+        context=unread,
+        notion=LIP("1"),
+        inputs=unread.alphabet,
+        masses=masses,
+        secret_masses=joint.sum(axis=1),
+        given=joint / masses,
+        lower=lower,
+        upper=upper,
+        ratio=ratio,
+    )
 
 
-def inequalities(given):
+def inequalities(given: Problem) -> Floats:
     """The polytope as rows G v <= 0, for v of sum 1."""
+    assert given.given is not None
     lifts = given.given / given.secret_masses[:, None]
     rows = [-np.eye(lifts.shape[1])]
     if given.ratio is not None:
@@ -48,7 +72,7 @@ def inequalities(given):
     return np.concatenate(rows)
 
 
-def all_vertices(given):
+def all_vertices(given: Problem) -> Floats:
     rows = inequalities(given)
     n = rows.shape[1]
     found = []
@@ -59,10 +83,11 @@ def all_vertices(given):
         point = np.linalg.solve(system, np.eye(n)[-1])
         if (rows @ point <= 1e-9).all():
             found.append(point)
-    return np.clip(np.array(found), 0.0, None)
+    vertices: Floats = np.clip(np.array(found), 0.0, None)
+    return vertices
 
 
-def utilities(inputs, rng):
+def utilities(inputs: int, rng: np.random.Generator) -> list[Utility]:
     return [
         MutualInformation(),
         Histogram(),
@@ -74,7 +99,7 @@ def utilities(inputs, rng):
 
 @pytest.mark.parametrize("budget", BUDGETS)
 @pytest.mark.parametrize("kind", ["plain", "zeros", "same"])
-def test_proofs_agree_with_brute_force(budget, kind):
+def test_proofs_agree_with_brute_force(budget: str, kind: str) -> None:
     rng = np.random.default_rng(11)
     secrets, inputs = (2, 5) if budget == "ratio" else (3, 6)
     given = problem(rng, secrets, inputs, budget, zeros=kind == "zeros", same=kind == "same")
@@ -100,7 +125,7 @@ def test_proofs_agree_with_brute_force(budget, kind):
         assert start.max(axis=0) == pytest.approx(vertices.max(axis=0), abs=1e-9)
 
 
-def test_search_finds_the_best_vertex_of_small_polytopes():
+def test_search_finds_the_best_vertex_of_small_polytopes() -> None:
     rng = np.random.default_rng(12)
     for _ in range(5):
         given = problem(rng, 3, 7, "both sides")
@@ -117,7 +142,7 @@ def test_search_finds_the_best_vertex_of_small_polytopes():
 
 
 @pytest.mark.parametrize("budget", ["both sides", "ratio"])
-def test_an_own_cost_is_searched_and_bounded(budget):
+def test_an_own_cost_is_searched_and_bounded(budget: str) -> None:
     rng = np.random.default_rng(13)
     given = problem(rng, 2, 5, budget)
     own = Own(lambda v: 1 - (v**2).sum(), symbols=5)
@@ -131,7 +156,7 @@ def test_an_own_cost_is_searched_and_bounded(budget):
 
 
 @pytest.mark.parametrize("utility", [MutualInformation(), Histogram(), Mean(tuple(range(40)))])
-def test_whole_solutions_are_proved(utility):
+def test_whole_solutions_are_proved(utility: Utility) -> None:
     rng = np.random.default_rng(14)
     given = problem(rng, 4, 40, "both sides")
     solution = generate(given.masses, utility, RowsOracle(given, utility), Clock(seconds=30))
@@ -141,7 +166,7 @@ def test_whole_solutions_are_proved(utility):
     assert ((inequalities(given) @ solution.columns.T) <= 1e-9).all()
 
 
-def test_many_inputs_have_a_region_each_and_the_same_bound():
+def test_many_inputs_have_a_region_each_and_the_same_bound() -> None:
     # From 64 inputs on each coordinate has a region of its own; a duplicate of a small problem
     # (every input twice, with equal prices) has the same least cost for a linear-fractional view:
     # here simply compare with the tree over the whole polytope.
@@ -152,7 +177,7 @@ def test_many_inputs_have_a_region_each_and_the_same_bound():
     assert solution.gap <= 1e-6
 
 
-def test_a_clock_that_has_run_out_stops_the_proof_with_a_true_bound():
+def test_a_clock_that_has_run_out_stops_the_proof_with_a_true_bound() -> None:
     rng = np.random.default_rng(16)
     given = problem(rng, 3, 6, "both sides")
     oracle = RowsOracle(given, MutualInformation())

@@ -11,16 +11,16 @@ from liftlock.designs.solver.oracle import Clock
 from liftlock.designs.solver.spread import even_columns, reduced, spread
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
-from liftlock.utility import Guess, Histogram, MutualInformation
+from liftlock.utility import Guess, Histogram, MutualInformation, Utility
 
 
-def many(n):
+def many(n: int) -> Problem:
     counts = np.random.default_rng(n).integers(1, 1 << 30, n)
     return Problem.of(Prior.from_counts({x: int(c) for x, c in enumerate(counts)}), LIP("1"))
 
 
 @pytest.mark.parametrize("utility", [MutualInformation(), Histogram()], ids=repr)
-def test_a_large_prior_is_decomposed_almost_optimally(utility):
+def test_a_large_prior_is_decomposed_almost_optimally(utility: Utility) -> None:
     problem = many(150)
     found = spread(problem, utility, Clock())
     assert found is not None
@@ -41,11 +41,11 @@ def test_a_large_prior_is_decomposed_almost_optimally(utility):
     assert found.bound == pytest.approx(chord, abs=1e-10)
 
 
-def test_a_cost_that_is_not_separable_is_left_to_others():
+def test_a_cost_that_is_not_separable_is_left_to_others() -> None:
     assert spread(many(20), Guess(), Clock()) is None
 
 
-def test_symbols_are_raised_as_often_as_they_must_be():
+def test_symbols_are_raised_as_often_as_they_must_be() -> None:
     problem = many(40)
     oracle = BoxOracle(problem, Histogram())
     assert isinstance(oracle.shape, Separable)
@@ -57,7 +57,7 @@ def test_symbols_are_raised_as_often_as_they_must_be():
     assert inside.sum(axis=1).max() <= 1
 
 
-def test_reducing_keeps_the_mean():
+def test_reducing_keeps_the_mean() -> None:
     generator = np.random.default_rng(2)
     columns = generator.dirichlet(np.ones(6), 50)
     weights = generator.dirichlet(np.ones(50))

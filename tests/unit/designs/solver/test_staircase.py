@@ -12,15 +12,15 @@ from liftlock.designs.solver.staircase import StaircaseOracle, every_staircase, 
 from liftlock.designs.solver.vertices import ListedOracle
 from liftlock.notions.ldp import LDP
 from liftlock.prior import Prior
-from liftlock.utility import Guess, Histogram, Mean, MutualInformation, Own
+from liftlock.utility import Guess, Histogram, Mean, MutualInformation, Own, Utility
 
 
-def problem_of(n, seed, epsilon="1"):
+def problem_of(n: int, seed: int, epsilon: str = "1") -> Problem:
     counts = np.random.default_rng(seed).integers(1, 100, n)
     return Problem.of(Prior.from_counts({x: int(c) for x, c in enumerate(counts)}), LDP(epsilon))
 
 
-def utilities(n):
+def utilities(n: int) -> list[Utility]:
     return [
         MutualInformation(),
         Histogram(),
@@ -30,8 +30,9 @@ def utilities(n):
     ]
 
 
-def test_every_set_is_listed():
+def test_every_set_is_listed() -> None:
     problem = problem_of(4, 0)
+    assert problem.ratio is not None
     vertices = every_staircase(problem.masses, problem.ratio)
     assert len(vertices) == 2**4 - 2
     lifts = vertices / problem.masses
@@ -40,9 +41,10 @@ def test_every_set_is_listed():
 
 
 @pytest.mark.parametrize("kind", range(5))
-def test_proofs_are_safe_and_the_search_finds_the_best(kind):
+def test_proofs_are_safe_and_the_search_finds_the_best(kind: int) -> None:
     problem = problem_of(8, 1)
     utility = utilities(8)[kind]
+    assert problem.ratio is not None
     every = ListedOracle(every_staircase(problem.masses, problem.ratio), utility)
     oracle = StaircaseOracle(problem, utility)
     for duals in np.random.default_rng(kind).standard_normal((2, 8)):
@@ -56,7 +58,7 @@ def test_proofs_are_safe_and_the_search_finds_the_best(kind):
 
 
 @pytest.mark.parametrize("kind", range(3))
-def test_both_oracles_agree(kind):
+def test_both_oracles_agree(kind: int) -> None:
     problem = problem_of(10, 3)
     utility = utilities(10)[kind]
     exact = generate(problem.masses, utility, staircase_oracle(problem, utility), Clock())
