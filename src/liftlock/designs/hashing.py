@@ -33,9 +33,7 @@ def hashing(
     (4, 5)
     """
     channel = HashingChannel.optimal(context.inputs, ldp_budget(notion), buckets=buckets)
-    remarks = [
-        f"a report is {channel.report_bytes} bytes: a seed and one of {channel.buckets} buckets"
-    ]
+    remarks = [f"a report is {channel.report_size}: a seed and one of {channel.buckets} buckets"]
     if notion.name != "ldp":
         remarks.append(WIDER)
     return FormDraft(channel, DESIGN.key, remarks=tuple(remarks))

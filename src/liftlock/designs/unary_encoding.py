@@ -42,7 +42,7 @@ def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
 
 
 def _draft(channel: UnaryChannel, notion: Notion, key: str) -> FormDraft:
-    remarks = [f"a report is {channel.report_bytes:,} bytes, a bit for each symbol"]
+    remarks = [f"a report is {channel.report_size}, a bit for each symbol"]
     if notion.name != "ldp":
         remarks.append(WIDER)
     return FormDraft(channel, key, remarks=tuple(remarks))

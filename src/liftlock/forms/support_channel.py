@@ -72,6 +72,11 @@ class SupportChannel(ABC):
         """How many bytes a report takes."""
 
     @property
+    def report_size(self) -> str:
+        """How large a report is, in words: ``1 byte``, ``1,250 bytes``."""
+        return "1 byte" if self.report_bytes == 1 else f"{self.report_bytes:,} bytes"
+
+    @property
     @abstractmethod
     def output_number(self) -> int | str:
         """How many reports there are; a power such as ``2^1024`` where digits would say nothing."""
@@ -139,7 +144,7 @@ class SupportChannel(ABC):
             raise InputError(
                 "not packed reports of this channel",
                 value=f"shape {array.shape} of {array.dtype}",
-                remedy=f"they are rows of {self.report_bytes} bytes (uint8)",
+                remedy=f"they are rows of {self.report_size} (uint8)",
             )
         return np.ascontiguousarray(array)
 
@@ -180,10 +185,7 @@ class SupportChannel(ABC):
         return hash(self.fingerprint)
 
     def __str__(self) -> str:
-        return (
-            f"{self.form} encoding of {len(self.inputs)} symbols, {self.report_bytes} bytes a "
-            "report"
-        )
+        return f"{self.form} encoding of {len(self.inputs)} symbols, {self.report_size} a report"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""

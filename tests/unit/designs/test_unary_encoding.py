@@ -101,3 +101,10 @@ def test_worth_is_that_of_the_table() -> None:
     )
     error = float(remark.split()[-1])
     assert abs(cost - exact) < 5 * error + 1e-12
+
+
+def test_a_report_of_one_byte_is_singular() -> None:
+    assert oue(PRIOR, LDP("1")).remarks == ("a report is 1 byte, a bit for each symbol",)
+    many = oue(Prior.uniform(range(10_000)), LDP("1"))
+    assert many.remarks == ("a report is 1,250 bytes, a bit for each symbol",)
+    assert str(many.channel) == "unary encoding of 10000 symbols, 1,250 bytes a report"
