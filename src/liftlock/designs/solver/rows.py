@@ -46,7 +46,7 @@ _BUDGETS = (30, 300, 3000, 30_000)
 """Boxes to open in a region, tried in turn, so that every region has some bound early."""
 _BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
 """The same for the polytope as a whole."""
-_FEW, _MANY = 8, 64
+_FEW, _MANY = 40, 30
 """Up to so many rows, and from so many inputs on, each coordinate has a region of its own."""
 _SLOTS = 100_000
 """Boxes of one region kept open at a time."""
@@ -274,11 +274,13 @@ class RowsOracle:
         # rows it pays to ask separately for each coordinate that may be the largest.
         separate = rows <= _FEW and self.inputs >= _MANY and bool(self._kinds[0])
         if separate:
-            stars = np.flatnonzero(self._reach[: self.inputs] >= 1 / rows)
+            cap = self._cap(linear, goal)
+            stars = np.flatnonzero(self._reach[: self.inputs] >= cap)
             width = max(64, self.inputs // 5)
         else:
             stars = np.array([-1])
             width = self.inputs
+            cap = 0.0
         bounds = np.full(len(stars), -np.inf)
         points: list[Floats] = []
         halt = np.zeros(1, np.int64)
@@ -292,7 +294,7 @@ class RowsOracle:
             counts = np.zeros(3, np.int64)
             branch.bound_regions(
                 programme.matrix, programme.right, programme.scales, programme.lower, self._reach,
-                programme.limits, linear, self._kinds, goal, stars[chosen], 1 / rows - 1e-9,
+                programme.limits, linear, self._kinds, goal, stars[chosen], cap - 1e-9,
                 self._vertices, budget, width, _SLOTS, each, found, counts, part, halt,
             )  # fmt: skip
             bounds[chosen] = np.maximum(bounds[chosen], part)
@@ -318,6 +320,49 @@ class RowsOracle:
             if not len(todo) or clock.left <= 0:
                 break
         return min(float(bounds.min(initial=np.inf)), goal), vertices
+
+    def _cap(self, linear: Floats, goal: float) -> float:
+        """Return a size that some entry must exceed where the cost is below the goal.
+
+        If no entry exceeds t, each chord is at least phi(t) / t, so that the cost is at least
+        phi(t) / t plus the least linear cost of such posteriors.
+        """
+        import highspy
+
+        programme = self.programme
+        rows = len(programme.right)
+        least = 1.0 / rows
+        highs = highspy.Highs()
+        highs.setOptionValue("output_flag", False)
+        size = len(linear)
+        index = np.arange(size, dtype=np.int32)
+        highs.addVars(size, programme.lower, programme.upper)
+        for row, right in zip(programme.matrix, programme.right, strict=True):
+            highs.addRow(right, right, size, index, row)
+        highs.changeColsCost(size, index, linear)
+        n = self.inputs
+        low, high = least, 1.0
+        for _ in range(12):
+            middle = 0.5 * (low + high)
+            highs.changeColsBounds(n, index[:n], np.zeros(n), np.full(n, middle))
+            highs.run()
+            if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+                low = middle
+                continue
+            multipliers = np.array(highs.getSolution().row_dual)
+            reduced = linear - multipliers @ programme.matrix
+            upper = programme.upper.copy()
+            upper[:n] = middle
+            slope = -np.log(middle) if self._kinds[0] == branch.ENTROPY else -middle
+            bound = slope + simplex.safe_bound(
+                programme.scales, programme.right, programme.lower, upper, linear, multipliers,
+                reduced, 0.0,
+            )  # fmt: skip
+            if bound >= goal + 1e-12:
+                low = middle
+            else:
+                high = middle
+        return low
 
     def _piecewise(self, duals: Floats) -> Priced:
         """Bound a cost by linear programmes.
