@@ -18,6 +18,8 @@ from liftlock.exact.integers import Floats
 _TOLERANCE = 1e-10
 _KEEP = 1e-13
 """Weights below this are a solver's zero."""
+_DENSE = 200
+"""Beyond so many columns the weights are polished with sparse matrices."""
 
 
 @dataclass(frozen=True)
@@ -170,21 +172,33 @@ def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
     """Drop unused columns and polish the weights, so that their mean is the prior to rounding."""
     keep = weights > _KEEP
     used, beta = columns[keep], weights[keep]
+    residual = masses - beta @ used
     try:
-        residual = masses - beta @ used
-        if len(beta) <= 1500:
-            step = np.linalg.lstsq(used.T / masses[:, None], residual / masses, rcond=None)[0]
-        else:
-            from scipy.sparse import csr_matrix
-            from scipy.sparse.linalg import lsmr
-
-            step = lsmr(csr_matrix((used / masses).T), residual / masses, atol=1e-15, btol=1e-15)[0]
-    except np.linalg.LinAlgError:
+        step = _correction(used / masses, residual / masses)
+    except (np.linalg.LinAlgError, RuntimeError):  # dependent columns: keep what there is
         return used, beta
     polished = beta + step
+    if not np.isfinite(polished).all():
+        return used, beta
     better = np.abs(masses - polished @ used).max() < np.abs(residual).max()
     if better and polished.min() >= -1e-12:
         beta = np.clip(polished, 0.0, None)
         keep = beta > _KEEP
         used, beta = used[keep], beta[keep]
     return used, beta
+
+
+def _correction(lifts: Floats, residual: Floats) -> Floats:
+    """Solve sum_k step_k lifts[k] = residual, in the least-squares sense."""
+    if len(lifts) <= _DENSE:
+        dense: Floats = np.linalg.lstsq(lifts.T, residual, rcond=None)[0]
+        return dense
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import lsmr, splu
+
+    system = csc_matrix(lifts.T)
+    if system.shape[0] == system.shape[1]:
+        exact: Floats = splu(system).solve(residual)
+        return exact
+    near: Floats = lsmr(system, residual, atol=1e-15, btol=1e-15)[0]
+    return near

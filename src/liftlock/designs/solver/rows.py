@@ -38,7 +38,7 @@ _TINY = 1e-12
 """Entries below this are rounding."""
 _STEPS = 200
 """Steps along edges in one descent."""
-_TRIES, _NOISE = 3, 1.0
+_FRUITFUL = 10
 """How often, and how far from the known vertices, to look again when a search found nothing."""
 _GAIN = 1e-9
 """Vertices whose reduced cost is not below minus this are not worth a column."""
@@ -164,11 +164,10 @@ class RowsOracle:
         if not self._separable:
             return self._linearised(duals, columns, clock)
         linear = self._linear(duals)
-        found = self._descended(linear, [columns, self._vertices], clock)
-        for _ in range(_TRIES):
-            if len(found) or clock.left <= 0:
-                break
-            found = self._descended(linear, [columns, self._vertices], clock, noise=_NOISE)
+        found = self._descended(linear, [columns], clock)
+        if _FRUITFUL * len(found) < len(columns):
+            more = self._descended(linear, [self._vertices], clock)
+            found = np.concatenate([found, more])
         return found
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
