@@ -28,8 +28,8 @@ from liftlock.exact.integers import Floats
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 
-_UNUSED = 1e-9
-"""Outputs of less probability than this are a solver's residue."""
+_UNUSED = 1e-15
+"""Outputs that no input gives more often than this are a solver's residue."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Least:
 
     matrix: Floats
     """P(z | x), rows inputs, columns those reproductions that are used."""
+    loss: Floats
+    """d(x, z) of those reproductions."""
     used: tuple[int, ...]
     """Which reproductions they are."""
     outputs: Alphabet
@@ -82,7 +84,7 @@ def least(
         # Out of time: the best constant answer, with whatever the prices prove.
         channel = np.zeros_like(channel)
         channel[:, int(np.argmin(problem.masses @ loss))] = 1.0
-    matrix, used = _cleaned(channel, problem.masses)
+    matrix, used = _cleaned(channel)
     points = names.coordinates
     outputs = Alphabet.of(
         [names.labels[z] for z in used], None if points is None else [points[z] for z in used]
@@ -90,13 +92,13 @@ def least(
     cost = float(((problem.masses[:, None] * matrix) * loss[:, used]).sum())
     reference = float((problem.masses @ loss).min())
     bound = min(optimum.bound, cost)
-    return Least(matrix, tuple(used), outputs, cost, bound, reference, prices)
+    return Least(matrix, loss[:, used], tuple(used), outputs, cost, bound, reference, prices)
 
 
-def _cleaned(channel: Floats, masses: Floats) -> tuple[Floats, list[int]]:
+def _cleaned(channel: Floats) -> tuple[Floats, list[int]]:
     """Drop outputs that are hardly used, and let every row sum to 1."""
     channel = np.clip(channel, 0.0, None)
-    used = [int(z) for z in np.flatnonzero(masses @ channel > _UNUSED)]
+    used = [int(z) for z in np.flatnonzero(channel.max(axis=0) > _UNUSED)]
     kept = channel[:, used]
     return kept / kept.sum(axis=1, keepdims=True), used
 

@@ -13,6 +13,7 @@ from liftlock.context import Context
 from liftlock.designs.draft import Draft, Optimality
 from liftlock.designs.lock import representative
 from liftlock.designs.problem import Problem, supported
+from liftlock.designs.rare import joined
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import Solution, generate
 from liftlock.designs.solver.oracle import Clock, Oracle, Progress
@@ -24,7 +25,7 @@ from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
 from liftlock.utility.mean import Mean
 from liftlock.utility.mutual_information import MutualInformation
-from liftlock.utility.utility import Utility, restricted
+from liftlock.utility.utility import Utility, mean_cost, restricted
 
 _WORTHLESS = 1e-12
 """A mechanism that saves a smaller share of the cost of releasing nothing releases nothing."""
@@ -165,14 +166,17 @@ def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock) -> Dra
     found = least_distortion(problem, goal, seconds=clock.seconds)
     if found.cost >= found.reference * (1.0 - _WORTHLESS):
         return _constant(problem, goal, found.bound, DESIGN.key, _NOTHING_BETTER)
+    kept = joined(problem, goal, found.matrix)
+    cost = float((problem.masses[:, None] * kept.matrix * found.loss[:, list(kept.kept)]).sum())
     return Draft.of(
         problem.inputs,
-        found.outputs,
-        found.matrix,
+        found.outputs.subset(kept.kept),
+        kept.matrix,
         method=DESIGN.key,
         optimality=Optimality(
-            goal.name, found.cost, found.bound, found.reference, seconds=clock.elapsed
+            goal.name, cost, min(found.bound, cost), found.reference, seconds=clock.elapsed
         ),
+        remarks=kept.remarks(),
     )
 
 
@@ -180,24 +184,26 @@ def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -
     """Turn a decomposition of the prior into a draft with named outputs."""
     if solution.cost >= solution.reference * (1.0 - _WORTHLESS):
         return _constant(problem, goal, solution.bound, method, _NOTHING_BETTER)
-    outputs, order = named_outputs(problem.inputs, solution.columns, solution.weights)
+    kept = joined(problem, goal, solution.channel(problem.masses))
+    cost = mean_cost(goal, kept.matrix, problem.masses)
+    outputs, order = named_outputs(problem.inputs, kept.matrix, problem.masses)
     proof = Optimality(
         goal.name,
-        solution.cost,
-        solution.bound,
+        cost,
+        min(solution.bound, cost),
         solution.reference,
         solution.seen,
         solution.rounds,
         solution.seconds,
         solution.stopped,
     )
-    remarks = []
+    remarks = kept.remarks()
     if solution.stopped:
-        remarks.append(f"stopped early, with a proved gap of {solution.gap:.2g}")
+        remarks.append(f"stopped early, with a proved gap of {proof.gap:.2g}")
     return Draft.of(
         problem.inputs,
         outputs,
-        solution.channel(problem.masses)[:, order],
+        kept.matrix[:, order],
         method=method,
         optimality=proof,
         remarks=remarks,
@@ -218,14 +224,14 @@ def _constant(problem: Problem, goal: Utility, bound: float, method: str, remark
 
 
 def named_outputs(
-    inputs: Alphabet, columns: Floats, weights: Floats
+    inputs: Alphabet, channel: Floats, masses: Floats
 ) -> tuple[Alphabet, npt.NDArray[np.intp]]:
     """Name each output after an input it is likely to come from, and order them like the inputs.
 
     The names are matched so that P(Y = X) is largest; a name is only a name, and what an output
     says is its posterior. Returns the outputs and the order of the columns.
     """
-    joint = columns * weights[:, None]
+    joint = (channel * masses[:, None]).T
     if len(joint) > len(inputs):
         return Alphabet.of(range(len(joint))), np.arange(len(joint))
     places = _assigned(joint)

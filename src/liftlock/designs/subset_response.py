@@ -12,6 +12,7 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.merging import Pool, in_order
 from liftlock.designs.optimal import named_outputs, optimal
 from liftlock.designs.problem import Problem
+from liftlock.designs.rare import joined
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import generate
 from liftlock.designs.solver.oracle import Clock, Oracle
@@ -131,14 +132,16 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
         from liftlock.designs.distortion import least_distortion
 
         least = least_distortion(problem, goal, seconds=clock.left if clock.seconds else None)
-        return least.outputs, least.matrix, False
+        kept = joined(problem, goal, least.matrix)
+        return least.outputs.subset(kept.kept), kept.matrix, False
     else:
         from liftlock.designs.solver.rows import RowsOracle
 
         oracle = RowsOracle(problem, goal)
     found = generate(problem.masses, goal, oracle, clock)
-    outputs, order = named_outputs(problem.inputs, found.columns, found.weights)
-    return outputs, found.channel(problem.masses)[:, order], found.stopped
+    channel = joined(problem, goal, found.channel(problem.masses)).matrix
+    outputs, order = named_outputs(problem.inputs, channel, problem.masses)
+    return outputs, channel[:, order], found.stopped
 
 
 def _unique(names: tuple[Label, ...], labels: tuple[Label, ...]) -> tuple[Label, ...]:

@@ -176,9 +176,8 @@ class _Search:
         joint = np.clip(table, 0.0, None) * self.masses[:, None]
         joint *= self.masses[:, None] / joint.sum(axis=1, keepdims=True)
         weights = joint.sum(axis=0)
-        used = weights > 1e-9
-        joint = joint[:, used] * (self.masses / joint[:, used].sum(axis=1))[:, None]
-        weights = joint.sum(axis=0)
+        used = weights > 0
+        joint, weights = joint[:, used], weights[used]
         rows = found.prices[:n]
         return rows / self.masses - self.lower * rows.sum(), (joint / weights).T, weights
 

@@ -19,9 +19,6 @@ from liftlock.utility.utility import Utility
 _ENTER = 1e-10
 """Reduced costs above minus this (relative to the reference cost) are not worth a column."""
 
-_RARE = 3e-8
-"""Outputs that no symbol gives more often than this are left out."""
-
 _MOST_NEW = 400
 """Columns added in one round, or twice the number of inputs if that is more."""
 
@@ -172,10 +169,6 @@ class _Search:
 
     def solution(self) -> Solution:
         columns, weights = refined(self.incumbent[0], self.incumbent[1], self.masses)
-        # An output that hardly ever occurs cannot be rounded to integers within its limits.
-        often = weights * (columns / self.masses).max(axis=1) >= _RARE
-        if often.any() and not often.all():
-            columns, weights = refined(columns[often], weights[often], self.masses)
         weights = weights / weights.sum()
         cost = float(weights @ self.utility.costs(columns))
         return Solution(
