@@ -47,7 +47,8 @@ def test_strain_is_the_blend_that_is_needed(notion: Notion) -> None:
         lifts = table / (masses @ table)
         if problem.ratio is not None:
             return np.asarray(lifts.max(axis=0) / lifts.min(axis=0) / problem.ratio)
-        return np.maximum(lifts.max(axis=0) / problem.upper, problem.lower / lifts.min(axis=0))
+        over, under = lifts.max(axis=0) / problem.upper, problem.lower / lifts.min(axis=0)
+        return np.asarray(np.maximum(over, under))
 
     for output, weight in enumerate(strain(problem, matrix)):
         assert worst(blended(matrix, masses, weight))[output] == pytest.approx(1.0, abs=1e-12)
@@ -94,6 +95,7 @@ def test_skewed_priors_get_certified_designs(utility: str) -> None:
     for counts, budget in ((TWENTY, "8"), (EIGHT, "2")):
         mechanism = design(prior_of(counts), LIP(budget), utility=utility)
         assert mechanism.certificate.holds
+        assert mechanism.origin is not None
         assert mechanism.origin.gap is not None
         assert mechanism.origin.gap < 1e-6
 
@@ -105,6 +107,7 @@ def test_rare_inputs_of_a_wide_lower_budget_are_certified() -> None:
         counts = [max(1, int(count)) for count in 10 ** (random.random(12) * 9)]
         mechanism = design(prior_of(counts), MinLift(budget), utility="guess")
         assert mechanism.certificate.holds
+        assert mechanism.origin is not None
         assert mechanism.origin.gap is not None
         assert mechanism.origin.gap < 1e-6
 

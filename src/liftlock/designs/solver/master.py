@@ -191,8 +191,7 @@ def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
 def _correction(lifts: Floats, residual: Floats) -> Floats:
     """Solve sum_k step_k lifts[k] = residual, in the least-squares sense."""
     if len(lifts) <= _DENSE:
-        dense: Floats = np.linalg.lstsq(lifts.T, residual, rcond=None)[0]
-        return dense
+        return np.asarray(np.linalg.lstsq(lifts.T, residual, rcond=None)[0], dtype=np.float64)
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import lsmr, splu
 
