@@ -36,7 +36,7 @@ LINEAR, ENTROPY, SQUARE = 0, 1, 2
 """The kinds of phi: 0, -x ln x, -x^2."""
 
 
-@njit("f8(i1,f8)", cache=True, nogil=True)
+@njit("f8(i1,f8)", cache=True, nogil=True, error_model="numpy")
 def phi(kind, x):  # type: ignore[no-untyped-def]
     """The concave part of the cost of one coordinate."""
     if kind == ENTROPY:
@@ -46,7 +46,7 @@ def phi(kind, x):  # type: ignore[no-untyped-def]
     return 0.0
 
 
-@njit("f8(i1,f8,f8)", cache=True, nogil=True)
+@njit("f8(i1,f8,f8)", cache=True, nogil=True, error_model="numpy")
 def chord(kind, low, high):  # type: ignore[no-untyped-def]
     """The slope of the chord of phi over [low, high]."""
     if kind == LINEAR or high <= low:
@@ -58,7 +58,12 @@ def chord(kind, low, high):  # type: ignore[no-untyped-def]
     return (phi(kind, high) - phi(kind, low)) / (high - low)
 
 
-@njit(f"f8({_VECTOR},{_FLAGS},{_VECTOR},{_VECTOR},{_VECTOR})", cache=True, nogil=True)
+@njit(
+    f"f8({_VECTOR},{_FLAGS},{_VECTOR},{_VECTOR},{_VECTOR})",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
 def chords(linear, kinds, lower, upper, cost):  # type: ignore[no-untyped-def]
     """Write the cost of the linear relaxation on a box; return its constant."""
     constant = 0.0
@@ -72,7 +77,12 @@ def chords(linear, kinds, lower, upper, cost):  # type: ignore[no-untyped-def]
     return constant
 
 
-@njit(f"void({_MATRIX},{_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})", cache=True, nogil=True)
+@njit(
+    f"void({_MATRIX},{_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
 def squeeze(matrix, limits, count, lower, upper, room):  # type: ignore[no-untyped-def]
     """Lower the upper bounds of the coordinates by what the rest must leave room for.
 
@@ -106,7 +116,9 @@ def squeeze(matrix, limits, count, lower, upper, room):  # type: ignore[no-untyp
             upper[j] = top
 
 
-@njit(f"void({_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},f8)", cache=True, nogil=True)
+@njit(
+    f"void({_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},f8)", cache=True, nogil=True, error_model="numpy"
+)
 def tighten(lower, upper, place, reduced, slack):  # type: ignore[no-untyped-def]
     """Cut off what a reduced cost makes dearer than the goal, `slack` above the bound."""
     for j in range(len(lower)):
@@ -118,7 +130,7 @@ def tighten(lower, upper, place, reduced, slack):  # type: ignore[no-untyped-def
             lower[j] = upper[j] + slack / reduced[j] * (1 + 1e-9)
 
 
-@njit(f"void({_NUMBERS},{_VECTOR},{_NUMBERS},i8)", cache=True, nogil=True)
+@njit(f"void({_NUMBERS},{_VECTOR},{_NUMBERS},i8)", cache=True, nogil=True, error_model="numpy")
 def push(heap, bounds, counts, node):  # type: ignore[no-untyped-def]
     """Put a node into the heap of open nodes, least bound first."""
     k = counts[0]
@@ -132,7 +144,7 @@ def push(heap, bounds, counts, node):  # type: ignore[no-untyped-def]
     heap[k] = node
 
 
-@njit(f"i8({_NUMBERS},{_VECTOR},{_NUMBERS})", cache=True, nogil=True)
+@njit(f"i8({_NUMBERS},{_VECTOR},{_NUMBERS})", cache=True, nogil=True, error_model="numpy")
 def pop(heap, bounds, counts):  # type: ignore[no-untyped-def]
     """Take the node of least bound out of the heap."""
     top = heap[0]
@@ -154,7 +166,12 @@ def pop(heap, bounds, counts):  # type: ignore[no-untyped-def]
     return top
 
 
-@njit(f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR})", cache=True, nogil=True)
+@njit(
+    f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR})",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
 def outside(matrix, cost, multipliers, weights, reduced):  # type: ignore[no-untyped-def]
     """Return what variables that were left out may take from a bound: at most `weights` of each."""
     size = len(weights)
@@ -177,6 +194,7 @@ def outside(matrix, cost, multipliers, weights, reduced):  # type: ignore[no-unt
     f"{_NUMBERS})",
     cache=True,
     nogil=True,
+    error_model="numpy",
 )
 def bound_region(  # type: ignore[no-untyped-def]
     matrix,
@@ -492,6 +510,7 @@ def bound_region(  # type: ignore[no-untyped-def]
     f"{_NUMBERS})",
     cache=True,
     nogil=True,
+    error_model="numpy",
 )
 def bound_regions(  # type: ignore[no-untyped-def]
     matrix,

@@ -49,7 +49,7 @@ _GAIN = 1e-10
 """A step along an edge must gain this much."""
 
 
-@njit(f"void({_VECTOR},i8[::1],{_VECTOR})", cache=True, nogil=True)
+@njit(f"void({_VECTOR},i8[::1],{_VECTOR})", cache=True, nogil=True, error_model="numpy")
 def rough_entropy(points, bits, sums):  # type: ignore[no-untyped-def]
     """Add -x ln x, nearly, to each sum; `bits` is the memory of `points` seen as integers."""
     mask, one = (1 << 52) - 1, 1023 << 52
@@ -76,6 +76,7 @@ def rough_entropy(points, bits, sums):  # type: ignore[no-untyped-def]
     f"{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},i8)",
     cache=True,
     nogil=True,
+    error_model="numpy",
 )
 def best_edge(  # type: ignore[no-untyped-def]
     tableau, lower, upper, basis, place, values, linear, kinds, signs, steps, sums, points, star
@@ -168,6 +169,7 @@ def best_edge(  # type: ignore[no-untyped-def]
     f"void({_MATRIX},{_MATRIX},{_MATRIX})",
     cache=True,
     nogil=True,
+    error_model="numpy",
 )
 def fill(inverse, matrix, tableau):  # type: ignore[no-untyped-def]
     """Compute the tableau: the inverse of the basis times the matrix."""
@@ -186,9 +188,10 @@ def fill(inverse, matrix, tableau):  # type: ignore[no-untyped-def]
 
 @njit(
     f"void({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},{_MATRIX},"
-    f"{_NUMBERS},{_NUMBERS},f8,i8,i8,i8[:,::1],{_MATRIX},{_VECTOR})",
+    f"{_NUMBERS},i8,i8[:,::1],{_MATRIX},{_VECTOR})",
     cache=True,
     nogil=True,
+    error_model="numpy",
 )
 def descend(  # type: ignore[no-untyped-def]
     matrix,
@@ -200,9 +203,6 @@ def descend(  # type: ignore[no-untyped-def]
     reach,
     points,
     chosen,
-    favoured,
-    noise,
-    seed,
     most,
     indices,
     entries,
@@ -212,21 +212,17 @@ def descend(  # type: ignore[no-untyped-def]
 
     The variables are the coordinates of the point, then one slack for each row but the first,
     which is the sum, then any others. `reach` says how large each coordinate may become, for
-    slopes at 0; `favoured` names a coordinate that must stay positive at first, or -1 for the
-    largest; with `noise` the descent starts from a random vertex that favours it; `most` is how
-    many steps along edges may be taken. Two vertices are written for each start: the best with
-    that coordinate, and the best.
+    slopes at 0; `most` is how many steps along edges may be taken. Two vertices are written for
+    each start: the best in which the largest coordinate stays positive, and the best.
     """
     rows = len(right)
     size = len(linear)
-    np.random.seed(seed)
     basis = np.empty(rows, np.int64)
     place = np.empty(size, np.int8)
     inverse = np.empty((rows, rows))
     tableau = np.empty((rows, size))
     values = np.empty(size)
     cost = np.empty(size)
-    multipliers, reduced = np.empty(rows), np.empty(size)
     column = np.empty(rows)
     signs, steps, sums = np.empty(size), np.empty(size), np.empty(size)
     buffer = np.empty(size)
@@ -258,25 +254,8 @@ def descend(  # type: ignore[no-untyped-def]
                 cost[j] -= log(values[j]) + 1 if values[j] > 0 else log(reach[j])
             elif kinds[j] == SQUARE:
                 cost[j] -= 2 * values[j]
-        star = favoured[start]
-        if noise > 0.0:
-            # Somewhere else: optimal for slopes that are disturbed at random.
-            strength = noise * np.random.random()
-            for j in range(size):
-                if kinds[j] == ENTROPY:
-                    cost[j] = linear[j] - log(reach[j]) - strength * log(1e-9 + np.random.random())
-                elif kinds[j] == SQUARE:
-                    cost[j] = linear[j] - reach[j] * (1.0 - strength * np.random.random())
-            if star >= 0:
-                cost[star] -= 4.0 * np.random.random()
         purify(matrix, right, lower, upper, basis, place, inverse, values, cost)
-        if noise > 0.0:
-            optimise(
-                matrix, right, lower, upper, basis, place, inverse, values, cost,
-                multipliers, reduced, 500,
-            )  # fmt: skip
-        if star < 0:
-            star = largest
+        star = largest
         fill(inverse, matrix, tableau)
         for turn in range(2):
             for _ in range(most):
@@ -318,6 +297,7 @@ def descend(  # type: ignore[no-untyped-def]
     f"{_VECTOR},{_VECTOR},{_MATRIX},i8,i8)",
     cache=True,
     nogil=True,
+    error_model="numpy",
 )
 def extremes(  # type: ignore[no-untyped-def]
     matrix,

@@ -39,15 +39,15 @@ _TINY = 1e-12
 _STEPS = 200
 """Steps along edges in one descent."""
 _FRUITFUL = 10
-"""How often, and how far from the known vertices, to look again when a search found nothing."""
+"""When fewer than one in so many columns led to a better one, look from elsewhere too."""
 _GAIN = 1e-9
 """Vertices whose reduced cost is not below minus this are not worth a column."""
 _BUDGETS = (30, 300, 3000, 30_000)
 """Boxes to open in a region, tried in turn, so that every region has some bound early."""
 _BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
 """The same for the polytope as a whole."""
-_FEW, _MANY = 40, 30
-"""Up to so many rows, and from so many inputs on, each coordinate has a region of its own."""
+_MANY = 30
+"""From so many inputs on, each coordinate has a region of its own in a proof."""
 _SLOTS = 100_000
 """Boxes of one region kept open at a time."""
 _CELLS = 20_000_000
@@ -151,7 +151,6 @@ class RowsOracle:
         self._separable = bool(self._kinds.any())
         self._reach = self.programme.upper.copy()
         self._reach[:n] = 1.0
-        self._random = np.random.default_rng(0)
         self._state = self._vertex(problem.masses)
         self._vertices = self._extremes()
 
@@ -165,9 +164,10 @@ class RowsOracle:
             return self._linearised(duals, columns, clock)
         linear = self._linear(duals)
         found = self._descended(linear, [columns], clock)
-        if _FRUITFUL * len(found) < len(columns):
+        if len(columns) < _MANY or _FRUITFUL * len(found) < len(columns):
             more = self._descended(linear, [self._vertices], clock)
             found = np.concatenate([found, more])
+            found = found[np.argsort(self.utility.costs(found) - found @ duals, kind="stable")]
         return found
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
@@ -186,7 +186,6 @@ class RowsOracle:
         linear: Floats,
         sources: list[Floats],
         clock: Clock,
-        noise: float = 0.0,
         below: float = -_GAIN,
     ) -> Floats:
         """Descend from every row; return distinct vertices cheaper than `below`, best first."""
@@ -194,21 +193,20 @@ class RowsOracle:
         rows = len(programme.right)
         results: dict[int, tuple[Numbers, Floats, Floats]] = {}
 
-        def descend(task: tuple[int, Floats, Numbers, int]) -> None:
-            number, points, chosen, seed = task
+        def descend(task: tuple[int, Floats, Numbers]) -> None:
+            number, points, chosen = task
             indices = np.zeros((2 * len(chosen), rows), np.int64)
             entries = np.zeros((2 * len(chosen), rows))
             costs = np.full(2 * len(chosen), np.inf)
             descent.descend(
                 programme.matrix, programme.right, programme.lower, programme.upper, linear,
-                self._kinds, self._reach, points, chosen, np.full(len(chosen), -1), noise,
-                seed, _STEPS, indices, entries, costs,
+                self._kinds, self._reach, points, chosen, _STEPS, indices, entries, costs,
             )  # fmt: skip
             results[number] = (indices, entries, costs * self._scale + self._constant)
 
         # Numbered, so that the result does not depend on which thread was faster.
         tasks = deque(
-            (number, points, chosen, int(self._random.integers(1 << 30)))
+            (number, points, chosen)
             for number, (points, chosen) in enumerate(
                 (np.ascontiguousarray(points), chosen)
                 for points in sources
@@ -268,10 +266,9 @@ class RowsOracle:
     def _regions(self, linear: Floats, goal: float, clock: Clock) -> tuple[float, Floats]:
         """Branch and bound in each region; return the least bound, and vertices below 0."""
         programme = self.programme
-        rows = len(programme.right)
-        # A vertex has at most one positive entry for each row, so one of them is large: with few
-        # rows it pays to ask separately for each coordinate that may be the largest.
-        separate = rows <= _FEW and self.inputs >= _MANY and bool(self._kinds[0])
+        # Where the cost is low some entry is large, and it pays to ask separately for each
+        # coordinate that may be the largest.
+        separate = self.inputs >= _MANY and bool(self._kinds[0])
         if separate:
             cap = self._cap(linear, goal)
             stars = np.flatnonzero(self._reach[: self.inputs] >= cap)
@@ -329,9 +326,7 @@ class RowsOracle:
         import highspy
 
         programme = self.programme
-        rows = len(programme.right)
-        least = 1.0 / rows
-        highs = highspy.Highs()
+        highs = highspy.Highs()  # type: ignore[no-untyped-call]
         highs.setOptionValue("output_flag", False)
         size = len(linear)
         index = np.arange(size, dtype=np.int32)
@@ -340,7 +335,8 @@ class RowsOracle:
             highs.addRow(right, right, size, index, row)
         highs.changeColsCost(size, index, linear)
         n = self.inputs
-        low, high = least, 1.0
+        # A vertex has at most one positive entry for each row, so one of them is at least this.
+        low, high = 1.0 / len(programme.right), 1.0
         for _ in range(12):
             middle = 0.5 * (low + high)
             highs.changeColsBounds(n, index[:n], np.zeros(n), np.full(n, middle))
