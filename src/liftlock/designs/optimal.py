@@ -18,6 +18,7 @@ from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import Solution, generate
 from liftlock.designs.solver.oracle import Clock, Oracle, Progress
 from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
+from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.utility.distortion import Distortion
@@ -45,8 +46,9 @@ How = Literal["auto", "generation", "enumeration"]
 _MANY, _MANY_POINTS = 250, 120
 """Beyond so many symbols of X itself, linear programmes over posteriors are too slow."""
 
-_ENUMERATE = 8
-"""Up to so many symbols, listing every extreme posterior is the quickest way."""
+_ENUMERATE, _ENUMERATE_CELLS, _ENUMERATE_MOST = 8, 128, 8000
+"""Up to so many symbols, or cells of a joint, extreme posteriors are listed, if they are not more
+than so many: the quickest way, and nothing needs compiling."""
 
 
 def optimal(
@@ -98,7 +100,7 @@ def optimal(
         direct = _many_symbols(problem, goal, clock)
         if direct is not None:
             return draft_of(problem, goal, direct, DESIGN.key)
-    oracle = _oracle(problem, goal, how)
+    oracle = _oracle(problem, goal, how, clock)
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
     solution = generate(problem.masses, goal, oracle, clock, floor=floor)
     return draft_of(problem, goal, solution, DESIGN.key)
@@ -139,15 +141,25 @@ def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | N
     return None
 
 
-def _oracle(problem: Problem, goal: Utility, how: How) -> Oracle:
+def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
     if problem.uncertain and problem.ratio is None:  # LDP is the same under every prior
         from liftlock.designs.solver.prior_set import PriorSetOracle
 
         return PriorSetOracle(problem, goal)
     symbols = len(problem.masses)
-    if how == "enumeration" or (how == "auto" and symbols <= _ENUMERATE):
+    if how == "enumeration":
         return ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
+    if how == "auto" and (
+        symbols <= _ENUMERATE
+        or (problem.given is not None and problem.given.size <= _ENUMERATE_CELLS)
+    ):
+        try:
+            vertices = enumerate_vertices(half_spaces(problem), symbols, _ENUMERATE_MOST)
+            return ListedOracle(vertices, goal)
+        except InputError:
+            pass  # more than are worth listing
     if problem.given is not None:
+        clock.tell("compiling (the first time takes half a minute)")
         from liftlock.designs.solver.rows import RowsOracle
 
         return RowsOracle(problem, goal)

@@ -16,6 +16,7 @@ Source: 002 eq. (12), eq. (25).
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -63,6 +64,11 @@ class Clock:
     def left(self) -> float:
         """Seconds that are left; infinite without a limit."""
         return float("inf") if self.seconds is None else self.seconds - self.elapsed
+
+    def tell(self, stage: str) -> None:
+        """Tell whoever watches that something begins, before there is anything to show for it."""
+        if self.watch is not None:
+            self.watch(Progress(stage, math.inf, -math.inf, math.inf, 0, self.elapsed))
 
 
 class Oracle(Protocol):
