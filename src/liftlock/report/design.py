@@ -58,6 +58,8 @@ def _yardsticks(title: str, others: Sequence[Yardstick]) -> Grid:
 
 def progress_text(state: Progress) -> str:
     """Say where a search stands."""
+    if not state.columns:
+        return state.stage
     return (
         f"{state.stage}, gap {state.gap:.2g}, bound {state.bound:.6g}, "
         f"{state.columns:,} candidates, {state.seconds:.0f} s"
