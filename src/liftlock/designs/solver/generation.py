@@ -25,6 +25,10 @@ _MOST_NEW = 400
 _WIDTH = 0.3
 """Where prices start wild: how far from 0 they may go at first, as a share of the reference."""
 
+_LONG = 30
+_LITTLE = 0.1
+"""After so many rounds, a best reduced cost below this share of the gap is tried for a proof."""
+
 _FILLED = 1e-9
 """A stabilising slack below this is none."""
 
@@ -91,6 +95,7 @@ class _Search:
         self.seen = 1
         self.rounds = 0
         self.stopped = False
+        self.little = _LITTLE
         self.incumbent = (masses[None, :].copy(), np.ones(1), self.reference)
 
     @property
@@ -113,10 +118,16 @@ class _Search:
                 return
             if self.clock.left <= 0:
                 self.stopped = True
+                if mixture.slack <= _FILLED:
+                    self.prove(mixture)
                 return
             self.tell("searching")
             active = self.master.columns[mixture.weights > 0]
             found = self.oracle.search(mixture.duals, active, self.clock)
+            if self.late(found, mixture):
+                self.prove(mixture)
+                if self.gap <= self.clock.gap:
+                    return
             if self.accept(found, mixture.duals):
                 continue
             if mixture.slack > _FILLED:
@@ -124,16 +135,34 @@ class _Search:
                 self.master.box(np.zeros(len(self.masses)), width)
                 continue
             self.tell("proving")
-            # Half of the allowed gap is left to the master's own rounding.
-            goal = -0.5 * self.clock.gap * self.reference
-            priced = self.oracle.prove(mixture.duals, goal, self.clock)
-            proved = float(mixture.duals @ self.masses) + min(priced.bound, 0.0)
-            self.bound = max(self.bound, proved)
+            columns = self.prove(mixture)
             if self.gap <= self.clock.gap:
                 return
-            if not self.accept(priced.columns, mixture.duals):
+            if not self.accept(columns, mixture.duals):
                 self.stopped = self.clock.left <= 0
                 return
+
+    def late(self, found: Floats, mixture: Mixture) -> bool:
+        """Whether a long search gains so little that a proof may end it.
+
+        Each further try has to wait until a tenth of that is left to be gained.
+        """
+        if self.rounds < _LONG or mixture.slack > _FILLED or not len(found):
+            return False
+        least = float((self.utility.costs(found) - found @ mixture.duals).min())
+        if least < -self.little * self.clock.gap * self.reference:
+            return False
+        self.little /= 10.0
+        return True
+
+    def prove(self, mixture: Mixture) -> Floats:
+        """Raise the bound by a proof at the prices of a mixture; return columns met on the way."""
+        # Half of the allowed gap is left to the master's own rounding.
+        goal = -0.5 * self.clock.gap * self.reference
+        priced = self.oracle.prove(mixture.duals, goal, self.clock)
+        proved = float(mixture.duals @ self.masses) + min(priced.bound, 0.0)
+        self.bound = max(self.bound, proved)
+        return priced.columns
 
     def solve(self) -> Mixture:
         self.rounds += 1

@@ -6,15 +6,12 @@ entries m and E m only. A vertex is a set K of raised symbols, with posterior
     v_x = P(x) (E if x in K else 1) / (1 + (E - 1) P(K)).
 
 Up to 16 symbols all of them are listed. Beyond, a linear function is least at a set that its sorted
-slopes name, which drives the search, and the smallest lift m = 1 / (1 + (E - 1) P(K)) is cut into
-intervals: within one, v lies in a box, whose chords bound the cost.
+slopes name, which drives the search; a tree of sets proves how low a cost can be.
 
 Source: 000 Def 1; 001 section V (k-ary randomised response is not optimal in general).
 """
 
 from __future__ import annotations
-
-from itertools import pairwise
 
 import numpy as np
 
@@ -23,12 +20,12 @@ from liftlock.designs.solver.box import (
     AnyConcave,
     Box,
     LeastOfLinear,
-    Separable,
     Shape,
     Variance,
     linearised,
 )
 from liftlock.designs.solver.oracle import Clock, Oracle, Priced
+from liftlock.designs.solver.stair_tree import StairTree
 from liftlock.designs.solver.vertices import ListedOracle
 from liftlock.exact.integers import Floats
 from liftlock.utility.distortion import Distortion
@@ -43,8 +40,6 @@ FEW = 16
 
 _STARTS = 96
 _POLISHED = 24
-_INTERVALS = 32
-_MOST_INTERVALS = 4096
 
 
 class Stairs:
@@ -66,6 +61,13 @@ class Stairs:
         weights = self.masses * (1.0 + (self.ratio - 1.0) * sets)
         posteriors: Floats = weights / weights.sum(axis=1, keepdims=True)
         return posteriors
+
+    def sets(self, posteriors: Floats) -> Floats:
+        """Return the sets of staircases, as rows of 0 and 1."""
+        lifts = posteriors / self.masses
+        middle = lifts.min(axis=1, keepdims=True) * (1 + self.ratio) / 2
+        raised: Floats = (lifts > middle).astype(np.float64)
+        return raised
 
     def fill(self, slopes: Floats) -> Floats:
         """Return the staircase of least slopes . v for each row: the symbols of least slope."""
@@ -104,7 +106,7 @@ def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
 
 
 class StaircaseOracle:
-    """Prices staircases of many symbols: by search, and by chords on intervals of the least lift.
+    """Prices staircases of many symbols: by search, and by a tree of sets.
 
     >>> from liftlock.notions.ldp import LDP
     >>> from liftlock.prior import Prior
@@ -120,6 +122,10 @@ class StaircaseOracle:
         self.stairs = Stairs(problem.masses, problem.ratio)
         self._generator = np.random.default_rng(len(self.stairs))
         self._shape = self._exact()
+        self._tree: StairTree | None = None
+        if isinstance(utility, MutualInformation | Histogram):
+            kind = 1 if isinstance(utility, Histogram) else 0
+            self._tree = StairTree(problem.masses, problem.ratio, kind)
 
     def _exact(self) -> Shape | None:
         """Return how the utility is priced exactly, if linear functions are enough."""
@@ -144,11 +150,17 @@ class StaircaseOracle:
         if self._shape is not None:
             found = self._shape.search(duals, columns)
         else:
-            n = len(self.stairs)
-            likely = self._generator.random((_STARTS, 1))
-            sets = (self._generator.random((_STARTS, n)) < likely).astype(np.float64)
+            count, n = max(_STARTS, 4 * len(self.stairs)), len(self.stairs)
+            likely = self._generator.random((count, 1))
+            sets = (self._generator.random((count, n)) < likely).astype(np.float64)
             starts = np.vstack([columns, self.stairs.raised(sets)])
-            found = self._flipped(linearised(self.stairs, self.utility, duals, starts), duals)
+            found = linearised(self.stairs, self.utility, duals, starts)
+            if self._tree is None:
+                found = self._flipped(found, duals)
+            else:
+                better = self._tree.improved(np.vstack([self.stairs.sets(found), sets]), duals)
+                # Those that were not improved differ more from one another, and help as well.
+                found = np.vstack([self.stairs.raised(better), found])
         reduced = self._reduced(found, duals)
         return found[np.argsort(reduced, kind="stable")]
 
@@ -162,8 +174,7 @@ class StaircaseOracle:
         order = np.argsort(self._reduced(vertices, duals))[:_POLISHED]
         kept = [vertices[order]]
         for vertex in vertices[order]:
-            lifts = vertex / self.stairs.masses
-            raised = (lifts > lifts.min() * (1 + self.stairs.ratio) / 2) * 1.0
+            raised = self.stairs.sets(vertex[None])[0]
             best = float(self._reduced(vertex[None], duals)[0])
             for _ in range(2 * n):
                 near = np.abs(raised - np.eye(n))
@@ -181,35 +192,10 @@ class StaircaseOracle:
         if self._shape is not None:
             return self._shape.prove(duals, goal, clock)
         masses, ratio = self.stairs.masses, self.stairs.ratio
-        none = np.zeros((0, len(masses)))
+        if self._tree is not None:
+            return self._tree.prove(duals, goal, clock)
         least = 1.0 / (1.0 + (ratio - 1.0) * (1.0 - masses.min()))
         most = 1.0 / (1.0 + (ratio - 1.0) * masses.min())
-        if isinstance(self.utility, MutualInformation | Histogram):
-            kind = 1 if isinstance(self.utility, Histogram) else 0
-            return Priced(self._by_intervals(kind, duals, goal, (least, most), clock), none)
         box = Box(masses, least, most * ratio)
-        return Priced(AnyConcave(box, self.utility).prove(duals, goal, clock).bound, none)
-
-    def _by_intervals(
-        self, kind: int, duals: Floats, goal: float, ends: tuple[float, float], clock: Clock
-    ) -> float:
-        """Bound each interval of the least lift by chords, halving those below the goal.
-
-        A little wider than exact at both ends, so that rounding cannot lose a vertex.
-        """
-        cuts = np.geomspace(ends[0] * (1 - 1e-12), ends[1] * (1 + 1e-12), _INTERVALS + 1)
-        todo = list(pairwise(cuts.tolist()))
-        proved = np.inf
-        looked = 0
-        while todo:
-            low, high = todo.pop()
-            looked += 1
-            box = Box(self.stairs.masses, low, high * self.stairs.ratio)
-            bound = Separable(box, kind).relaxed(duals)[0]
-            narrow = high / low < 1 + 1e-6 or looked > _MOST_INTERVALS or clock.left <= 0
-            if bound >= goal or narrow:
-                proved = min(proved, bound)
-                continue
-            middle = float(np.sqrt(low * high))
-            todo += [(low, middle), (middle, high)]
-        return float(proved)
+        bound = AnyConcave(box, self.utility).prove(duals, goal, clock).bound
+        return Priced(bound, np.zeros((0, len(masses))))
