@@ -19,6 +19,9 @@ from liftlock.utility.utility import Utility
 _ENTER = 1e-10
 """Reduced costs above minus this (relative to the reference cost) are not worth a column."""
 
+_SEARCHING = 0.6
+"""Of a limited time so much is for the search, the rest for the proof."""
+
 _MOST_NEW = 400
 """Columns added in one round, or twice the number of inputs if that is more."""
 
@@ -76,6 +79,9 @@ def generate(
         search.run()
     except KeyboardInterrupt:
         search.stopped = True
+    if search.filled:
+        search.master.box(None)
+        search.solve()
     return search.solution()
 
 
@@ -91,10 +97,10 @@ class _Search:
         self.bound = max(self.bound, float(getattr(oracle, "known_bound", -np.inf)))
         self.master = Master(masses, floor)
         self.master.add(masses[None, :], np.array([self.reference]))
-        self.best = Mixture(self.reference, np.zeros(len(masses)), np.ones(1), 0.0)
         self.seen = 1
         self.rounds = 0
         self.stopped = False
+        self.filled = False
         self.little = _LITTLE
         self.incumbent = (masses[None, :].copy(), np.ones(1), self.reference)
 
@@ -116,13 +122,14 @@ class _Search:
             mixture = self.solve()
             if self.gap <= self.clock.gap:
                 return
-            if self.clock.left <= 0:
+            if self.clock.elapsed > _SEARCHING * (self.clock.elapsed + self.clock.left):
+                # What is left of the time is for a proof, which any prices allow.
                 self.stopped = True
-                if mixture.slack <= _FILLED:
-                    self.prove(mixture)
+                self.tell("proving")
+                self.prove(mixture)
                 return
             self.tell("searching")
-            active = self.master.columns[mixture.weights > 0]
+            active = self.master.columns(mixture.weights > 0)
             found = self.oracle.search(mixture.duals, active, self.clock)
             if self.late(found, mixture):
                 self.prove(mixture)
@@ -167,11 +174,12 @@ class _Search:
     def solve(self) -> Mixture:
         self.rounds += 1
         mixture = self.master.solve()
-        if mixture.slack > _FILLED:  # not yet a decomposition of the prior
+        self.filled = mixture.slack > _FILLED
+        if self.filled:  # not yet a decomposition of the prior
             return mixture
         if mixture.cost < self.incumbent[2]:
             used = mixture.weights > 0
-            self.incumbent = (self.master.columns[used], mixture.weights[used], mixture.cost)
+            self.incumbent = (self.master.columns(used), mixture.weights[used], mixture.cost)
         return mixture
 
     def accept(self, columns: Floats, duals: Floats | None) -> int:

@@ -71,17 +71,31 @@ class Master:
         self._highs.addCols(2 * n, zeros, zeros, zeros, 2 * n, starts, rows, signs)
         self._slacks = np.arange(2 * n, dtype=np.int32)
         self._boxed = False
-        self.columns = np.zeros((0, n))
-        self.costs = np.zeros(0)
+        # One posterior a row, kept as the places and the sizes of its entries.
+        self._entries: list[tuple[npt.NDArray[np.int32], Floats]] = []
         self._keys: set[bytes] = set()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def columns(self, chosen: npt.NDArray[np.bool_]) -> Floats:
+        """Return some of the columns, one for each row."""
+        places = np.flatnonzero(chosen)
+        dense = np.zeros((len(places), len(self.masses)))
+        for row, place in zip(dense, places, strict=True):
+            where, sizes = self._entries[place]
+            row[where] = sizes
+        return dense
 
     def add(self, columns: Floats, costs: Floats) -> int:
         """Add columns that are not there yet; return how many were new."""
         fresh = []
         for place, column in enumerate(columns):
-            key = np.round(column, 11).tobytes()
+            where = np.flatnonzero(column).astype(np.int32)
+            key = _key(where, column[where])
             if key not in self._keys:
                 self._keys.add(key)
+                self._entries.append((where, column[where]))
                 fresh.append(place)
         if not fresh:
             return 0
@@ -89,9 +103,9 @@ class Master:
         scaled = (new / self.masses - self.floor) / (1.0 - self.floor)
         scaled[np.abs(scaled) < 1e-14] = 0.0
         scaled = np.hstack([scaled, np.ones((len(fresh), 1))])
-        where = scaled != 0
-        starts = np.concatenate(([0], np.cumsum(where.sum(axis=1))[:-1])).astype(np.int32)
-        index = np.nonzero(where)[1].astype(np.int32)
+        filled = scaled != 0
+        starts = np.concatenate(([0], np.cumsum(filled.sum(axis=1))[:-1])).astype(np.int32)
+        index = np.nonzero(filled)[1].astype(np.int32)
         count = len(fresh)
         self._highs.addCols(
             count,
@@ -101,23 +115,9 @@ class Master:
             len(index),
             starts,
             index,
-            scaled[where],
+            scaled[filled],
         )
-        self.columns = np.vstack([self.columns, new])
-        self.costs = np.concatenate([self.costs, prices])
         return count
-
-    def drop(self, keep: npt.NDArray[np.bool_]) -> None:
-        """Forget columns, so that the problem stays small."""
-        gone = np.flatnonzero(~keep)
-        if not len(gone):
-            return
-        for column in self.columns[gone]:
-            self._keys.discard(np.round(column, 11).tobytes())
-        places = (gone + len(self._slacks)).astype(np.int32)
-        self._highs.deleteCols(len(places), places)
-        self.columns = self.columns[keep]
-        self.costs = self.costs[keep]
 
     def box(self, centre: Floats | None, width: float = 0.0) -> None:
         """Keep the prices within `width` of a centre, both as `Mixture.duals`; None frees them."""
@@ -166,6 +166,14 @@ class Master:
         total = float(duals @ self.masses)  # equals the sum of the prices
         prices: Floats = self.masses * ((1.0 - self.floor) * duals + self.floor * total)
         return prices
+
+
+def _key(places: npt.NDArray[np.int32], sizes: Floats) -> bytes:
+    """Tell columns apart that differ by more than rounding."""
+    rounded = np.round(sizes, 11)
+    keep = rounded != 0
+    key: bytes = places[keep].tobytes() + rounded[keep].tobytes()
+    return key
 
 
 def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, Floats]:

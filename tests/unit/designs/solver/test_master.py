@@ -40,19 +40,12 @@ def test_a_column_is_added_once() -> None:
     assert master.add(twice[:1], np.zeros(1)) == 0
 
 
-def test_dropped_columns_leave_the_optimum_of_the_rest() -> None:
-    rng = np.random.default_rng(7)
-    columns = random_columns(rng, 5, 40)
-    masses = columns.mean(axis=0)
-    costs = rng.random(40)
-    master = Master(masses)
-    master.add(columns, costs)
-    used = master.solve().weights > 0
-    best = master.solve().cost
-    master.drop(used)
-    assert len(master.columns) == used.sum()
-    assert master.solve().cost == pytest.approx(best, abs=1e-9)
-    assert master.add(columns[~used], costs[~used]) == (~used).sum()
+def test_gives_back_the_columns_that_are_asked_for() -> None:
+    columns = np.array([[0.5, 0.5, 0.0], [0.0, 0.25, 0.75], [1.0, 0.0, 0.0]])
+    master = Master(np.array([0.5, 0.25, 0.25]))
+    master.add(columns, np.zeros(3))
+    assert len(master) == 3
+    assert master.columns(np.array([True, False, True])).tolist() == columns[[0, 2]].tolist()
 
 
 def test_boxed_prices_stay_in_their_box() -> None:
