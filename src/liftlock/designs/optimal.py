@@ -12,12 +12,14 @@ from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft, Optimality
 from liftlock.designs.lock import representative
+from liftlock.designs.merging import Pool
 from liftlock.designs.problem import Problem, supported
 from liftlock.designs.rare import joined
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import Solution, generate
 from liftlock.designs.solver.oracle import Clock, Oracle, Progress
 from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
+from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
@@ -102,8 +104,20 @@ def optimal(
             return draft_of(problem, goal, direct, DESIGN.key)
     oracle = _oracle(problem, goal, how, clock)
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
-    solution = generate(problem.masses, goal, oracle, clock, floor=floor)
+    first = _merged(problem) if problem.given is not None else None
+    solution = generate(problem.masses, goal, oracle, clock, floor=floor, first=first)
     return draft_of(problem, goal, solution, DESIGN.key)
+
+
+def _merged(problem: Problem) -> Floats:
+    """Return the posteriors of subset merging: a mechanism to start from, found in one pass."""
+    pool = Pool.of(problem.context, problem.notion)
+    groups = safe_subsets(pool, *pool.split())
+    columns = np.zeros((len(groups), len(problem.masses)))
+    for column, group in zip(columns, groups, strict=True):
+        column[group] = problem.masses[group]
+    posteriors: Floats = columns / columns.sum(axis=1, keepdims=True)
+    return posteriors
 
 
 def _completed(context: Context, notion: Notion, goal: Utility, **options: Any) -> Draft:

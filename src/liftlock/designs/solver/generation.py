@@ -67,14 +67,25 @@ class Solution:
 
 
 def generate(
-    masses: Floats, utility: Utility, oracle: Oracle, clock: Clock, *, floor: float = 0.0
+    masses: Floats,
+    utility: Utility,
+    oracle: Oracle,
+    clock: Clock,
+    *,
+    floor: float = 0.0,
+    first: Floats | None = None,
 ) -> Solution:
     """Find the cheapest decomposition of a prior into posteriors of the oracle's polytope.
 
     It never fails: the prior itself is a column, so releasing nothing is always an answer. An
-    interrupt (Ctrl-C) or the clock ends the search with the best decomposition so far.
+    interrupt (Ctrl-C) or the clock ends the search with the best decomposition so far. `first` are
+    posteriors of some mechanism that is known to be allowed, to be better than nothing from the
+    start.
     """
     search = _Search(masses, utility, oracle, clock, floor)
+    if first is not None:
+        search.accept(first, None)
+        search.solve()
     try:
         search.run()
     except KeyboardInterrupt:
