@@ -133,3 +133,11 @@ def test_rare_secrets_and_sets_of_priors_are_certified_too() -> None:
     ball = Ball.of(skewed, Fraction(1, 10**5))
     for context in (joint, ball):
         assert design(context, LIP("2"), utility="histogram", seconds=3.0).certificate.holds
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("utility", ["mutual-information", "histogram", "mean", "guess"])
+@pytest.mark.parametrize("radius", ["0", "0.000000001", "0.1"])
+def test_a_ball_whose_centre_has_zero_entries_is_certified(radius: str, utility: str) -> None:
+    ball = Ball.of(prior_of([5, 3, 0]), Fraction(radius))
+    assert design(ball, LIP("1"), utility=utility, seconds=0.5).certificate.holds

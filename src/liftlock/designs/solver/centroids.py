@@ -13,6 +13,7 @@ first, and the points found there start the search on all of them.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.box import Box, Variance
@@ -25,6 +26,8 @@ from liftlock.utility.mean import Mean
 _FIRST = 10
 _ROUNDS = 14
 _COARSE = 120
+
+_COARSE_SECONDS = 15.0
 
 _PATIENCE = 60.0
 """Seconds after which a search without a time limit ends with the gap that it has proved."""
@@ -69,10 +72,31 @@ class _Search:
         groups = np.array_split(order, _COARSE)
         masses = np.array([self.masses[group].sum() for group in groups])
         means = np.array([self.masses[group] @ self.points[group] for group in groups]) / masses
-        coarse = _Search(masses, means, self.lower, self.upper, Clock(gap=1e-5))
+        seconds = min(0.25 * self.clock.left, _COARSE_SECONDS)
+        coarse = _Search(masses, means, self.lower, self.upper, Clock(gap=1e-5, seconds=seconds))
         coarse.run(np.linspace(*coarse.shape.ends, _FIRST))
+        self._adopt(coarse, groups, means)
         shift = float(means[0] - coarse.points[0])
         return coarse.best[0] @ coarse.points + shift
+
+    def _adopt(self, coarse: _Search, groups: list[npt.NDArray[np.intp]], means: Floats) -> None:
+        """Start from a solution for joined neighbours: all of a group answer alike.
+
+        Its lifts are those of the group, so it keeps every limit; its prices, read between the
+        groups, already prove something.
+        """
+        group = np.empty(len(self.masses), dtype=np.intp)
+        for place, members in enumerate(groups):
+            group[members] = place
+        columns, weights, _ = coarse.best
+        spread = (columns / coarse.masses)[:, group] * self.masses
+        spread /= spread.sum(axis=1, keepdims=True)
+        cost = float(weights @ self._variances(spread))
+        if cost < self.best[2]:
+            self.best = (spread, weights, cost)
+        if coarse.centre is not None:
+            self._prove(np.interp(self.points, means, coarse.centre))
+            self._tell()
 
     def run(self, places: Floats) -> None:
         while self.reference > 0 and self.gap > self.clock.gap and self.rounds < _ROUNDS:
