@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,9 @@ _ONE_PRIOR = {
     "intervals": "one prior in the middle of the intervals",
     "ball": "the centre of the ball",
 }
+_MORE_BLEND = Fraction(1, 256)
+_TINY_ROOM = 1e-6
+"""Where lifts may move by less than this, rounding alone can ask for any blend."""
 _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
@@ -77,7 +81,13 @@ def design(
         locked = lock_channel(draft, notion, order.whole, bits=bits)
     except NotCertified as refusal:
         if order.entry.keeps and not options.get("as_published"):
-            raise
+            if bits < DEFAULT_BITS or not isinstance(draft, Draft):
+                raise
+            # The units of a table may be coarse for so small a budget, or for so rare an output.
+            most = Fraction(1) if order.room < _TINY_ROOM else _MORE_BLEND
+            locked = lock_channel(draft, notion, order.whole, bits=bits, most_blend=most)
+            said = f"blended with weight {float(locked.blend):.2g} to keep the budget once rounded"
+            return order.mechanism(replace(draft, remarks=(*draft.remarks, said)), locked)
         true, _ = true_guarantee(rounded(draft, bits=bits), notion, order.whole)
         raise NotCertified(
             refusal.certificate, f"{true}; to make it under that: {_AS_PUBLISHED}"
@@ -199,6 +209,15 @@ class _Order:
         except NotDefined:
             return False
         return 1.0 in (lower, upper, ratio)
+
+    @property
+    def room(self) -> float:
+        """How far lifts may be from 1, on the narrower side."""
+        try:
+            lower, upper, ratio = limits(self.notion)
+        except NotDefined:
+            return 1.0
+        return min(1.0 - lower, upper - 1.0, np.inf if ratio is None else ratio - 1.0)
 
     def constant(self) -> Draft:
         """Return the mechanism that says nothing; where the secret is X itself, none is better.

@@ -203,3 +203,12 @@ def test_a_set_of_priors_says_whose_utility_it_is(context: Any, words: str) -> N
     made = design(context, ll.LIP("1"), method="k-rr")
     assert made.origin is not None
     assert f"the utility is that under {words}" in made.origin.remarks
+
+
+@pytest.mark.parametrize("epsilon", ["1e-7", "1e-9", "1e-11", "1e-13"])
+def test_tiny_budgets_are_kept_by_mixing_as_much_as_it_takes(epsilon: str) -> None:
+    joint = ll.Joint.from_counts({"u": {"a": 5, "b": 1, "c": 3}, "v": {"a": 2, "b": 4, "c": 3}})
+    for context in (joint, ll.Prior.from_counts({"a": 5, "b": 1, "c": 300})):
+        for method in ("optimal", "subset-merging"):
+            made = ll.design(context, ll.LIP(epsilon), method=method)
+            assert made.certificate.holds

@@ -120,8 +120,6 @@ def joined(problem: Problem, utility: Utility, matrix: Floats) -> Joined:
         gone = need > _level(need, weights)
         if not gone.any():
             break
-        if gone.all():
-            gone[int(np.argmax(weights))] = False
         staying = kept[~gone]
         for place in kept[gone]:
             partner = _partner(problem.masses, utility, matrix, int(place), staying)
@@ -133,12 +131,15 @@ def joined(problem: Problem, utility: Utility, matrix: Floats) -> Joined:
 
 
 def _level(need: Floats, weights: Floats) -> float:
-    """Return the blend t for which t and the probability of what needs more are least together."""
+    """Return the blend t for which t and the probability of what needs more are least together.
+
+    Where every output needs much, joining them does not help: infinity.
+    """
     order = np.argsort(need, kind="stable")
     rest = np.concatenate([np.cumsum(weights[order][::-1])[::-1][1:], [0.0]])
     total = np.where(need[order] <= _MOST, need[order] + rest, np.inf)
     best = int(np.argmin(total))
-    return float(need[order][best]) if np.isfinite(total[best]) else -1.0
+    return float(need[order][best]) if np.isfinite(total[best]) else np.inf
 
 
 def _partner(
