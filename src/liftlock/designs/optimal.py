@@ -48,6 +48,9 @@ How = Literal["auto", "generation", "enumeration"]
 _MANY, _MANY_POINTS = 250, 120
 """Beyond so many symbols of X itself, linear programmes over posteriors are too slow."""
 
+_ENUMERATE_RAREST = 1e-6
+"""Listing tells vertices apart by their distance, which rarer symbols would be lost in."""
+
 _ENUMERATE, _ENUMERATE_CELLS, _ENUMERATE_MOST = 8, 128, 8000
 """Up to so many symbols, or cells of a joint, extreme posteriors are listed, if they are not more
 than so many: the quickest way, and nothing needs compiling."""
@@ -163,9 +166,13 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
     symbols = len(problem.masses)
     if how == "enumeration":
         return ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
-    if how == "auto" and (
-        symbols <= _ENUMERATE
-        or (problem.given is not None and problem.given.size <= _ENUMERATE_CELLS)
+    if (
+        how == "auto"
+        and problem.masses.min() > _ENUMERATE_RAREST
+        and (
+            symbols <= _ENUMERATE
+            or (problem.given is not None and problem.given.size <= _ENUMERATE_CELLS)
+        )
     ):
         try:
             vertices = enumerate_vertices(half_spaces(problem), symbols, _ENUMERATE_MOST)
