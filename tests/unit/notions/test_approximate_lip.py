@@ -70,7 +70,7 @@ def test_the_witness_attains_delta(case: Case, ratio: Fraction, form: str) -> No
 
 @given(ANY, RATIOS)
 def test_the_three_forms_are_ordered(case: Case, ratio: Fraction) -> None:
-    # The order stated in the module, and in math.md section 1.
+    # The order stated in the module.
     def5, ediv, joint = (
         approximate_lip.measure(case.channel, case.context, f"ln {ratio}", form).value.lower
         for form in FORMS
@@ -164,7 +164,7 @@ def test_families_protect_the_union_of_the_supports(
 
 
 def test_a_leak_spread_over_many_outputs_is_seen() -> None:
-    # math.md, 000 eq. (4): Y = (X, one of 100 tags), eps .5. Output by output delta would be
+    # 000 eq. (4): Y = (X, one of 100 tags), eps .5. Output by output delta would be
     # .005; in truth Y reveals X.
     rows = [
         [Fraction(1, 100) if y // 100 == x else Fraction(0) for y in range(200)] for x in range(2)
@@ -175,7 +175,7 @@ def test_a_leak_spread_over_many_outputs_is_seen() -> None:
 
 
 def test_the_counterexample_to_000_corollary_3() -> None:
-    # math.md: Def 5 with eps 1, delta .01 holds; LDP at 2 eps needs .0543656.
+    # Def 5 with eps 1, delta .01 holds; LDP at 2 eps needs .0543656.
     E = Fraction("2.718281828459045")
     q = Fraction(2, 100) * E
     channel = make_channel([[q, 1 - q], [Fraction(0), Fraction(1)]])

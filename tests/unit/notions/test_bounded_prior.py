@@ -104,7 +104,7 @@ def test_over_all_priors_it_is_ldp(case: tuple[Rows, Channel]) -> None:
 
 
 def test_disjoint_supports_make_the_identity_infinite() -> None:
-    # math.md, 000 Lemma 2: 0-LIP under each of the two priors, infinite under a mixture.
+    # 000 Lemma 2: 0-LIP under each of the two priors, infinite under a mixture.
     ends = [Prior.from_counts({"a": 1, "b": 0}), Prior.from_counts({"a": 0, "b": 1})]
     channel = Channel.identity("ab")
     for prior in ends:
@@ -113,7 +113,7 @@ def test_disjoint_supports_make_the_identity_infinite() -> None:
 
 
 def test_published_intervals_leak_more_than_they_say() -> None:
-    # math.md, 000: [.1, .2], eps 1, q01 = b/(b-a+E): leaks 1.64075.
+    # 000: [.1, .2], eps 1, q01 = b/(b-a+E): leaks 1.64075.
     E = Fraction("2.718281828459045")
     a, b = Fraction(1, 10), Fraction(1, 5)
     up, down = b / (b - a + E), (1 - a) / (b - a + E)

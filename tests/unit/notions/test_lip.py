@@ -69,7 +69,7 @@ def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
 
 
 def test_the_published_randomised_response_leaks_more_than_it_says() -> None:
-    # math.md, 000 eq. (19): P = (.1, .2, .7), eps 1 leaks 1.90048. A rational E close to e.
+    # 000 eq. (19): P = (.1, .2, .7), eps 1 leaks 1.90048. A rational E close to e.
     E = Fraction("2.718281828459045")
     prior = [Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)]
     rows = [[p / E + (1 - 1 / E) * (x == y) for y, p in enumerate(prior)] for x in range(3)]

@@ -73,7 +73,7 @@ def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
 
 
 def test_a_small_leakage_beside_an_infinite_lip() -> None:
-    # math.md, 000 Thm 3: W = [[.999, .001], [1, 0]] uniform has MIL .001.
+    # 000 Thm 3: W = [[.999, .001], [1, 0]] uniform has MIL .001.
     channel = Channel.from_rows({"a": {0: "0.999", 1: "0.001"}, "b": {0: 1, 1: 0}})
     assert maximal_leakage.measure(channel, Prior.uniform("ab")).ratio == Fraction(1001, 1000)
 
