@@ -40,7 +40,7 @@ from liftlock.utility.utility import (
 _LISTED = 5
 _PEOPLE = 4096
 _ONLY_EXACT = (
-    "a budget of 0 leaves no room for rounding, so nothing is released; "
+    "a budget of 0, or nearly so, leaves no room for rounding, so nothing is released; "
     "a tiny one, such as 1e-9, may allow much more"
 )
 _ONE_PRIOR = {
@@ -81,7 +81,10 @@ def design(
         locked = lock_channel(draft, notion, order.whole, bits=bits)
     except NotCertified as refusal:
         if order.entry.keeps and not options.get("as_published"):
-            if bits < DEFAULT_BITS or not isinstance(draft, Draft):
+            if bits < DEFAULT_BITS:
+                few = f"{refusal.smallest}, of this very table; or round less, with more bits"
+                raise NotCertified(refusal.certificate, few) from None
+            if not isinstance(draft, Draft):
                 raise
             # The units of a table may be coarse for so small a budget, or for so rare an output.
             most = Fraction(1) if order.room < _TINY_ROOM else _MORE_BLEND

@@ -545,6 +545,13 @@ def read_joint(path: str | Path) -> Joint:
             )
         return context
     sheet = _parse_sheet(place, text)
+    if len(sheet.header) < 3:
+        raise FileError(
+            "a joint with only one input",
+            where=str(place),
+            value=",".join(sheet.header),
+            remedy="its columns are inputs and its rows secrets; a prior is given as --prior",
+        )
     secrets = _labels(sheet)
     inputs = Alphabet.of(sheet.header[1:])
     numbers = [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from liftlock.channel import Channel, Table, check_format
 from liftlock.context import Context, Joint, context_from_data
-from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.draft import Draft, FormDraft, gap_text
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.numbers import exact
@@ -72,7 +72,7 @@ class Origin:
         if self.gap is None or self.bound is None:
             return ""
         # Bounds are floats: less than this is not worth a claim.
-        return f"proved within {max(self.gap, _CLOSEST):.2g} of the optimum"
+        return f"proved within {gap_text(max(self.gap, _CLOSEST))} of the optimum"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,19 @@ from liftlock.forms import SupportChannel
 
 SUM_TOLERANCE = 1e-6
 NEGATIVE_TOLERANCE = 1e-9
+
+
+def gap_text(gap: float) -> str:
+    """Write a gap with two digits, rounded up: what is printed was proved.
+
+    >>> gap_text(0.46498), gap_text(5e-7), gap_text(0.0)
+    ('0.47', '5e-07', '0')
+    """
+    short = f"{gap:.2g}"
+    if float(short) < gap:
+        unit = 10.0 ** (math.floor(math.log10(gap)) - 1)
+        short = f"{gap + unit / 2:.2g}"
+    return short
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft, Optimality
+from liftlock.designs.draft import Draft, Optimality, gap_text
 from liftlock.designs.lock import representative
 from liftlock.designs.merging import Pool
 from liftlock.designs.problem import Problem, supported
@@ -38,7 +38,7 @@ _ASSIGN = 300_000
 
 _ZERO_BUDGET = "a budget of 0 allows nothing to be said: the output is constant"
 _EXACT_BUDGET = (
-    "a budget of 0 leaves no room for rounding: the output is constant; "
+    "a budget of 0, or nearly so, leaves no room for rounding: the output is constant; "
     "a tiny budget, such as 1e-9, may allow much more"
 )
 _NOTHING_BETTER = "nothing that the budget allows is better than no release: the output is constant"
@@ -87,6 +87,8 @@ def optimal(
     >>> round(draft.optimality.reference - draft.optimality.cost, 10)  # H(X) - H(X | Y)
     0.1977374041
     """
+    if how not in get_args(How):
+        raise InputError("unknown way", value=how, remedy=f"use {', '.join(get_args(How))}")
     problem = Problem.of(context, notion)
     goal = utility if utility is not None else MutualInformation()
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
@@ -232,7 +234,7 @@ def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -
     )
     remarks = kept.remarks()
     if solution.stopped:
-        remarks.append(f"stopped early, with a proved gap of {proof.gap:.2g}")
+        remarks.append(f"stopped early, with a proved gap of {gap_text(proof.gap)}")
     return Draft.of(
         problem.inputs,
         outputs,

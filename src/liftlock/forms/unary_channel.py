@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
-from liftlock.errors import RowError
+from liftlock.errors import InputError, RowError
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import as_integers
 from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
@@ -169,6 +169,11 @@ class UnaryChannel(SupportChannel):
         packed = self.checked(reports)
         counts = np.zeros(packed.shape[1] * 8, dtype=np.int64)
         count_bits(packed, counts)
+        if counts[len(self.inputs) :].any():
+            raise InputError(
+                "a report has bits beyond the last symbol",
+                remedy=f"there are {len(self.inputs)} symbols: is it another channel's report?",
+            )
         return counts[: len(self.inputs)]
 
     def supported(self, reports: Reports) -> npt.NDArray[np.bool_]:

@@ -297,7 +297,7 @@ JOINTS = [
     case("other_inputs", "s,x,z\nu,1,2\n", "'y' only in channel.csv, 'z' only in context.csv"),
     case("secret_twice", "s,x,y\nu,1,2\nu,1,2\n", "context.csv, lines 2 and 3: 'u'"),
     case("input_twice", "s,x,x\nu,1,2\n", "context.csv, line 1, columns 2 and 3: 'x'"),
-    case("prior", "label,count\nx,1\ny,2\n", "only in context.csv", "exchange rows"),
+    case("prior", "label,count\nx,1\ny,2\n", "a joint with only one input", "--prior"),
     case(
         "json_prior", '{"kind": "prior", "labels": ["x"], "counts": [1]}', "not a joint", '"kind"'
     ),

@@ -10,6 +10,7 @@ import pytest
 import liftlock as ll
 from liftlock.designs.optimal import optimal
 from liftlock.designs.problem import Problem
+from liftlock.errors import InputError
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.notion import Notion
 from liftlock.utility import Own, make_utility, mean_cost
@@ -143,3 +144,20 @@ def test_a_cost_of_ones_own() -> None:
     draft = optimal(RARE, ll.LIP("1"), utility=gini)
     assert draft.optimality is not None
     assert draft.optimality.cost == pytest.approx(0.3287611726, abs=1e-9)
+
+
+def test_an_unknown_way_is_refused() -> None:
+    with pytest.raises(InputError, match="use auto, generation, enumeration"):
+        optimal(RARE, ll.LIP("1"), how="magic")  # type: ignore[arg-type]
+
+
+def test_very_many_secrets_do_not_exhaust_the_memory() -> None:
+    # Open boxes hold an inverse of the rows each, so their number must follow from their size.
+    rng = np.random.default_rng(0)
+    joint = ll.Joint.from_rows(
+        ll.Alphabet.of(range(120)),
+        ll.Alphabet.of(range(10)),
+        rng.integers(1, 99, (120, 10)).tolist(),
+    )
+    draft = optimal(joint, ll.LIP("0.3"), how="generation", seconds=3.0)
+    assert ll.lock(draft, ll.LIP("0.3"), joint).certificate.holds

@@ -89,3 +89,9 @@ def test_notions_that_need_a_table() -> None:
     assert set(result.readings) == {"lip", "eps_lower", "eps_upper", "ldp"}
     assert result.to_data()["outputs"] == "2^64"
     assert LIP("1").smallest(large, Prior.uniform(range(64))).startswith("lip=0.9")
+
+
+def test_bits_beyond_the_last_symbol_are_refused() -> None:
+    channel = UnaryChannel.of("abc", own=2, other=1, bits=2)
+    with pytest.raises(InputError, match="bits beyond the last symbol"):
+        channel.support(np.array([[255]], dtype=np.uint8))

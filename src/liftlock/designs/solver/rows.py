@@ -50,6 +50,8 @@ _MANY = 30
 """From so many inputs on, each coordinate has a region of its own in a proof."""
 _SLOTS = 100_000
 """Boxes of one region kept open at a time."""
+_MEMORY = 1 << 30
+"""Bytes that the open boxes of one region may take."""
 _CELLS = 20_000_000
 """No more entries than this are written out for new columns at once."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
@@ -283,6 +285,10 @@ class RowsOracle:
         each = 2 if separate else 50
         vertices = np.zeros((0, self.inputs))
 
+        size = programme.matrix.shape[1]
+        per_box = 8 * (len(programme.right) ** 2 + 4 * size) + size
+        room = int(min(_SLOTS, max(64, _MEMORY // per_box)))
+
         def bound(task: tuple[Numbers, int]) -> None:
             chosen, budget = task
             part = np.full(len(chosen), -np.inf)
@@ -291,7 +297,7 @@ class RowsOracle:
             branch.bound_regions(
                 programme.matrix, programme.right, programme.scales, programme.lower, self._reach,
                 programme.limits, linear, self._kinds, goal, stars[chosen], cap - 1e-9,
-                self._vertices, budget, width, _SLOTS, each, found, counts, part, halt,
+                self._vertices, budget, width, room, each, found, counts, part, halt,
             )  # fmt: skip
             bounds[chosen] = np.maximum(bounds[chosen], part)
             points.append(found[: counts[0]])
