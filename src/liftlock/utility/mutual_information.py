@@ -36,7 +36,7 @@ class MutualInformation:
 
     def shown(self, cost: float, masses: Floats) -> float:
         """Return H(X) - H(X | Y)."""
-        return float(entropy(masses)) - cost
+        return max(float(entropy(masses)) - cost, 0.0)  # never below 0, but for rounding
 
 
 def entropy(masses: Floats) -> Floats:
