@@ -132,13 +132,16 @@ class _Search:
         while True:
             mixture = self.solve()
             if self.gap <= self.clock.gap:
+                self.stopped = False
                 return
             if self.clock.elapsed > _SEARCHING * (self.clock.elapsed + self.clock.left):
                 # What is left of the time is for a proof, which any prices allow.
                 self.stopped = True
                 self.tell("proving")
-                self.prove(mixture)
-                return
+                columns = self.prove(mixture)
+                if self.clock.left <= 0 or not self.accept(columns, mixture.duals):
+                    return
+                continue
             self.tell("searching")
             active = self.master.columns(mixture.weights > 0)
             found = self.oracle.search(mixture.duals, active, self.clock)
