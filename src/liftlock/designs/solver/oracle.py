@@ -77,8 +77,8 @@ class Oracle(Protocol):
     Columns are posteriors v >= 0 with sum 1, one for each *row* of an array; what is returned lies
     in the polytope to 1e-11 and should be vertices (the solver costs them itself).
 
-    An oracle may have two attributes more: `known_bound`, a lower bound of the optimum that it knows
-    without any search, and `wild_prices`, true if the prices of the first rounds must be boxed.
+    An oracle may have two attributes more: `known_bound`, a lower bound of the optimum that it
+    knows without any search, and `wild_prices`, true if the first prices must be boxed.
     """
 
     def start(self) -> Floats:
