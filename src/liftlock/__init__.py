@@ -11,12 +11,12 @@ print(ll.audit(mechanism.channel, prior).worst_case())
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from liftlock import designs, notions, utility
+from liftlock import designs, line, notions, utility
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.comparison import compare
 from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designing import design, design_as_published
+from liftlock.designing import best, design, design_as_published
 from liftlock.designs import Draft
 from liftlock.errors import (
     InputError,
@@ -74,6 +74,7 @@ __all__ = [
     "UnprotectedInput",
     "__version__",
     "audit",
+    "best",
     "compare",
     "design",
     "design_as_published",
@@ -81,6 +82,7 @@ __all__ = [
     "exact",
     "implied",
     "lift_table",
+    "line",
     "lock",
     "measured",
     "notions",

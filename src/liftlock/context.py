@@ -27,6 +27,7 @@ from liftlock.errors import CountError, LabelError
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Integers, as_integers, multiply
 from liftlock.exact.numbers import exact, exact_probability
+from liftlock.line.grid import GridPrior
 from liftlock.prior import Prior, common_integers, integers_from_json, sorted_labels
 
 
@@ -495,6 +496,8 @@ def context_from_data(data: Any) -> Context:
     kind = data.get("kind") if isinstance(data, dict) else None
     if kind == "prior":
         return Prior.from_json(data)
+    if kind == "grid":
+        return GridPrior.from_json(data)
     if kind == "joint":
         rows = data.get("counts")
         if not isinstance(rows, list):
@@ -517,7 +520,7 @@ def context_from_data(data: Any) -> Context:
     raise CountError(
         "unknown kind of context",
         value=kind,
-        remedy="known kinds are prior, joint, family, intervals and ball",
+        remedy="known kinds are prior, grid, joint, family, intervals and ball",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -16,13 +16,25 @@ from liftlock.designs.draft import Draft, FormDraft, Optimality
 from liftlock.designs.lock import Locked, LockedForm, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.problem import limits, supported
-from liftlock.designs.registry import Design, check_fits, check_options, find_design, kind_of
-from liftlock.errors import InputError, NotCertified, NotDefined
+from liftlock.designs.readings import with_readings
+from liftlock.designs.registry import (
+    Design,
+    check_fits,
+    check_options,
+    find_design,
+    kind_of,
+    option_names,
+)
+from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
 from liftlock.mechanism import Mechanism, Origin
 from liftlock.notions.alip import ALIP, MaxLift, extremes, lower_reading, upper_reading
+from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions.approximate_ldp import measure as measure_approximate_ldp
+from liftlock.notions.approximate_lip import ApproximateLIP, DeltaCurve
 from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.notion import Notion, safe_text
@@ -55,18 +67,25 @@ _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
 def design(
-    context: Context,
+    context: Context | LinePrior,
     notion: Notion,
     *,
-    utility: str | Utility = "mutual-information",
-    method: str = "optimal",
+    utility: str | Utility | None = None,
+    method: str | None = None,
     bits: int = DEFAULT_BITS,
+    cells: int | None = None,
+    spacing: str | None = None,
     **options: Any,
 ) -> Mechanism:
     """Design a mechanism for a context, prove it, and say how good it is.
 
     Inputs that cannot occur are left out, and a remark says so. What the method proposes is locked:
     rounded to integers and audited exactly, so a mechanism that is returned keeps the notion.
+
+    Without a method it is the optimum, where one is known for the notion, else the best of all
+    that fit. Without a utility it is mutual information, or for a prior on the line the squared
+    error. A prior on the line is cut into `cells` (512) of equal mass, or equal width if `spacing`
+    is ``width``.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.prior import Prior
@@ -75,22 +94,28 @@ def design(
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
     (True, 0.4432)
     """
+    context = cut(context, cells, spacing)
+    if method is None:
+        if notion.name not in DESIGNS["optimal"].notions:
+            return best(context, notion, utility=utility, bits=bits, **options)
+        method = "optimal"
     order = _Order.of(context, notion, utility, method, options)
     draft = order.constant() if order.nothing_allowed else order.draft()
     try:
         locked = lock_channel(draft, notion, order.whole, bits=bits)
     except NotCertified as refusal:
-        if order.entry.keeps and not options.get("as_published"):
+        softens = isinstance(draft, Draft) and not draft.faithful
+        if order.entry.keeps and not options.get("as_published") and softens:
             if bits < DEFAULT_BITS:
                 few = f"{refusal.smallest}, of this very table; or round less, with more bits"
                 raise NotCertified(refusal.certificate, few) from None
-            if not isinstance(draft, Draft):
-                raise
             # The units of a table may be coarse for so small a budget, or for so rare an output.
             most = Fraction(1) if order.room < _TINY_ROOM else _MORE_BLEND
             locked = lock_channel(draft, notion, order.whole, bits=bits, most_blend=most)
             said = f"blended with weight {float(locked.blend):.2g} to keep the budget once rounded"
             return order.mechanism(replace(draft, remarks=(*draft.remarks, said)), locked)
+        if not isinstance(draft, Draft) and order.entry.keeps:
+            raise
         true, _ = true_guarantee(rounded(draft, bits=bits), notion, order.whole)
         raise NotCertified(
             refusal.certificate, f"{true}; to make it under that: {_AS_PUBLISHED}"
@@ -98,13 +123,116 @@ def design(
     return order.mechanism(draft, locked)
 
 
-def design_as_published(
-    context: Context,
+def best(
+    context: Context | LinePrior,
     notion: Notion,
     *,
-    utility: str | Utility = "mutual-information",
+    utility: str | Utility | None = None,
+    bits: int = DEFAULT_BITS,
+    cells: int | None = None,
+    spacing: str | None = None,
+    watch: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Mechanism:
+    """Make every mechanism that fits, and return the best of those that could be certified.
+
+    Options go to those methods that take them. A remark says how the others did.
+
+    >>> from liftlock.notions.approximate_lip import ApproximateLIP
+    >>> from liftlock.prior import Prior
+    >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
+    >>> best(prior, ApproximateLIP("1", "0.05")).certificate.guarantee
+    'lip_ediv(epsilon=1, delta=0.05)'
+    """
+    context = cut(context, cells, spacing)
+    kind = kind_of(context)
+    entries = [
+        entry
+        for entry in DESIGNS.values()
+        if entry.keeps and notion.name in entry.notions and kind in entry.contexts
+    ]
+    known = {name for entry in entries for name in option_names(entry)}
+    for name in options:
+        if name not in known:
+            raise InputError(
+                "no method that fits has an option of this name",
+                value=name,
+                remedy=f"they take {', '.join(sorted(known)) or 'none'}",
+            )
+    found: list[Mechanism] = []
+    refused: list[tuple[str, LiftlockError]] = []
+    for entry in entries:
+        if watch is not None:
+            watch(f"trying {entry.key}")
+        chosen = {name: value for name, value in options.items() if entry.accepts(name)}
+        try:
+            found.append(
+                design(context, notion, utility=utility, method=entry.key, bits=bits, **chosen)
+            )
+        except LiftlockError as error:
+            refused.append((entry.key, error))
+    if not found:
+        if refused:
+            raise refused[0][1]
+        raise NotDefined(
+            "designing",
+            f"the notion {notion.name} for {context.describe()}",
+            f"design for {', '.join(DESIGNS['optimal'].notions)}",
+        )
+    goal = _goal(utility, context)
+    larger = (
+        make_utility(goal, context.inputs) if isinstance(goal, str) else goal
+    ).larger_is_better
+    ordered = sorted(found, key=_objective, reverse=larger)
+    others = [
+        f"{each.origin.method} {each.origin.objective:.6g}" for each in ordered[1:] if each.origin
+    ]
+    chosen_one = ordered[0]
+    assert chosen_one.origin is not None
+    if not others:
+        return chosen_one
+    said = f"the best of {len(ordered)} that could be certified; others: {', '.join(others)}"
+    origin = replace(chosen_one.origin, remarks=(*chosen_one.origin.remarks, said))
+    return replace(chosen_one, origin=origin)
+
+
+def _objective(mechanism: Mechanism) -> float:
+    assert mechanism.origin is not None
+    return mechanism.origin.objective
+
+
+def cut(
+    context: Context | LinePrior, cells: int | None = None, spacing: str | None = None
+) -> Context:
+    """Cut a prior on the line into cells; any other context is already finite."""
+    if isinstance(context, LinePrior):
+        return context.grid(
+            DEFAULT_CELLS if cells is None else cells, "mass" if spacing is None else spacing
+        )
+    if cells is not None or spacing is not None:
+        raise InputError(
+            "only a prior on the line is cut into cells",
+            value=context.describe(),
+            remedy="leave out cells and spacing",
+        )
+    return context
+
+
+def _goal(utility: str | Utility | None, context: Context) -> str | Utility:
+    if utility is not None:
+        return utility
+    return "mean" if isinstance(context, GridPrior) else "mutual-information"
+
+
+def design_as_published(
+    context: Context | LinePrior,
+    notion: Notion,
+    *,
+    utility: str | Utility | None = None,
     method: str,
     bits: int = DEFAULT_BITS,
+    cells: int | None = None,
+    spacing: str | None = None,
     **options: Any,
 ) -> Mechanism:
     """Make a mechanism exactly as a method proposes it, certified for what it truly guarantees.
@@ -119,6 +247,7 @@ def design_as_published(
     >>> design_as_published(prior, LIP("1"), method="safe-response").certificate.guarantee
     'alip(lower=0.2118577304, upper=1.0000000001)'
     """
+    context = cut(context, cells, spacing)
     if find_design(method, DESIGNS).accepts("as_published"):
         options = {"as_published": True} | options
     order = _Order.of(context, notion, utility, method, options)
@@ -133,11 +262,20 @@ def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tupl
 
     Lifts that fall to 0 leave no lower budget: then only the rise of beliefs is bounded.
     """
+    if isinstance(asked, ApproximateLIP):
+        curve = DeltaCurve.of(dense(channel), context, asked.form)
+        delta = safe_text(curve.delta(asked.epsilon).value)
+        true: Notion = ApproximateLIP(asked.epsilon, delta, asked.form)
+        return true, _said(asked, true)
+    if isinstance(asked, ApproximateLDP):
+        needed = measure_approximate_ldp(dense(channel), context, asked.epsilon)
+        true = ApproximateLDP(asked.epsilon, safe_text(needed.value))
+        return true, _said(asked, true)
     if isinstance(asked, LDP):
         leakage = measure_ldp(channel, context).value
         if leakage.is_infinite:
             raise _no_guarantee("an output that some secret never gives reveals it", asked)
-        true: Notion = LDP(safe_text(leakage))
+        true = LDP(safe_text(leakage))
         return true, _said(asked, true)
     found = extremes(channel, context)
     lower, upper = lower_reading(found).value, upper_reading(found).value
@@ -181,7 +319,7 @@ class _Order:
         cls,
         context: Context,
         notion: Notion,
-        utility: str | Utility,
+        utility: str | Utility | None,
         method: str,
         options: Mapping[str, Any],
     ) -> _Order:
@@ -195,11 +333,12 @@ class _Order:
             context, dropped = supported(context)
         if not isinstance(notion, LDP):
             whole = context
-        if isinstance(utility, str):
-            goal = make_utility(utility, context.inputs)
+        wanted = _goal(utility, context)
+        if isinstance(wanted, str):
+            goal = make_utility(wanted, context.inputs)
         else:
             places = [everything.index(label) for label in context.inputs.labels]
-            goal = restricted(utility, places, len(everything))
+            goal = restricted(wanted, places, len(everything))
         # A utility for other symbols is refused before any work is done.
         goal.costs(representative(context).floats()[None, :])
         return cls(entry, whole, context, notion, goal, dropped, options)
@@ -252,7 +391,11 @@ class _Order:
                 f"the method {self.entry.key} makes {type(made).__name__}, which is not one table",
                 remedy=f"call {self.entry.make.__module__}.{self.entry.make.__name__} itself",
             )
-        return self._widened(made) if isinstance(made, Draft) else made
+        if isinstance(made, FormDraft):
+            return made
+        if isinstance(self.context, GridPrior) and not self.entry.face_value:
+            return with_readings(made, self.context, self.goal)
+        return self._widened(made)
 
     @property
     def _model(self) -> int:
@@ -279,6 +422,8 @@ class _Order:
             if self.whole is not self.context:
                 said = f"they never occur, and would be answered like {like}"
             remarks.append(f"{said}: {shown}")
+        if isinstance(self.context, GridPrior):
+            remarks += _resolution(self.context)
         if isinstance(self.context, PriorSet):
             remarks.append(f"the utility is that under {_ONE_PRIOR[kind_of(self.context)]}")
         if _is_constant(locked.channel) and not any("constant" in text for text in remarks):
@@ -320,6 +465,19 @@ class _Order:
             nothing=value_of_nothing(goal, masses),
             truth=value_of_truth(goal, masses),
         )
+
+
+def _resolution(prior: GridPrior) -> list[str]:
+    """Say how finely the line was cut, what that costs, and what lies outside."""
+    said = [prior.grid.describe()]
+    masses = prior.floats()
+    whole = float(masses @ prior.points**2 - (masses @ prior.points) ** 2) + prior.inner_variance
+    said.append(
+        f"cutting adds {prior.inner_variance:.3g} to the squared error, "
+        f"{100 * prior.inner_variance / whole:.2g} % of the variance of X"
+    )
+    clamped = prior.grid.clamped()
+    return [*said, clamped] if clamped else said
 
 
 def _is_constant(channel: AnyChannel) -> bool:

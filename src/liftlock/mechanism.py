@@ -8,16 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+
+import numpy as np
 
 from liftlock.channel import Channel, Table, check_format
 from liftlock.context import Context, Joint, context_from_data
 from liftlock.designs.draft import Draft, FormDraft, gap_text
 from liftlock.designs.lock import lock as lock_channel
+from liftlock.designs.lock import representative
+from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import SupportChannel, any_channel_from_data
+from liftlock.line.grid import GridPrior
 from liftlock.notions.audit import Audit, audit
 from liftlock.notions.certificate import Certificate, check_certificate_data
 from liftlock.notions.crowd_mass import measure as measure_crowd
@@ -25,8 +30,9 @@ from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import make_notion
 from liftlock.prior import Prior
-from liftlock.sampling.release import release, simulate
+from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
 from liftlock.storage import located, read_json, shaped, write_atomically
+from liftlock.utility.mean import points_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -112,6 +118,18 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Accuracy:
+    """The error of released numbers taken at face value: mean absolute, and mean squared.
+
+    The absolute error is that of the numbers that cells stand for; the grid adds at most the mean
+    deviation inside a cell.
+    """
+
+    absolute: float
+    squared: float
+
+
+@dataclass(frozen=True)
 class Mechanism:
     """What a user holds: the exact table, the proof, and what the proof assumes.
 
@@ -161,15 +179,74 @@ class Mechanism:
     def release(self, values: Sequence[Any]) -> list[Any] | npt.NDArray[Any]:
         """Randomise values with the operating system's entropy. Ask each person once.
 
-        Encodings give rows of packed bytes.
+        Encodings give rows of packed bytes. A mechanism on a grid takes numbers and gives numbers;
+        those outside the domain count as its nearer end.
         """
+        if isinstance(self.context, GridPrior):
+            return self._numbers(release_codes(self.table, self._cells(values)), values)
         return release(self.channel, values)
 
     def simulate(
         self, values: Sequence[Any], *, seed: SupportsIndex | str
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
+        if isinstance(self.context, GridPrior):
+            drawn = simulate_codes(self.table, self._cells(values), seed=seed)
+            return self._numbers(drawn, values)
         return simulate(self.channel, values, seed=seed)
+
+    def _cells(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
+        """Return the rows of the table that numbers belong to."""
+        prior = self.context
+        assert isinstance(prior, GridPrior)
+        codes = prior.grid.encode(values)
+        if self.table.inputs.labels == prior.inputs.labels:
+            return codes
+        rows = prior.inputs.order_of(self.table.inputs, whose="the prior", other_name="the channel")
+        return rows[codes]
+
+    def _numbers(
+        self, codes: npt.NDArray[Any], values: Sequence[Any]
+    ) -> list[float] | npt.NDArray[Any]:
+        """Return the numbers that outputs stand for: an array for an array, else a list."""
+        numbers: npt.NDArray[np.float64] = points_of(self.table.outputs, "release")[codes]
+        if hasattr(values, "dtype"):
+            return numbers
+        plain: list[float] = numbers.tolist()
+        return plain
+
+    def readings(self, best: Literal["mean", "median"] = "mean") -> npt.NDArray[np.float64]:
+        """Return the best guess of X for each output: the posterior mean, or the median.
+
+        The mean has the least squared error of all, the median the least absolute error. Outputs of
+        added noise are released at face value; these are the numbers to replace them with.
+
+        >>> from liftlock.notions.lip import LIP
+        >>> from liftlock.prior import Prior
+        >>> draft = Draft.of([0, 1], [0, 1], [[0.7, 0.3], [0.3, 0.7]])
+        >>> lock(draft, LIP("1"), Prior.uniform([0, 1])).readings().round(6).tolist()
+        [0.3, 0.7]
+        """
+        if best not in ("mean", "median"):
+            raise InputError("unknown reading", value=best, remedy="use mean or median")
+        read = posterior_means if best == "mean" else posterior_medians
+        return read(self.table.floats(), *self._inputs())
+
+    def _inputs(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the masses of the table's inputs, and the numbers they stand for."""
+        prior = representative(self.context).reordered(self.table.inputs)
+        return prior.floats(), points_of(prior.inputs, "readings")
+
+    def accuracy(self) -> Accuracy:
+        """Return how far released numbers are from the truth, on average over the prior."""
+        masses, points = self._inputs()
+        numbers = points_of(self.table.outputs, "accuracy")
+        joint = self.table.floats() * masses[:, None]
+        apart = np.abs(points[:, None] - numbers)
+        squared = float((joint * apart**2).sum())
+        if isinstance(self.context, GridPrior):
+            squared += self.context.inner_variance
+        return Accuracy(float((joint * apart).sum()), squared)
 
     def audit(self, **options: Any) -> Audit:
         """Measure every notion in the mechanism's own context."""

@@ -91,6 +91,8 @@ class Draft:
     optimality: Optimality | None = None
     remarks: tuple[str, ...] = ()
     """What a user should know of how it was made, one sentence each."""
+    faithful: bool = False
+    """Whether it is somebody's formula, to be locked as it is or refused, never softened."""
 
     @classmethod
     def of(
@@ -102,12 +104,13 @@ class Draft:
         method: str = "",
         optimality: Optimality | None = None,
         remarks: Iterable[str] = (),
+        faithful: bool = False,
     ) -> Draft:
         """Make a draft from labels and a matrix, one row for each input."""
         rows = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
         columns = outputs if isinstance(outputs, Alphabet) else Alphabet.of(outputs)
         array = np.array(matrix, dtype=np.float64)
-        return cls(rows, columns, array, method, optimality, tuple(remarks))
+        return cls(rows, columns, array, method, optimality, tuple(remarks), faithful)
 
     @classmethod
     def from_rows(cls, rows: Mapping[Any, Mapping[Any, float]]) -> Draft:

@@ -42,6 +42,8 @@ class Design:
     """Whether every draft keeps the budget that was asked for."""
     prior_free: bool = False
     """Whether it treats every input alike, also those that the prior calls impossible (LDP)."""
+    face_value: bool = False
+    """Whether its outputs on a grid are numbers to be taken as they are, as added noise gives."""
     options: Mapping[str, str] | None = None
     """Options of its own: name and meaning."""
 

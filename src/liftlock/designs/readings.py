@@ -1,0 +1,62 @@
+"""Readings: the number that an output of a numeric mechanism stands for, so that it can be used."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet
+from liftlock.designs.draft import Draft
+from liftlock.exact.integers import Floats
+from liftlock.line.grid import GridPrior, number_labels
+from liftlock.utility.utility import Utility
+
+_FEW_DIGITS = 1e-3
+"""Readings are rounded to this share of the typical distance between neighbours."""
+
+
+def posterior_means(matrix: Floats, masses: Floats, points: Floats) -> Floats:
+    """Return E[X | Y = y] for each output: the reading with the least squared error."""
+    joint = matrix * masses[:, None]
+    means: Floats = (points @ joint) / joint.sum(axis=0)
+    return means
+
+
+def posterior_medians(matrix: Floats, masses: Floats, points: Floats) -> Floats:
+    """Return the median of X given each output: the reading with the least absolute error."""
+    order = np.argsort(points)
+    rising = np.cumsum((matrix * masses[:, None])[order], axis=0)
+    half = 0.5 * rising[-1]
+    places = (rising < half).sum(axis=0)
+    medians: Floats = points[order][np.minimum(places, len(points) - 1)]
+    return medians
+
+
+def with_readings(draft: Draft, prior: GridPrior, utility: Utility) -> Draft:
+    """Label each output with the number it stands for, in ascending order.
+
+    That number is the posterior mean; for absolute errors the posterior median. Outputs with the
+    same number are joined when the utility cannot tell them apart, as it then loses nothing.
+    """
+    masses, points = prior.floats(), prior.points
+    numeric = utility.name in ("mean", "squared", "absolute")
+    read = posterior_medians if utility.name == "absolute" else posterior_means
+    numbers = read(draft.matrix, masses, points)
+    order = np.argsort(numbers, kind="stable")
+    matrix, numbers = draft.matrix[:, order], numbers[order]
+    step = _FEW_DIGITS * float(np.ptp(points))
+    labels, coordinates = number_labels(numbers.tolist(), step)
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(labels) > 0]))
+    if len(starts) < len(labels) and numeric:
+        matrix = np.add.reduceat(matrix, starts, axis=1)
+        labels = [labels[i] for i in starts]
+        coordinates = [coordinates[i] for i in starts]
+        starts = np.arange(len(labels))
+    names: list[float | str] = list(labels)
+    if len(starts) < len(labels):
+        # Outputs that read alike but say different things keep apart.
+        for place in range(1, len(labels)):
+            if labels[place] == labels[place - 1]:
+                names[place] = f"{labels[place]!r} ({place})"
+    return replace(draft, outputs=Alphabet.of(names, coordinates), matrix=matrix.copy())

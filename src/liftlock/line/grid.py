@@ -1,0 +1,500 @@
+"""Cutting the line into cells: the finite prior of a number, and how a number finds its cell.
+
+Cutting is done before anything is randomised. The report depends on X only through its cell, so the
+lift of a value is the lift of its cell (linkage): what is proved of the cells holds for X itself.
+What lies outside the declared domain is moved to its nearer end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet
+from liftlock.errors import CountError, InputError
+from liftlock.exact.encoding import fingerprint
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact
+from liftlock.line.law import Law, Sample, numbers_of
+from liftlock.prior import Prior, integers_from_json
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Spacing = Literal["mass", "width"]
+SPACINGS: tuple[Spacing, ...] = get_args(Spacing)
+DEFAULT_CELLS = 512
+MOST_CELLS = 4096
+"""Beyond this a table has more cells than a machine should be asked to prove things of."""
+
+_TOTAL = 1 << 40
+"""Masses of a law are rounded to multiples of 1/2^40; a cell below that joins its neighbour."""
+_NODES = 32
+_LEAST_INSIDE = 0.5
+_CENTRAL = 0.0005
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells of the line, [e_0, e_1), [e_1, e_2), ...; the last one holds its upper end as well.
+
+    >>> Grid((0.0, 10.0, 30.0), "mass", "a table", 0.0, 0.0, (8.0, 30.0)).encode([9.9, 10, 99])
+    array([0, 1, 1])
+    """
+
+    edges: tuple[float, ...]
+    spacing: Spacing
+    source: str
+    """What the masses were taken from."""
+    below: float
+    """The prior mass under the domain, which is counted, and released, as its lower end."""
+    above: float
+    variances: tuple[float, ...]
+    """The variance of X inside each cell: what the grid itself takes away."""
+    joined: int = 0
+    """How many of the cells that were asked for had no mass, and were joined with others."""
+
+    def __post_init__(self) -> None:
+        ends = np.array(self.edges)
+        if len(ends) < 3 or not np.isfinite(ends).all() or not (np.diff(ends) > 0).all():
+            raise InputError("the edges of a grid do not ascend", remedy="make it again")
+        if len(self.variances) != len(ends) - 1:
+            raise InputError(
+                f"{len(self.variances)} variances for {len(ends) - 1} cells", remedy="make it again"
+            )
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    @property
+    def lower(self) -> float:
+        """The lower end of the domain."""
+        return self.edges[0]
+
+    @property
+    def upper(self) -> float:
+        """The upper end of the domain."""
+        return self.edges[-1]
+
+    @cached_property
+    def widths(self) -> Floats:
+        """The widths of the cells."""
+        return np.diff(np.array(self.edges))
+
+    def encode(self, values: Any) -> npt.NDArray[np.intp]:
+        """Return the cell of each number; numbers outside the domain count as its ends."""
+        return np.searchsorted(np.array(self.edges[1:-1]), numbers_of(values), side="right")
+
+    def outside(self, values: Any) -> int:
+        """Count the numbers that lie outside the domain."""
+        numbers = numbers_of(values)
+        return int(((numbers < self.lower) | (numbers > self.upper)).sum())
+
+    def describe(self) -> str:
+        """Say the resolution in one line."""
+        what = {"mass": "equal mass", "width": "equal width"}[self.spacing]
+        text = (
+            f"{len(self)} cells of {what} on [{self.lower:g}, {self.upper:g}], "
+            f"{_short(self.widths.min())} to {_short(self.widths.max())} wide"
+        )
+        if self.joined:
+            text += f" ({self.joined} without mass joined with others)"
+        return text
+
+    def clamped(self) -> str:
+        """Say what is moved to the ends of the domain; empty if nothing is."""
+        parts = [
+            f"{100 * mass:.3g} % {side}"
+            for mass, side in ((self.below, "below"), (self.above, "above"))
+            if mass > 0
+        ]
+        if not parts:
+            return ""
+        return f"of the prior {' and '.join(parts)} the domain counts as its nearer end"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "edges": list(self.edges),
+            "spacing": self.spacing,
+            "source": self.source,
+            "below": self.below,
+            "above": self.above,
+            "variances": list(self.variances),
+            "joined": self.joined,
+        }
+
+    @classmethod
+    def from_data(cls, data: Any) -> Grid:
+        """Read the JSON form."""
+        if not isinstance(data, Mapping):
+            raise CountError("a grid is not an object", value=data)
+        spacing = data.get("spacing")
+        if spacing not in SPACINGS:
+            raise CountError("unknown spacing of a grid", value=spacing)
+        columns = []
+        for name in ("edges", "variances"):
+            column = data.get(name)
+            if not isinstance(column, list):
+                raise CountError(f"{name} of a grid are not a list", value=column)
+            columns.append(tuple(float(exact(number, name=name)) for number in column))
+        return cls(
+            columns[0],
+            spacing,
+            str(data.get("source", "")),
+            float(exact(data.get("below", 0), name="below")),
+            float(exact(data.get("above", 0), name="above")),
+            columns[1],
+            int(exact(data.get("joined", 0), name="joined")),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GridPrior(Prior):
+    """A prior whose symbols are cells of the line; each stands for the mean of X inside it.
+
+    As a context it means that the number itself is the secret (S = X).
+    """
+
+    grid: Grid
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.grid) != len(self.alphabet) or self.alphabet.coordinates is None:
+            raise CountError(
+                f"{len(self.alphabet)} symbols for {len(self.grid)} cells",
+                remedy="give one symbol with a coordinate for each cell",
+            )
+        if min(self.counts) == 0:
+            raise CountError("a cell without mass", remedy="join it with its neighbour")
+
+    @cached_property
+    def points(self) -> Floats:
+        """The number that each cell stands for."""
+        assert self.alphabet.coordinates is not None
+        return np.array([float(point) for point in self.alphabet.coordinates])
+
+    @property
+    def inner_variance(self) -> float:
+        """The mean variance of X inside its cell, which no reading of a report can undo."""
+        return float(self.floats() @ np.array(self.grid.variances))
+
+    def describe(self) -> str:
+        """Say in a few words what kind of context this is."""
+        return (
+            f"a prior on {len(self.alphabet)} cells of [{self.grid.lower:g}, {self.grid.upper:g}]"
+        )
+
+    def __str__(self) -> str:
+        text = f"{self.grid.source}: {self.grid.describe()}"
+        clamped = self.grid.clamped()
+        return f"{text}\n({clamped})" if clamped else text
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GridPrior):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the canonical form: masses and edges, not where they came from."""
+        return fingerprint(
+            [
+                "grid",
+                self.alphabet.to_data(),
+                [str(count) for count in self.reduced],
+                [repr(edge) for edge in self.grid.edges],
+            ]
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return super().to_data() | {"kind": "grid", "grid": self.grid.to_data()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> GridPrior:
+        """Read the JSON form."""
+        if not isinstance(data, Mapping):
+            raise CountError("a prior is not an object", value=data)
+        alphabet = Alphabet.from_data(data.get("labels"))
+        counts = integers_from_json(data.get("counts"), "counts")
+        return cls(alphabet, counts, Grid.from_data(data.get("grid")))
+
+
+@dataclass(frozen=True, eq=False)
+class LinePrior:
+    """A law of a number and the domain that was declared for it; `grid` makes it a context.
+
+    >>> from liftlock.line.law import normal
+    >>> wages = LinePrior.of(normal(50, 10), domain=(20, 80))
+    >>> print(wages.grid(8))
+    normal(50, 10): 8 cells of equal mass on [20, 80], 3.19 to 18.5 wide
+    (of the prior 0.135 % below and 0.135 % above the domain counts as its nearer end)
+    """
+
+    law: Law
+    lower: float
+    upper: float
+
+    @classmethod
+    def of(cls, law: Law, domain: Any = None) -> LinePrior:
+        """Declare the domain of a law; by default its support, or its central 99.9 %."""
+        if domain is None:
+            support = law.support
+            tails = law.quantile(np.array([_CENTRAL, 1.0 - _CENTRAL]))
+            ends = [
+                float(end) if np.isfinite(end) else float(tail)
+                for end, tail in zip(support, tails, strict=True)
+            ]
+        else:
+            ends = list(read_domain(domain))
+        found = cls(law, *ends)
+        inside = 1.0 - found.below - found.above
+        if inside < _LEAST_INSIDE:
+            raise InputError(
+                f"the domain holds only {100 * inside:.3g} % of {law.describe()}",
+                value=f"{found.lower:g} to {found.upper:g}",
+                remedy="widen it: what lies outside would count as its ends",
+            )
+        return found
+
+    @property
+    def below(self) -> float:
+        """The mass under the domain."""
+        return float(self.law.below(self.lower))
+
+    @property
+    def above(self) -> float:
+        """The mass over the domain."""
+        return float(self.law.above(np.nextafter(self.upper, np.inf)))
+
+    def grid(self, cells: int = DEFAULT_CELLS, spacing: str = "mass") -> GridPrior:
+        """Cut the domain into cells of equal mass or of equal width, with exact integer masses."""
+        number = check_cells(cells)
+        if spacing not in SPACINGS:
+            raise InputError(
+                "unknown spacing", value=spacing, remedy=f"use {' or '.join(SPACINGS)}"
+            )
+        if spacing == "mass":
+            edges = self._by_mass(number)
+        else:
+            edges = np.linspace(self.lower, self.upper, number + 1)
+        counts, means, variances, edges = self._filled(edges, spacing)
+        if len(counts) < 2:
+            raise InputError(
+                "all of the prior falls into one cell",
+                value=f"{self.lower:g} to {self.upper:g}",
+                remedy="narrow the domain, or use more cells",
+            )
+        labels = _intervals(edges)
+        points = [_rounded(mean, width) for mean, width in zip(means, np.diff(edges), strict=True)]
+        grid = Grid(
+            tuple(float(edge) for edge in edges),
+            "mass" if spacing == "mass" else "width",
+            self.law.describe(),
+            self.below,
+            self.above,
+            tuple(float(variance) for variance in variances),
+            number - len(counts),
+        )
+        return GridPrior(Alphabet.of(labels, points), counts, grid)
+
+    def _by_mass(self, cells: int) -> Floats:
+        if isinstance(self.law, Sample):
+            inner = _between(self.law.values, self.lower, self.upper, cells)
+        else:
+            inner = self.law.quantile(np.arange(1, cells) / cells)
+        inside = inner[(inner > self.lower) & (inner < self.upper)]
+        return np.unique(np.concatenate([[self.lower], inside, [self.upper]]))
+
+    def _filled(
+        self, edges: Floats, spacing: str
+    ) -> tuple[tuple[int, ...], Floats, Floats, Floats]:
+        """Return the counts, means and variances of the cells, empty ones joined with others."""
+        if isinstance(self.law, Sample):
+            return _count(self.law.values, edges)
+        masses = _masses(self.law, edges)
+        masses[0] += self.below
+        masses[-1] += float(self.law.above(self.upper))
+        counts = np.round(masses * _TOTAL).astype(np.int64)
+        if (counts == 0).any():
+            keep = _occupied(counts, edges)
+            edges, counts = keep
+            return self._filled(edges, spacing)
+        if spacing == "mass" and np.ptp(masses) < 1e-9 / len(masses):
+            counts = np.ones(len(masses), dtype=np.int64)
+        means, variances = _moments(self.law, edges, masses)
+        return tuple(int(count) for count in counts), means, variances, edges
+
+
+def check_cells(cells: object) -> int:
+    """Read the number of cells of a grid."""
+    if isinstance(cells, bool) or not isinstance(cells, int | np.integer):
+        raise InputError(
+            "the number of cells is not a whole number", value=cells, remedy="give one such as 512"
+        )
+    if not 2 <= cells <= MOST_CELLS:
+        raise InputError(
+            f"a grid of {cells} cell{'s' * (cells != 1)}",
+            remedy=f"give 2 to {MOST_CELLS} cells; {DEFAULT_CELLS} is plenty",
+        )
+    return int(cells)
+
+
+def read_domain(domain: Any) -> tuple[float, float]:
+    """Read the two ends of a domain, from a pair or from text such as ``0:300000``.
+
+    >>> read_domain("0:300000"), read_domain((-1, 1))
+    ((0.0, 300000.0), (-1.0, 1.0))
+    """
+    if isinstance(domain, str):
+        parts = domain.split(":")
+        if len(parts) != 2 or not all(part.strip() for part in parts):
+            raise InputError("not a domain", value=domain, remedy="write it like 0:300000")
+        domain = parts
+    if not isinstance(domain, Iterable):
+        raise InputError("not a domain", value=domain, remedy="give its two ends")
+    ends = numbers_of(list(domain))
+    if len(ends) != 2:
+        raise InputError(
+            f"a domain of {len(ends)} numbers", value=ends.tolist(), remedy="give its two ends"
+        )
+    if not ends[0] < ends[1]:
+        raise InputError(
+            "the upper end of the domain is not above the lower",
+            value=ends.tolist(),
+            remedy="give the lower end first",
+        )
+    return float(ends[0]), float(ends[1])
+
+
+def _between(values: Floats, lower: float, upper: float, cells: int) -> Floats:
+    """Return edges that cut sorted values into parts of nearly the same size.
+
+    An edge is the shortest decimal number between two neighbours, rather than somebody's value.
+    """
+    clipped = np.clip(values, lower, upper)
+    places = np.round(np.arange(1, cells) * len(clipped) / cells).astype(np.intp)
+    places = places[(places > 0) & (places < len(clipped))]
+    # Equal values stay together: go to where the run that a place falls into begins.
+    starts = np.unique(np.searchsorted(clipped, clipped[places], side="left"))
+    starts = starts[starts > 0]
+    return np.array([shortest_between(float(clipped[i - 1]), float(clipped[i])) for i in starts])
+
+
+def shortest_between(left: float, right: float) -> float:
+    """Return the number with the fewest digits that is above `left` and at most `right`.
+
+    >>> shortest_between(52341.27, 52350.11), shortest_between(0.123, 0.124)
+    (52350.0, 0.124)
+    """
+    low, high = Decimal(repr(left)), Decimal(repr(right))
+    exponent = (high - low).adjusted() + 1
+    while True:
+        step = Decimal(1).scaleb(exponent)
+        found = (high / step).to_integral_value(rounding="ROUND_FLOOR") * step
+        if found > low:
+            return float(found)
+        exponent -= 1
+
+
+def _count(values: Floats, edges: Floats) -> tuple[tuple[int, ...], Floats, Floats, Floats]:
+    clipped = np.clip(values, edges[0], edges[-1])
+    codes = np.searchsorted(edges[1:-1], clipped, side="right")
+    counts = np.bincount(codes, minlength=len(edges) - 1)
+    if (counts == 0).any():
+        edges, counts = _occupied(counts, edges)
+        codes = np.searchsorted(edges[1:-1], clipped, side="right")
+    sums = np.bincount(codes, weights=clipped - edges[codes], minlength=len(counts))
+    means = edges[:-1] + sums / counts
+    squares = np.bincount(codes, weights=(clipped - means[codes]) ** 2, minlength=len(counts))
+    return tuple(int(count) for count in counts), means, squares / counts, edges
+
+
+def _occupied(counts: npt.NDArray[np.int64], edges: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Join each empty cell with the occupied one before it; those at the start with the first."""
+    used = np.flatnonzero(counts)
+    starts = edges[used].copy()
+    starts[0] = edges[0]
+    return np.append(starts, edges[-1]), counts[used]
+
+
+def _masses(law: Law, edges: Floats) -> Floats:
+    """Return the mass between neighbouring edges, from the side that loses fewer digits."""
+    below, above = law.below(edges), law.above(edges)
+    rising, falling = np.diff(below), -np.diff(above)
+    masses: Floats = np.clip(np.where(above[1:] < 0.5, falling, rising), 0.0, None)
+    return masses
+
+
+def _moments(law: Law, edges: Floats, masses: Floats) -> tuple[Floats, Floats]:
+    """Return the mean and variance of the clamped X inside each cell.
+
+    With a the lower end, E (X - a) = integral of P(x < X < b), and E (X - a)^2 has 2 (x - a) in it.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    left, width = edges[:-1], np.diff(edges)
+    inside = left[:, None] + 0.5 * width[:, None] * (nodes + 1.0)
+    flat = inside.ravel()
+    under, over = law.below(flat).reshape(inside.shape), law.above(flat).reshape(inside.shape)
+    top_under, top_over = law.below(edges[1:])[:, None], law.above(edges[1:])[:, None]
+    beyond = np.clip(np.where(top_over < 0.5, over - top_over, top_under - under), 0.0, None)
+    beyond[-1] += float(law.above(edges[-1]))  # what is above the domain sits at its upper end
+    scaled = 0.5 * width[:, None] * weights
+    first = (beyond * scaled).sum(axis=1) / masses
+    second = (2.0 * (inside - left[:, None]) * beyond * scaled).sum(axis=1) / masses
+    first = np.clip(first, 0.0, width)
+    return left + first, np.clip(second - first**2, 0.0, width**2 / 4)
+
+
+def _intervals(edges: Floats) -> list[str]:
+    """Write the cells as intervals, with as many digits as it takes to tell the edges apart."""
+    for digits in range(4, 18):
+        texts = [_plain(edge, digits) for edge in edges]
+        if len(set(texts)) == len(texts):
+            break
+    labels = [f"[{low}, {high})" for low, high in pairwise(texts)]
+    return [*labels[:-1], labels[-1][:-1] + "]"]
+
+
+def _plain(number: float, digits: int) -> str:
+    text = f"{number:.{digits}g}"
+    if "e" in text:
+        text = format(Decimal(text), "f") if -7 < Decimal(text).adjusted() < 16 else text
+    return "0" if float(text) == 0 else text
+
+
+def _rounded(number: float, width: float) -> Fraction:
+    """Round a number to a thousandth of a width, so that it can be written in a few digits."""
+    step = math.floor(math.log10(width)) - 3
+    return Fraction(Decimal(repr(float(number))).quantize(Decimal(1).scaleb(step)))
+
+
+def _short(number: float) -> str:
+    return f"{number:.3g}"
+
+
+def number_labels(numbers: Sequence[float], step: float) -> tuple[list[float], list[Fraction]]:
+    """Round numbers to a thousandth of a step; return them as labels and as exact coordinates.
+
+    Numbers that would become equal are told apart by more digits.
+    """
+    scale = math.floor(math.log10(step)) - 3 if step > 0 else -6
+    while True:
+        unit = Decimal(1).scaleb(scale)
+        exact = [Decimal(repr(float(number))).quantize(unit) for number in numbers]
+        labels = [float(number) for number in exact]
+        if len(set(labels)) == len({float(number) for number in numbers}):
+            return labels, [Fraction(number) for number in exact]
+        scale -= 1
