@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import liftlock.designs
+from liftlock import line
 from liftlock.channel import Table
 from liftlock.context import Context, Joint
 from liftlock.designing import design, design_as_published
@@ -39,8 +40,9 @@ from tests.docs.pages import ROOT
 BUDGETS = ("0.01", "0.3", "1", "2.5", "8")
 SIZES = (2, 3, 5, 8)
 UTILITIES = ("mutual-information", "histogram", "mean", "guess", "absolute")
-QUICK = {"gap": 1e-3, "seconds": 1.0}
-"""Designs that search are asked to stop early; what they return must keep the budget too."""
+QUICK = {"gap": 1e-3, "seconds": 1.0, "outputs": 24}
+"""Designs that search are asked to stop early, and noise is cut coarsely; budgets are kept too."""
+DELTAS = {"0.01": "1e-6", "0.3": "0.001", "1": "0.01", "2.5": "0.2", "8": "0.7"}
 
 CLAIMS = [
     pytest.param(entry, kind, name, id=f"{key}-{kind}-{name}")
@@ -54,7 +56,11 @@ def make_notion(name: str, budget: str) -> Notion:
     """Make a notion of any number of budgets from one number."""
     if "alpha" in REGISTRY[name].parameters:  # no alpha-lift is below 1
         return REGISTRY[name].make("2", 1 + Fraction(budget))
-    values = {"lower": budget, "upper": Fraction(budget) * 2 / 3}
+    values = {
+        "lower": budget,
+        "upper": Fraction(budget) * 2 / 3,
+        "delta": DELTAS.get(budget, "0.05"),
+    }
     return REGISTRY[name].make(*(values.get(key, budget) for key in REGISTRY[name].parameters))
 
 
@@ -123,6 +129,9 @@ def check(
 def confirm(made: Mechanism) -> None:
     """Confirm a lift guarantee or LDP from the integers, without the code that certified it."""
     name, budgets = made.certificate.notion, made.notion.budgets
+    if name in ("lip_ediv", "lip_def5", "lip_joint", "ldp_delta"):
+        confirm_delta(made, name, Fraction(budgets["epsilon"]), Fraction(budgets["delta"]))
+        return
     if name not in ("lip", "alip", "eps_upper", "eps_lower", "ldp"):
         return
     try:
@@ -144,6 +153,36 @@ def confirm(made: Mechanism) -> None:
                 found = [given for p, given in zip(weights, column, strict=True) if p]
                 assert top is None or _real(max(found) / mean) <= limit[top]
                 assert bottom is None or _real(min(found) / mean) * limit[bottom] >= 1
+
+
+def confirm_delta(made: Mechanism, name: str, epsilon: Fraction, delta: Fraction) -> None:
+    """Sum what exceeds E times the other law over the outputs, at fifty digits."""
+    columns = likelihoods(made)
+    with mp.workdps(50):
+        ratio, most = mp.exp(_real(epsilon)), _real(delta)
+        rows = [[_real(entry) for entry in row] for row in zip(*columns, strict=True)]
+        if name == "ldp_delta":
+            for row in rows:
+                for other in rows:
+                    assert excess(row, other, ratio) <= most
+            return
+        for weights in secret_masses(made.context):
+            shares = [_real(weight) for weight in weights]
+            mean = [
+                sum(p * row[y] for p, row in zip(shares, rows, strict=True))
+                for y in range(len(columns))
+            ]
+            for share, row in zip(shares, rows, strict=True):
+                if not share:
+                    continue
+                up, down = excess(row, mean, ratio), excess(mean, row, ratio)
+                up = up / ratio if name == "lip_def5" else up
+                part = share if name == "lip_joint" else 1
+                assert part * max(up, down) <= most
+
+
+def excess(row: list[Any], other: list[Any], ratio: Any) -> Any:
+    return sum(max(p - ratio * q, mp.mpf(0)) for p, q in zip(row, other, strict=True))
 
 
 def _real(value: Fraction) -> Any:
@@ -259,6 +298,51 @@ def test_a_mechanism_survives_its_file(key: str) -> None:
         assert str(again) == str(made)
         return
     raise AssertionError("no context satisfied what it needs")
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+NUMERIC = [
+    pytest.param(entry, name, id=f"{key}-{name}")
+    for key, entry in DESIGNS.items()
+    if "prior" in entry.contexts and entry.keeps
+    for name in entry.notions
+    if name in ("lip", "alip", "lip_ediv", "lip_def5", "ldp_delta")
+]
+LINES = (
+    line.lognormal(0, 0.7, domain=(0.1, 8)),
+    line.from_data([1, 1, 1, 2, 3, 3, 5, 8, 13, 21, 21, 34], domain=(0, 40)),
+)
+
+
+@pytest.mark.parametrize(("entry", "name"), NUMERIC)
+def test_numbers_go_in_and_come_out(entry: Design, name: str) -> None:
+    done = 0
+    for prior, budget, spacing in zip(LINES, ("1", "2.5"), ("mass", "width"), strict=True):
+        notion = make_notion(name, budget)
+        context = prior.grid(9, spacing)
+        try:
+            made = design(context, notion, method=entry.key, **options(entry))
+        except (InputError, NotDefined):
+            assert entry.needs
+            continue
+        if isinstance(made.channel, SupportChannel):
+            continue
+        done += 1
+        confirm(made)
+        values = np.array([-100.0, 0.3, 2.0, 7.99, 1e6])
+        released = made.simulate(values, seed=1)
+        assert isinstance(released, np.ndarray)
+        assert released.dtype == np.float64
+        assert ((released >= prior.lower) & (released <= prior.upper)).all()
+        assert len(made.release([1.5, 2.5])) == 2
+        assert np.all(np.diff(made.readings()[np.argsort(made.readings())]) >= 0)
+        again = Mechanism.from_data(json.loads(json.dumps(made.to_data())))
+        assert again == made
+        assert np.array_equal(again.simulate(values, seed=1), released)
+        assert made.origin is not None
+        assert made.accuracy().squared >= made.origin.objective - 1e-9
+    assert done or entry.needs or entry.key in ("oue", "sue", "hashing")
 
 
 # --- refusals -----------------------------------------------------------------------------------

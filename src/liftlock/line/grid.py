@@ -145,13 +145,13 @@ class Grid:
             column = data.get(name)
             if not isinstance(column, list):
                 raise CountError(f"{name} of a grid are not a list", value=column)
-            columns.append(tuple(float(exact(number, name=name)) for number in column))
+            columns.append(tuple(_read(number, name) for number in column))
         return cls(
             columns[0],
             spacing,
             str(data.get("source", "")),
-            float(exact(data.get("below", 0), name="below")),
-            float(exact(data.get("above", 0), name="above")),
+            _read(data.get("below", 0), "below"),
+            _read(data.get("above", 0), "above"),
             columns[1],
             int(exact(data.get("joined", 0), name="joined")),
         )
@@ -336,6 +336,11 @@ class LinePrior:
             counts = np.ones(len(masses), dtype=np.int64)
         means, variances = _moments(self.law, edges, masses)
         return tuple(int(count) for count in counts), means, variances, edges
+
+
+def _read(number: object, name: str) -> float:
+    """Read a number of a file: a float is what it is, text is exact."""
+    return number if isinstance(number, float) else float(exact(number, name=name))
 
 
 def check_cells(cells: object) -> int:
