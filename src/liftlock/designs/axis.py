@@ -41,7 +41,8 @@ class Axis:
     def of(cls, context: Context, *, domain: Any = None, outputs: int | None = None) -> Axis:
         """Read the numbers of a prior; outputs are cells of equal width on the domain.
 
-        The domain of a grid is its own; that of other priors reaches from the least number to the
+        There are as many as a grid has cells, but no more than 512 unless more are asked for: noise
+        blurs what finer ones would show. The domain of a grid is its own; that of other priors reaches from the least number to the
         largest, unless another is given. It must hold all numbers.
         """
         if not isinstance(context, Prior):
@@ -49,7 +50,8 @@ class Axis:
         points = points_of(context.inputs, "added noise")
         if isinstance(context, GridPrior):
             ends = (context.grid.lower, context.grid.upper)
-            cells = len(context.grid) if outputs is None else check_cells(outputs)
+            few = min(len(context.grid), DEFAULT_CELLS)
+            cells = few if outputs is None else check_cells(outputs)
         else:
             ends = (float(points.min()), float(points.max()))
             cells = DEFAULT_CELLS if outputs is None else check_cells(outputs)
