@@ -21,7 +21,7 @@ from liftlock.alphabet import Alphabet, Label, plain_label
 from liftlock.context import Joint
 from liftlock.errors import FileError, InputError, LabelError, RowError
 from liftlock.exact.alias import AliasTable
-from liftlock.exact.encoding import canonical_bytes, integer_to_json
+from liftlock.exact.encoding import JAVASCRIPT_SAFE, canonical_bytes, integer_to_json
 from liftlock.exact.integers import Floats, Integers, as_integers, multiply
 from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
@@ -350,13 +350,16 @@ class Channel:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
+        rows = self.weights.tolist()
+        if self.weights.dtype == object or self.weights.max() > JAVASCRIPT_SAFE:
+            rows = [[integer_to_json(w) for w in row] for row in rows]
         return {
             "format": FORMAT,
             "version": VERSION,
             "inputs": self.inputs.to_data(),
             "outputs": self.outputs.to_data(),
             "totals": [integer_to_json(total) for total in self.totals],
-            "weights": [[integer_to_json(w) for w in row] for row in self.weights.tolist()],
+            "weights": rows,
         }
 
 

@@ -20,7 +20,7 @@ from liftlock.designs.lock import representative
 from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.numbers import exact
-from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.exact.weights import DEFAULT_BITS, LARGE
 from liftlock.forms import SupportChannel, any_channel_from_data
 from liftlock.line.grid import GridPrior
 from liftlock.notions.audit import Audit, audit
@@ -290,7 +290,9 @@ class Mechanism:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the mechanism as JSON; an interrupted write leaves the old file whole."""
-        text = json.dumps(self.to_data(), ensure_ascii=False, indent=1)
+        # Indented for people, as far as people can read it; on one line it is written much faster.
+        large = isinstance(self.channel, Table) and self.channel.weights.size > LARGE
+        text = json.dumps(self.to_data(), ensure_ascii=False, indent=None if large else 1)
         write_atomically(Path(path), text + "\n")
 
     @classmethod

@@ -272,6 +272,8 @@ def integers_from_json(data: Any, name: str) -> tuple[int, ...]:
     """Read a JSON list of integers (large ones may be text)."""
     if not isinstance(data, list):
         raise CountError(f"{name} is not a list", value=data)
+    if set(map(type, data)) <= {int}:  # a large table has millions
+        return tuple(data)
     numbers = [exact(value, name=name) for value in data]
     for number in numbers:
         if number.denominator != 1:

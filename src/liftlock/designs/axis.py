@@ -7,8 +7,8 @@ the mechanism, and the finite channel can be proved exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +16,15 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
+from liftlock.designs.draft import Draft
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, check_cells, number_labels, read_domain
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
+
+RARE = 2.0**-20
+"""Outputs that no input gives with this probability are joined with their neighbours."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,9 @@ class Axis:
         """Read the numbers of a prior; outputs are cells of equal width on the domain.
 
         There are as many as a grid has cells, but no more than 512 unless more are asked for: noise
-        blurs what finer ones would show. The domain of a grid is its own; that of other priors reaches from the least number to the
-        largest, unless another is given. It must hold all numbers.
+        blurs what finer ones would show. The domain of a grid is its own; that of other priors
+        reaches from the least number to the largest, unless another is given. It must hold all
+        numbers.
         """
         if not isinstance(context, Prior):
             raise NotDefined("adding noise", context.describe(), "it needs a prior of numbers")
@@ -103,11 +108,64 @@ class Axis:
     def clamped(self, below: Callable[[Floats], Floats]) -> Floats:
         """Return the probability of each cell, those at the ends taking what lies beyond them.
 
-        `below` gets the distance from every input (rows) to every inner edge (columns), and
-        returns the probability that the noise is less.
+        `below` gets minus the distance from every input (rows) to every inner edge (columns), and
+        returns the probability that the noise, symmetric about 0, is less. So small probabilities
+        keep their digits on either side.
         """
-        inner = below(self.edges[None, 1:-1] - self.points[:, None])
-        rows = len(self.points)
-        padded = np.concatenate([np.zeros((rows, 1)), inner, np.ones((rows, 1))], axis=1)
-        cells: Floats = np.clip(np.diff(padded, axis=1), 0.0, None)
+        apart = self.edges[None, 1:-1] - self.points[:, None]
+        ends = np.zeros((len(self.points), 1))
+        tails = np.concatenate([ends, below(-np.abs(apart)), ends], axis=1)
+        right = np.concatenate([ends > 0, apart > 0, ends == 0], axis=1)
+        low, high = tails[:, :-1], tails[:, 1:]
+        one_side = np.abs(high - low)
+        cells: Floats = np.where(right[:, 1:] & ~right[:, :-1], 1.0 - low - high, one_side)
         return cells
+
+    def coarse(self, cells: int) -> Axis:
+        """Return the same axis with fewer output cells."""
+        return replace(self, edges=np.linspace(self.lower, self.upper, cells + 1))
+
+    def draft(
+        self, matrix: Floats, *, method: str, remarks: Sequence[str], faithful: bool = False
+    ) -> Draft:
+        """Return the draft of a matrix of cells, rare ones joined with their neighbours."""
+        joined, kept = join_rare(matrix)
+        outputs = self.outputs if len(kept) == len(self.values) else self.outputs.subset(kept)
+        said = list(remarks)
+        if len(kept) < len(self.values):
+            rare = len(self.values) - len(kept)
+            said.append(f"{rare} output cells that hardly ever occur are joined with others")
+        return Draft.of(
+            self.inputs, outputs, joined, method=method, remarks=said, faithful=faithful
+        )
+
+    def face_value_error(self, matrix: Floats, power: int = 2) -> float:
+        """Return the mean of |Y - X|^power when outputs are taken as they are.
+
+        >>> axis = Axis.of(Prior.from_counts({0: 1, 1: 1}), outputs=2)
+        >>> axis.face_value_error(np.eye(2)), axis.face_value_error(np.eye(2), power=1)
+        (0.0625, 0.25)
+        """
+        total = 0.0
+        for point, mass, row in zip(self.points, self.masses, matrix, strict=True):
+            total += mass * float(row @ np.abs(self.values - point) ** power)
+        return total
+
+
+def join_rare(matrix: Floats) -> tuple[Floats, list[int]]:
+    """Join outputs that no input gives with a probability of 2^-20 with the nearest one that some do.
+
+    Joining comes after the noise, so it can only hide. It keeps outputs so rare that rounding to
+    integers would distort them out of a table. Returns the matrix and the outputs that are left.
+
+    >>> matrix, kept = join_rare(np.array([[0.5, 1e-9, 0.5 - 1e-9], [0.25, 1e-9, 0.75 - 1e-9]]))
+    >>> matrix.shape, kept
+    ((2, 2), [0, 2])
+    """
+    common = np.flatnonzero(matrix.max(axis=0) >= RARE)
+    if len(common) == matrix.shape[1] or not len(common):
+        return matrix, list(range(matrix.shape[1]))
+    # The cells between two common ones are shared out evenly.
+    starts = np.concatenate([[0], (common[:-1] + common[1:]) // 2 + 1])
+    joined: Floats = np.add.reduceat(matrix, starts, axis=1)
+    return joined, common.tolist()
