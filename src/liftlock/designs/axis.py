@@ -148,12 +148,12 @@ class Axis:
         """
         total = 0.0
         for point, mass, row in zip(self.points, self.masses, matrix, strict=True):
-            total += mass * float(row @ np.abs(self.values - point) ** power)
+            total += float(mass * (row @ np.abs(self.values - point) ** power))
         return total
 
 
 def join_rare(matrix: Floats) -> tuple[Floats, list[int]]:
-    """Join outputs that no input gives with a probability of 2^-20 with the nearest one that some do.
+    """Join outputs that no input gives with a probability of 2^-20 with the nearest other one.
 
     Joining comes after the noise, so it can only hide. It keeps outputs so rare that rounding to
     integers would distort them out of a table. Returns the matrix and the outputs that are left.
