@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from liftlock.line import law as laws
+from liftlock.line.fitting import FITS, Fit, Score, fit
 from liftlock.line.grid import (
     DEFAULT_CELLS,
     MOST_CELLS,
@@ -19,9 +20,11 @@ from liftlock.line.law import LAWS, Histogram, Law, Mixture, Parametric, Sample,
 
 __all__ = [
     "DEFAULT_CELLS",
+    "FITS",
     "LAWS",
     "MOST_CELLS",
     "SPACINGS",
+    "Fit",
     "Grid",
     "GridPrior",
     "Histogram",
@@ -30,7 +33,9 @@ __all__ = [
     "Mixture",
     "Parametric",
     "Sample",
+    "Score",
     "beta",
+    "fit",
     "from_data",
     "from_histogram",
     "from_scipy",

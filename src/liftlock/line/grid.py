@@ -37,7 +37,9 @@ MOST_CELLS = 4096
 
 _TOTAL = 1 << 40
 """Masses of a law are rounded to multiples of 1/2^40; a cell below that joins its neighbour."""
-_NODES = 32
+_NODES = 16
+_PANELS = np.concatenate([10.0 ** np.arange(-12, -2), np.arange(1, 64) / 64])
+"""Shares of the mass at which integrals are split, so that no peak falls between two nodes."""
 _LEAST_INSIDE = 0.5
 _CENTRAL = 0.0005
 
@@ -298,7 +300,10 @@ class LinePrior:
                 remedy="narrow the domain, or use more cells",
             )
         labels = _intervals(edges)
-        points = [_rounded(mean, width) for mean, width in zip(means, np.diff(edges), strict=True)]
+        points = [
+            _rounded(float(mean), math.sqrt(variance), float(low), float(high))
+            for mean, variance, (low, high) in zip(means, variances, pairwise(edges), strict=True)
+        ]
         grid = Grid(
             tuple(float(edge) for edge in edges),
             "mass" if spacing == "mass" else "width",
@@ -370,11 +375,19 @@ def read_domain(domain: Any) -> tuple[float, float]:
         domain = parts
     if not isinstance(domain, Iterable):
         raise InputError("not a domain", value=domain, remedy="give its two ends")
-    ends = numbers_of(list(domain))
-    if len(ends) != 2:
+    given = list(domain)
+    if len(given) != 2:
         raise InputError(
-            f"a domain of {len(ends)} numbers", value=ends.tolist(), remedy="give its two ends"
+            f"a domain of {len(given)} numbers", value=given, remedy="give its two ends"
         )
+    try:
+        ends = numbers_of(given)
+    except InputError:
+        raise InputError(
+            "the ends of a domain are not two finite numbers",
+            value=given,
+            remedy="give its two ends, such as 0:300000",
+        ) from None
     if not ends[0] < ends[1]:
         raise InputError(
             "the upper end of the domain is not above the lower",
@@ -395,7 +408,19 @@ def _between(values: Floats, lower: float, upper: float, cells: int) -> Floats:
     # Equal values stay together: go to where the run that a place falls into begins.
     starts = np.unique(np.searchsorted(clipped, clipped[places], side="left"))
     starts = starts[starts > 0]
-    return np.array([shortest_between(float(clipped[i - 1]), float(clipped[i])) for i in starts])
+    inner = [shortest_between(float(clipped[i - 1]), float(clipped[i])) for i in starts]
+    if inner and inner[-1] >= upper:
+        # Mass that sits at the upper end keeps a cell of its own, which must have a width.
+        inner[-1] = _short_of(float(clipped[starts[-1] - 1]), upper)
+    return np.array(inner)
+
+
+def _short_of(left: float, right: float) -> float:
+    """Return a short number strictly between two numbers; the upper one if there is none."""
+    middle = left + 0.5 * (right - left)
+    if not left < middle < right:
+        return right
+    return shortest_between(left, middle)
 
 
 def shortest_between(left: float, right: float) -> float:
@@ -410,7 +435,8 @@ def shortest_between(left: float, right: float) -> float:
         step = Decimal(1).scaleb(exponent)
         found = (high / step).to_integral_value(rounding="ROUND_FLOOR") * step
         if found > low:
-            return float(found)
+            near = float(found)
+            return near if near > left else right
         exponent -= 1
 
 
@@ -448,19 +474,33 @@ def _moments(law: Law, edges: Floats, masses: Floats) -> tuple[Floats, Floats]:
 
     With a the lower end, E (X - a) = integral of P(x < X < b), and E (X - a)^2 has 2 (x - a) in it.
     """
+    parts = _split(law, edges)
+    first_part = np.searchsorted(parts, edges[:-1])
+    cell = np.searchsorted(edges, parts[:-1], side="right") - 1
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    left, width = edges[:-1], np.diff(edges)
-    inside = left[:, None] + 0.5 * width[:, None] * (nodes + 1.0)
+    left, step = edges[:-1][cell], np.diff(parts)
+    inside = parts[:-1, None] + 0.5 * step[:, None] * (nodes + 1.0)
     flat = inside.ravel()
     under, over = law.below(flat).reshape(inside.shape), law.above(flat).reshape(inside.shape)
-    top_under, top_over = law.below(edges[1:])[:, None], law.above(edges[1:])[:, None]
+    tops = edges[1:]
+    top_under, top_over = law.below(tops)[cell, None], law.above(tops)[cell, None]
     beyond = np.clip(np.where(top_over < 0.5, over - top_over, top_under - under), 0.0, None)
-    beyond[-1] += float(law.above(edges[-1]))  # what is above the domain sits at its upper end
-    scaled = 0.5 * width[:, None] * weights
-    first = (beyond * scaled).sum(axis=1) / masses
-    second = (2.0 * (inside - left[:, None]) * beyond * scaled).sum(axis=1) / masses
+    # What is above the domain sits at its upper end.
+    beyond[cell == len(edges) - 2] += float(law.above(edges[-1]))
+    scaled = 0.5 * step[:, None] * weights
+    first = np.add.reduceat((beyond * scaled).sum(axis=1), first_part) / masses
+    second = (2.0 * (inside - left[:, None]) * beyond * scaled).sum(axis=1)
+    second = np.add.reduceat(second, first_part) / masses
+    width = np.diff(edges)
     first = np.clip(first, 0.0, width)
-    return left + first, np.clip(second - first**2, 0.0, width**2 / 4)
+    return edges[:-1] + first, np.clip(second - first**2, 0.0, width**2 / 4)
+
+
+def _split(law: Law, edges: Floats) -> Floats:
+    """Return the edges, and between them the places where a law is steep or has a kink."""
+    extra = [law.quantile(_PANELS), law.quantile(1.0 - _PANELS), np.array(law.kinks)]
+    found = np.concatenate([edges, *extra])
+    return np.unique(found[(found >= edges[0]) & (found <= edges[-1])])
 
 
 def _intervals(edges: Floats) -> list[str]:
@@ -480,10 +520,17 @@ def _plain(number: float, digits: int) -> str:
     return "0" if float(text) == 0 else text
 
 
-def _rounded(number: float, width: float) -> Fraction:
-    """Round a number to a thousandth of a width, so that it can be written in a few digits."""
-    step = math.floor(math.log10(width)) - 3
-    return Fraction(Decimal(repr(float(number))).quantize(Decimal(1).scaleb(step)))
+def _rounded(number: float, deviation: float, low: float, high: float) -> Fraction:
+    """Round a number to a thousandth of the deviation in its cell, to write it in a few digits.
+
+    It stays inside the cell, also where rounding would take it out.
+    """
+    found = Decimal(f"{number:.15g}")
+    if deviation > 0:
+        step = Decimal(1).scaleb(math.floor(math.log10(deviation)) - 3)
+        if step.adjusted() > found.adjusted() - 15:
+            found = found.quantize(step)
+    return min(max(Fraction(found), Fraction(repr(low))), Fraction(repr(high)))
 
 
 def _short(number: float) -> str:

@@ -40,8 +40,22 @@ class Law(Protocol):
         """Return the value below which a share of the mass lies."""
         ...
 
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """The finite places where the density is not smooth."""
+        ...
+
     def describe(self) -> str:
         """Say which law it is."""
+        ...
+
+
+@runtime_checkable
+class Smooth(Law, Protocol):
+    """A law with a density."""
+
+    def density(self, points: npt.ArrayLike) -> Floats:
+        """Return the density."""
         ...
 
 
@@ -87,6 +101,12 @@ class Parametric:
     def quantile(self, shares: npt.ArrayLike) -> Floats:
         """Return the inverse of the distribution function."""
         return np.asarray(self._distribution.ppf(np.asarray(shares, dtype=np.float64)))
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """The ends of the support, and the tip of a Laplace law."""
+        tip = (self.loc,) if self.family == "laplace" else ()
+        return (*(end for end in self.support if np.isfinite(end)), *tip)
 
     def density(self, points: npt.ArrayLike) -> Floats:
         """Return the density."""
@@ -166,6 +186,11 @@ class Mixture:
         total: Floats = ndtr(-self._standard(points)) @ np.array(self.weights)
         return total
 
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """None: it is smooth everywhere."""
+        return ()
+
     def density(self, points: npt.ArrayLike) -> Floats:
         """Return the density."""
         scaled = np.array(self.weights) / (np.array(self.deviations) * np.sqrt(2 * np.pi))
@@ -243,6 +268,11 @@ class Sample:
         )
         return np.asarray(self.values[np.clip(places, 0, len(self.values) - 1)])
 
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """None that matter: its cells are counted, not integrated."""
+        return ()
+
     def describe(self) -> str:
         """Say which law it is."""
         return f"{len(self.values)} values"
@@ -295,6 +325,11 @@ class Histogram:
         where = np.asarray(points, dtype=np.float64)
         return np.asarray(np.interp(where, self.edges, falling / falling[0]), dtype=np.float64)
 
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """The edges of the bins."""
+        return tuple(self.edges.tolist())
+
     def density(self, points: npt.ArrayLike) -> Floats:
         """Return the density."""
         where = np.asarray(points, dtype=np.float64)
@@ -330,15 +365,16 @@ def numbers_of(values: Any) -> Floats:
         raise InputError("one text instead of numbers", value=values, remedy="put them in a list")
     try:
         column = np.asarray(values if hasattr(values, "__len__") else list(values))
-        numbers = column.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
+        raise InputError("values are not a column of numbers", remedy="give a plain list") from None
+    if column.dtype.kind not in "iufUSO" or column.ndim != 1:
         raise InputError(
-            "a value is not a number", value=str(error), remedy="leave it out, or correct it"
-        ) from None
-    if column.dtype.kind in "bc" or numbers.ndim != 1:
-        raise InputError(
-            "values are not a column of numbers", value=numbers.shape, remedy="give a plain list"
+            "values are not a column of numbers", value=column.shape, remedy="give a plain list"
         )
+    try:
+        numbers = column.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise _not_a_number(column) from None
     if not len(numbers):
         raise InputError("no values", remedy="give at least two different numbers")
     bad = np.flatnonzero(~np.isfinite(numbers))
@@ -352,6 +388,22 @@ def numbers_of(values: Any) -> Floats:
             else "leave it out",
         )
     return numbers
+
+
+def _not_a_number(column: npt.NDArray[Any]) -> InputError:
+    """Find the first value that is not a number."""
+    place, value = 0, column[0]
+    for place, value in enumerate(column):  # noqa: B007 - used after the loop
+        try:
+            float(value)
+        except (TypeError, ValueError, OverflowError):
+            break
+    return InputError(
+        "a value is not a number",
+        where=f"value {place + 1}",
+        value=str(value),
+        remedy="leave it out, or correct it",
+    )
 
 
 # --- laws by name -------------------------------------------------------------------------------

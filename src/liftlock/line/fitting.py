@@ -1,0 +1,311 @@
+"""Fitting a law to numbers: which one, how good it is, and what lies outside the domain.
+
+The guarantee of a mechanism is relative to its prior. A law that fits badly is a wrong prior, and
+a release under a wrong prior can leak more than its budget: look at the distance and the picture.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.line import law as laws
+from liftlock.line.grid import LinePrior, read_domain
+from liftlock.line.law import Histogram, Law, Mixture, Sample, Smooth, numbers_of
+
+MOST_COMPONENTS = 8
+"""As many components are tried unless told otherwise."""
+
+_STARTS = 5
+_STEPS = 200
+_MOST_AT_FIRST = 2048
+"""Starts are tried on so many of the ordered numbers, evenly spaced; then all are used."""
+_LEAST_VARIANCE = 1e-4
+"""Of one component, as a share of the variance of all: keeps a repeated value from being a spike
+of infinite likelihood."""
+_SEED = 0
+_MOST_BINS = 512
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well one candidate explains the numbers, and what its parameters cost.
+
+    BIC = p ln n - 2 ln L with p free parameters, n numbers and the likelihood L: less is better.
+    """
+
+    law: str
+    components: int
+    likelihood: float
+    """The logarithm of the likelihood, in nats."""
+    bic: float
+
+    @classmethod
+    def of(cls, law: str, components: int, likelihood: float, free: int, size: int) -> Score:
+        """Weigh a likelihood against the number of free parameters."""
+        return cls(law, components, likelihood, free * math.log(size) - 2.0 * likelihood)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return vars(self).copy()
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(LinePrior):
+    """A prior on the line that was fitted, and how well it fits; it goes straight into `design`."""
+
+    values: Floats
+    """The numbers it was fitted to, in ascending order."""
+    scores: tuple[Score, ...]
+    """The candidates that were tried; none for laws that have no likelihood."""
+    choice: str
+    """The kind of law, as it is asked for."""
+
+    @property
+    def distance(self) -> float:
+        """The largest distance of the distribution functions of law and numbers.
+
+        D = sup |F_n(x) - F(x)| (Kolmogorov and Smirnov): 0 is perfect, 1 is hopeless.
+        """
+        return distance(self.law, self.values)
+
+    @property
+    def clamped(self) -> int:
+        """How many of the numbers lie outside the domain, and would count as its nearer end."""
+        return int(((self.values < self.lower) | (self.values > self.upper)).sum())
+
+    def describe(self) -> str:
+        """Say which law was fitted, to how many numbers, and how well."""
+        text = f"{self.law.describe()}, fitted to {len(self.values):,} values"
+        if isinstance(self.law, Sample):
+            text = f"the {len(self.values):,} values themselves"
+        return f"{text} (largest distance {self.distance:.3g})"
+
+
+def fit(
+    values: Any,
+    *,
+    domain: Any = None,
+    law: str = "mixture",
+    components: int | None = None,
+    most: int = MOST_COMPONENTS,
+) -> Fit:
+    """Fit a law to numbers.
+
+    A ``mixture`` of normal laws is fitted by EM (scikit-learn); without `components` their number,
+    1 to `most`, is that of the least BIC. ``normal``, ``lognormal``, ``laplace``, ``uniform`` and
+    ``beta`` (on the domain, which it needs) are fitted by maximum likelihood. ``histogram`` takes
+    bins of a round width, ``sample`` the numbers as they are.
+
+    Source: 000 Remark 2.
+
+    >>> wages = fit([31, 35, 38, 40, 42, 44, 47, 55], law="normal", domain=(0, 100))
+    >>> wages.law.describe(), round(wages.distance, 3)
+    ('normal(41.5, 6.94622)', 0.109)
+    >>> wages.grid(16).describe()
+    'a prior on 16 cells of [0, 100]'
+    """
+    key = law.strip().lower()
+    if key not in FITS:
+        raise InputError("unknown law to fit", value=law, remedy=f"known are {', '.join(FITS)}")
+    if components is not None and key != "mixture":
+        raise InputError(
+            "only a mixture has components", value=key, remedy="leave out the number of components"
+        )
+    numbers = np.sort(numbers_of(values))
+    sample = Sample(numbers)  # refuses numbers that are all the same
+    ends = None if domain is None else read_domain(domain)
+    found: Law = sample
+    scores: tuple[Score, ...] = ()
+    if key == "mixture":
+        found, scores = _mixture(numbers, components, most)
+    elif key != "sample":
+        found, free = _SIMPLE[key](numbers, ends)
+        if free:
+            likelihood = float(np.log(found.density(numbers)).sum())
+            scores = (Score.of(key, 1, likelihood, free, len(numbers)),)
+    placed = LinePrior.of(found, ends)
+    return Fit(found, placed.lower, placed.upper, numbers, scores, key)
+
+
+def distance(law: Law, values: Any) -> float:
+    """Return the largest distance between the distribution functions of a law and of numbers.
+
+    >>> from liftlock.line.law import uniform
+    >>> round(distance(uniform(0, 1), [0.25, 0.5]), 9)
+    0.5
+    """
+    points, counts = np.unique(numbers_of(values), return_counts=True)
+    up_to = np.cumsum(counts) / counts.sum()
+    before = up_to - counts / counts.sum()
+    under = law.below(points)
+    and_at = law.below(np.nextafter(points, np.inf))
+    return float(max(np.abs(up_to - and_at).max(), np.abs(before - under).max()))
+
+
+# --- mixtures -----------------------------------------------------------------------------------
+
+
+def _mixture(
+    numbers: Floats, components: int | None, most: int
+) -> tuple[Mixture, tuple[Score, ...]]:
+    different = len(np.unique(numbers))
+    if components is not None:
+        tried = [_number_of(components)]
+        if tried[0] > different:
+            raise InputError(
+                f"{tried[0]} components for {different} different values",
+                remedy="give fewer components",
+            )
+    else:
+        tried = list(range(1, min(_number_of(most), different) + 1))
+    # Solvers and their tolerances like numbers of the size of 1.
+    centre, spread = float(numbers.mean()), float(numbers.std())
+    column = ((numbers - centre) / spread)[:, None]
+    candidates = []
+    for number in tried:
+        weights, means, deviations, likelihood = _expect_and_maximise(column, number)
+        order = np.argsort(means)
+        law = Mixture(
+            tuple((weights[order] / weights.sum()).tolist()),
+            tuple((centre + spread * means[order]).tolist()),
+            tuple((spread * deviations[order]).tolist()),
+        )
+        on_the_line = likelihood - len(numbers) * math.log(spread)
+        score = Score.of("mixture", number, on_the_line, 3 * number - 1, len(numbers))
+        candidates.append((law, score))
+    best = min(candidates, key=lambda candidate: candidate[1].bic)[0]
+    return best, tuple(score for _, score in candidates)
+
+
+def _number_of(given: object) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+        raise InputError(
+            "the number of components is not a whole number of 1 or more",
+            value=given,
+            remedy=f"leave it out to try 1 to {MOST_COMPONENTS}",
+        )
+    return int(given)
+
+
+def _expect_and_maximise(column: Floats, components: int) -> tuple[Floats, Floats, Floats, float]:
+    """Return weights, means, deviations and the log-likelihood of the best of several starts."""
+    try:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.mixture import GaussianMixture
+    except ImportError:
+        raise InputError(
+            "fitting a mixture needs scikit-learn", remedy="pip install 'liftlock[fit]'"
+        ) from None
+    shared = {
+        "n_components": components,
+        "max_iter": _STEPS,
+        "reg_covar": _LEAST_VARIANCE,
+        "random_state": _SEED,
+    }
+    few = column
+    if len(column) > _MOST_AT_FIRST:
+        few = column[np.linspace(0, len(column) - 1, _MOST_AT_FIRST).round().astype(np.intp)]
+    with warnings.catch_warnings():
+        # The best point of the last step is a mixture like any other; its likelihood is measured.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = GaussianMixture(n_init=_STARTS, **shared).fit(few)
+        if few is not column:
+            model = GaussianMixture(
+                weights_init=model.weights_ / model.weights_.sum(),
+                means_init=model.means_,
+                precisions_init=model.precisions_,
+                **shared,
+            ).fit(column)
+    likelihood = float(model.score_samples(column).sum())
+    deviations = np.sqrt(model.covariances_.reshape(components))
+    return model.weights_, model.means_[:, 0], deviations, likelihood
+
+
+# --- laws of a few parameters -------------------------------------------------------------------
+
+
+def _normal(numbers: Floats, _: object) -> tuple[Smooth, int]:
+    return laws.normal(float(numbers.mean()), float(numbers.std())), 2
+
+
+def _lognormal(numbers: Floats, _: object) -> tuple[Smooth, int]:
+    if numbers[0] <= 0:
+        raise InputError(
+            "a log-normal law has positive numbers only",
+            value=float(numbers[0]),
+            remedy="fit another law, such as mixture",
+        )
+    logs = np.log(numbers)
+    return laws.lognormal(float(logs.mean()), float(logs.std())), 2
+
+
+def _laplace(numbers: Floats, _: object) -> tuple[Smooth, int]:
+    middle = float(np.median(numbers))
+    return laws.laplace(middle, float(np.abs(numbers - middle).mean())), 2
+
+
+def _uniform(numbers: Floats, _: object) -> tuple[Smooth, int]:
+    return laws.uniform(float(numbers[0]), float(numbers[-1])), 2
+
+
+def _beta(numbers: Floats, ends: tuple[float, float] | None) -> tuple[Smooth, int]:
+    if ends is None:
+        raise InputError("a beta law lives on a domain", remedy="give the domain")
+    lower, upper = ends
+    outside = int(((numbers <= lower) | (numbers >= upper)).sum())
+    if outside:
+        raise InputError(
+            f"{outside} of {len(numbers)} values do not lie inside the domain, "
+            "where a beta law has all its mass",
+            value=f"{lower:g} to {upper:g}",
+            remedy="widen the domain, or fit another law such as mixture",
+        )
+    from scipy.stats import beta
+
+    a, b, _, _ = beta.fit((numbers - lower) / (upper - lower), floc=0.0, fscale=1.0)
+    return laws.beta(float(a), float(b), lower, upper), 2
+
+
+def _histogram(numbers: Floats, _: object) -> tuple[Smooth, int]:
+    """Take bins of a round width, so that no edge is somebody's number."""
+    counts, edges = round_bins(numbers)
+    return Histogram.of(edges, counts), 0
+
+
+def round_bins(numbers: Floats) -> tuple[Floats, Floats]:
+    """Return the counts and the edges of bins of a round width, near that of Freedman-Diaconis.
+
+    >>> round_bins(np.array([0.3, 1.2, 1.9, 2.5, 2.6, 4.1]))[1].tolist()
+    [0.0, 2.0, 4.0, 6.0]
+    """
+    quarter, three = np.quantile(numbers, [0.25, 0.75])
+    whole = float(np.ptp(numbers))
+    usual = 2.0 * float(three - quarter) / len(numbers) ** (1 / 3)
+    width = max(usual if usual > 0 else whole / math.sqrt(len(numbers)), whole / _MOST_BINS)
+    power = 10.0 ** math.floor(math.log10(width))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= 0.999 * width)
+    first = math.floor(float(numbers[0]) / step)
+    last = math.floor(float(numbers[-1]) / step) + 1
+    edges: Floats = step * np.arange(first, last + 1, dtype=np.float64)
+    counts, _ = np.histogram(numbers, edges)
+    return counts.astype(np.float64), edges
+
+
+_SIMPLE: Mapping[str, Callable[[Floats, tuple[float, float] | None], tuple[Smooth, int]]] = {
+    "normal": _normal,
+    "lognormal": _lognormal,
+    "laplace": _laplace,
+    "uniform": _uniform,
+    "beta": _beta,
+    "histogram": _histogram,
+}
+FITS: tuple[str, ...] = ("sample", "mixture", *_SIMPLE)
+"""What can be fitted to numbers."""
