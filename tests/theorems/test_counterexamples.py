@@ -1,6 +1,6 @@
 """Published numbers that are not what they claim: the audit must find the true ones.
 
-Every number is that of math sections 1 to 4, to the digits given there. e is replaced by a rational
+Every number is checked to the digits that are given here. e is replaced by a rational
 within 1e-58 of it, on the side that is named.
 """
 
@@ -132,7 +132,7 @@ def _pair(world: World) -> tuple[Channel, Prior]:
 
 
 def test_information_of_the_published_and_of_the_safe_response() -> None:
-    """Math section 2.1, the column I(X;Y)."""
+    """I(X;Y) in nats."""
     published = published_response(SKEWED, BELOW_E)
     assert agrees(mutual_information.measure(*_pair(published)), "0.28515")
     keep = (BELOW_E - 1) * SKEWED[0] / (1 - SKEWED[0])

@@ -5,7 +5,7 @@ every bound; the mechanisms built here from vertices of the posterior polytope
 
     PI = {v : L P(x) <= v(x) <= U P(x), sum v = 1}
 
-(math section 6, derivation A) reach them. The oracles recompute every leakage from its definition,
+reach them. The oracles recompute every leakage from its definition,
 with fractions and mpmath only.
 """
 

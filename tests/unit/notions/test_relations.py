@@ -513,7 +513,7 @@ def test_approximate_guarantees_imply_what_is_true(world: World, ratio: Fraction
 @settings(max_examples=30)
 @given(worlds.ratios(), st.fractions(Fraction(1, 10**6), Fraction(1, 10**3)))
 def test_approximate_lip_to_ldp_is_attained(ratio: Fraction, delta: Fraction) -> None:
-    """Math section 7.11: 2E delta from def5, (E+1) delta from ediv."""
+    """2E delta from def5, (E+1) delta from ediv."""
     for form, first, factor in (
         ("def5", 1 / (2 * ratio), 2 * ratio),
         ("ediv", 1 / (1 + ratio), 1 + ratio),
