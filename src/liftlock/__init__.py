@@ -26,7 +26,7 @@ from liftlock.errors import (
     UnprotectedInput,
 )
 from liftlock.exact.numbers import exact, measured
-from liftlock.files import read_channel, read_joint, read_prior, read_priors
+from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions import (
     ALIP,
@@ -88,6 +88,7 @@ __all__ = [
     "notions",
     "probe",
     "read_channel",
+    "read_column",
     "read_joint",
     "read_prior",
     "read_priors",

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.context import Context
-from liftlock.designing import design, design_as_published
+from liftlock.designing import cut, design, design_as_published, usual_goal
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import representative
@@ -19,8 +19,12 @@ from liftlock.designs.registry import Design, Kind, check_fits, find_design, kin
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
+from liftlock.forms import dense
+from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP, MaxLift, MinLift, extremes, lower_reading, upper_reading
+from liftlock.notions.approximate_ldp import ApproximateLDP, epsilon_for
+from liftlock.notions.approximate_lip import ApproximateLIP, DeltaCurve
 from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.lip import LIP
@@ -40,6 +44,11 @@ PREFERRED: Mapping[Kind, tuple[str, ...]] = {
 }
 """The methods that are compared when none are named, as far as they fit the notion."""
 
+FOR_NUMBERS = ("optimal", "quantile-blocks", "bounded-laplace", "laplace", "gaussian", "sampling")
+"""Those that are compared for a prior on the line."""
+
+CONTEXT_FREE = "laplace"
+"""The design that numbers are compared with, at the scale that needs no prior."""
 _FEW_SYMBOLS = 12
 """Up to so many symbols the optimum of LDP is found in a moment; beyond, k-RR stands in for it."""
 
@@ -123,13 +132,15 @@ class Comparison:
 
 
 def compare(
-    context: Context,
+    context: Context | LinePrior,
     make_notion: MakeNotion,
     methods: Sequence[str] | None = None,
     epsilons: Iterable[Any] = ("0.25", "0.5", "1", "2", "4"),
-    utility: str | Utility = "mutual-information",
+    utility: str | Utility | None = None,
     *,
     seconds: float | None = None,
+    cells: int | None = None,
+    spacing: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Comparison:
     """Design with every method at every budget, and measure what each mechanism truly leaks.
@@ -138,7 +149,8 @@ def compare(
     published. A method that is only made for LDP gets the LDP budget that implies what is asked
     for (the smaller of the two sides). Published methods may break their promise; `needed` is then
     their true budget.
-    `seconds` limits each search that can be stopped.
+    `seconds` limits each search that can be stopped. A prior on the line is cut once, into `cells`
+    with a `spacing`, as in `design`.
 
     >>> from liftlock.prior import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
@@ -146,6 +158,7 @@ def compare(
     >>> [round(point.objective, 4) for point in found.curves[0].points]
     [0.4576, 0.4432]
     """
+    context = cut(context, cells, spacing)
     budgets = [(given, _positive(given)) for given in epsilons]
     if not budgets:
         raise InputError("no budgets to compare", remedy="give at least one epsilon")
@@ -154,7 +167,7 @@ def compare(
     entries = [(name, _Method.of(name, context, asked)) for name in dict.fromkeys(chosen)]
     if not entries:
         raise InputError("no methods to compare", remedy="name at least one method")
-    goal = make_utility(utility, context.inputs)
+    goal = make_utility(usual_goal(context) if utility is None else utility, context.inputs)
     masses = representative(context).floats()
     curves = []
     total, done = len(entries) * len(budgets), 0
@@ -202,7 +215,7 @@ def _point(
     leakage = Leakage.of(made)
     return Point(
         epsilon,
-        leakage.needed(asked, epsilon),
+        leakage.needed(asked, epsilon) if _delta(asked) is None else _at_delta(made, asked),
         made.origin.objective,
         leakage.lower,
         leakage.upper,
@@ -243,6 +256,21 @@ class Leakage:
         return max(shares)
 
 
+def _delta(notion: Notion) -> Fraction | None:
+    return notion.delta if isinstance(notion, ApproximateLIP | ApproximateLDP) else None
+
+
+def _at_delta(mechanism: Mechanism, asked: Notion) -> float:
+    """Return the smallest epsilon that a mechanism keeps at the delta that was asked for."""
+    channel, context = dense(mechanism.channel), mechanism.context
+    if isinstance(asked, ApproximateLIP):
+        found = DeltaCurve.of(channel, context, asked.form).epsilon(asked.delta)
+    else:
+        assert isinstance(asked, ApproximateLDP)
+        found = epsilon_for(channel, context, asked.delta)
+    return _number(found.value)
+
+
 def sides(notion: Notion) -> tuple[Budget | None, Budget | None]:
     """Return the budgets of a lift notion for falling and for rising beliefs; None is no limit."""
     if isinstance(notion, LIP):
@@ -253,7 +281,9 @@ def sides(notion: Notion) -> tuple[Budget | None, Budget | None]:
         assert isinstance(notion.budget, Budget)
         return (None, notion.budget) if isinstance(notion, MaxLift) else (notion.budget, None)
     raise NotDefined(
-        "comparing", f"the notion {notion.name}", "compare lip, alip, eps_lower, eps_upper or ldp"
+        "comparing",
+        f"the notion {notion.name}",
+        "compare lip, alip, eps_lower, eps_upper, ldp, or one of these with a delta",
     )
 
 
@@ -337,7 +367,8 @@ class _Method:
 def fitting(context: Context, asked: Notion) -> list[str]:
     """Return the methods that are compared unless some are named."""
     names = []
-    for name in PREFERRED[kind_of(context)]:
+    usual = FOR_NUMBERS if isinstance(context, GridPrior) else PREFERRED[kind_of(context)]
+    for name in usual:
         key, _, ldp = name.partition(":")
         if key not in DESIGNS or (ldp and len(context.inputs) > _FEW_SYMBOLS):
             continue
@@ -374,7 +405,8 @@ def yardsticks(
     """Return what a designed mechanism is to be compared with, itself first.
 
     The others are the optimum under LDP at the same budget (k-ary randomised response where that
-    would take long), no release at all, and no noise. They are drafts: nothing is certified.
+    would take long; for numbers the Laplace mechanism that ignores the prior), no release at all,
+    and no noise. They are drafts: nothing is certified.
     """
     origin, context = mechanism.origin, mechanism.context
     assert origin is not None
@@ -383,11 +415,34 @@ def yardsticks(
     found = [
         Yardstick(f"this mechanism ({origin.method})", origin.objective, str(mechanism.notion))
     ]
-    if not isinstance(mechanism.notion, LDP):
+    if isinstance(context, GridPrior):
+        found += _context_free(context, mechanism.notion, goal)
+    elif not isinstance(mechanism.notion, LDP):
         found += _ldp(context, mechanism.notion, goal, seconds)
     found.append(Yardstick("no release", value_of_nothing(goal, masses), "everything"))
     found.append(Yardstick("no noise", value_of_truth(goal, masses), "nothing"))
     return tuple(found)
+
+
+def _context_free(context: GridPrior, notion: Notion, goal: Utility) -> list[Yardstick]:
+    """Measure Laplace noise of the scale that protects everybody, whatever the prior is."""
+    entry = DESIGNS.get(CONTEXT_FREE)
+    try:
+        if isinstance(notion, LDP):
+            asked = notion
+        elif isinstance(notion, ApproximateLIP | ApproximateLDP):
+            asked = LDP(notion.epsilon)
+        else:
+            asked = implying(notion)
+        if entry is None or float(asked.bound()) == 0:
+            return []
+        draft = entry.make(context, asked, utility=goal, scale="context-free")
+    except (LiftlockError, TypeError):
+        return []
+    if not isinstance(draft, Draft):
+        return []
+    worth = value(goal, draft.matrix, context.floats())
+    return [Yardstick("Laplace noise for any prior", worth, str(asked))]
 
 
 def _ldp(context: Context, notion: Notion, goal: Utility, seconds: float) -> list[Yardstick]:

@@ -95,10 +95,9 @@ def design(
     (True, 0.4432)
     """
     context = cut(context, cells, spacing)
+    method = usual_method(notion) if method is None else method
     if method is None:
-        if notion.name not in DESIGNS["optimal"].notions:
-            return best(context, notion, utility=utility, bits=bits, **options)
-        method = "optimal"
+        return best(context, notion, utility=utility, bits=bits, **options)
     order = _Order.of(context, notion, utility, method, options)
     draft = order.constant() if order.nothing_allowed else order.draft()
     try:
@@ -218,10 +217,18 @@ def cut(
     return context
 
 
-def _goal(utility: str | Utility | None, context: Context) -> str | Utility:
-    if utility is not None:
-        return utility
+def usual_goal(context: Context) -> str:
+    """Return the utility that is meant when none is named: the squared error for numbers."""
     return "mean" if isinstance(context, GridPrior) else "mutual-information"
+
+
+def usual_method(notion: Notion) -> str | None:
+    """Return the method that is meant when none is named; None is the best of all that fit."""
+    return "optimal" if notion.name in DESIGNS["optimal"].notions else None
+
+
+def _goal(utility: str | Utility | None, context: Context) -> str | Utility:
+    return usual_goal(context) if utility is None else utility
 
 
 def design_as_published(
@@ -374,7 +381,7 @@ class _Order:
         label: Label = "nothing"
         if isinstance(goal, Distortion):  # its outputs are taken at their word
             label = goal.reproductions.labels[int(np.argmin(masses @ goal.loss))]
-        return Draft.of(
+        made = Draft.of(
             inputs,
             [label],
             [[1.0]] * len(inputs),
@@ -382,6 +389,9 @@ class _Order:
             optimality=None if hidden else Optimality(goal.name, cost, cost, abs(cost)),
             remarks=[_ONLY_EXACT if hidden else "a budget of 0 allows nothing else"],
         )
+        if isinstance(self.context, GridPrior):
+            return with_readings(made, self.context, goal)
+        return made
 
     def draft(self) -> Draft | FormDraft:
         """Ask the design."""

@@ -18,7 +18,7 @@ from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.context import Context, Family, Intervals, Joint, PriorSet, context_from_data
 from liftlock.errors import FileError, InputError, NotCertified, UnprotectedInput
-from liftlock.exact.integers import as_integers, sum_of
+from liftlock.exact.integers import Floats, as_integers, sum_of
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, any_channel_from_data
 from liftlock.mechanism import FORMAT as MECHANISM
@@ -34,6 +34,7 @@ MOST_CELLS = 4_000_000
 """Tables with more cells are refused: an exact audit of them takes hours and gigabytes."""
 
 MOST_PAIRS = 20_000_000
+MOST_NUMBERS = 20_000_000
 
 MOST_LOSS = 1e12
 """Larger losses would drown the differences between the smaller ones."""
@@ -97,8 +98,11 @@ def _parse_sheet(path: Path, text: str) -> Sheet:
     return Sheet(path, header, header_line, rows)
 
 
-def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Give the header, then the rows, each with the line it starts on; blank lines are skipped."""
+def _lines(path: Path, text: str, *, records: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """Give the header, then the rows, each with the line it starts on; blank lines are skipped.
+
+    In a file of records one column is enough, and a row of empty cells is a record all the same.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] | None = None
     start = 1
@@ -106,11 +110,11 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
         for row in reader:
             line, start = start, reader.line_num + 1
             cells = [cell.strip() for cell in row]
-            if not any(cells):
+            if not cells or not (any(cells) or (records and header is not None)):
                 continue
             if header is None:
                 header = cells
-                _check_header(path, line, header)
+                _check_header(path, line, header, records=records)
             elif len(cells) != len(header):
                 raise _ragged(path, line, cells, header)
             yield line, cells
@@ -149,7 +153,7 @@ def _separator(text: str) -> str | None:
     return next((name for mark, name in _MARKS if mark in text), None)
 
 
-def _check_header(path: Path, line: int, header: list[str]) -> None:
+def _check_header(path: Path, line: int, header: list[str], *, records: bool = False) -> None:
     if len(header) == 1:
         found = _separator(header[0])
         if found is not None:
@@ -159,6 +163,8 @@ def _check_header(path: Path, line: int, header: list[str]) -> None:
                 value=header[0],
                 remedy="separate them by commas",
             )
+        if records:
+            return
         raise FileError(
             "only one column",
             where=f"{path}, line {line}",
@@ -618,6 +624,96 @@ def label_place(path: Path, label: Label, *, in_header: bool = False) -> str:
         return str(path)
     lines = [line for line, cells in sheet.rows if cells[0] == str(label)]
     return sheet.where(lines[0]) if lines else str(path)
+
+
+# --- columns of numbers -------------------------------------------------------------------------
+
+
+def read_column(
+    path: str | Path, column: str, *, missing: str = "refuse", note: Note = _silent
+) -> Floats:
+    """Read a column of numbers from a CSV with a header and one row for each person.
+
+    Empty cells are refused, or with ``missing="drop"`` left out, which `note` is told.
+    """
+    place = Path(path)
+    text = read_text(place)
+    if missing not in MISSING:
+        raise InputError(
+            "unknown way with missing values",
+            value=missing,
+            remedy=f"use {' or '.join(MISSING)}",
+        )
+    if _is_json(place, text):
+        raise FileError(
+            "JSON is not a table with columns",
+            where=str(place),
+            value=column,
+            remedy="give a CSV with a header, or leave out the column",
+        )
+    lines = _lines(place, text, records=True)
+    line, header = _first(place, lines)
+    if column not in header:
+        raise FileError(
+            "no such column",
+            where=f"{place}, line {line}",
+            value=column,
+            remedy=f"it has {', '.join(header)}",
+        )
+    at = header.index(column)
+    numbers: list[float] = []
+    empty: list[int] = []
+    for line, cells in lines:
+        if len(numbers) >= MOST_NUMBERS:
+            raise FileError(
+                f"more than {MOST_NUMBERS:,} rows",
+                where=f"{place}, line {line}",
+                remedy="take a random part of them",
+            )
+        if cells[at]:
+            numbers.append(_real(place, line, at, header, cells[at]))
+        else:
+            empty.append(line)
+    if not numbers:
+        raise FileError(
+            "no numbers below the header",
+            where=f"{place}, line {line}",
+            value=column,
+            remedy="the first line names the columns, the others hold one person each",
+        )
+    if empty:
+        said = f"{len(empty):,} of {len(empty) + len(numbers):,} rows have no {column}"
+        if missing == "refuse":
+            raise FileError(
+                said,
+                where=f"{place}, line {empty[0]}",
+                remedy="leave them out (--missing drop), or fill them in",
+            )
+        note(f"{said}, and were left out")
+    return np.array(numbers)
+
+
+MISSING = ("refuse", "drop")
+"""What may be done with empty cells."""
+
+
+def _real(place: Path, line: int, at: int, header: list[str], text: str) -> float:
+    """Read a finite number of either sign."""
+    try:
+        number = float(text) if "_" not in text else None
+    except ValueError:
+        number = None
+    if number is not None and math.isfinite(number):
+        return number
+    remedy = "numbers have a point before decimals and no other marks, like 52000.50"
+    if number is not None:
+        remedy = "correct it, or empty the cell and leave it out (--missing drop)"
+    raise FileError(
+        "not a number" if number is None else "not a finite number",
+        where=f"{place}, line {line}, column {at + 1} ({header[at]!r})",
+        value=text,
+        remedy=remedy,
+    )
 
 
 # --- recorded pairs -------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("numba", "llvmlite", "highspy", "scipy", "matplotlib")
+HEAVY = ("numba", "llvmlite", "highspy", "scipy", "matplotlib", "sklearn")
 CLOSED_FORM = """
 import liftlock as ll
 prior = ll.Prior.from_counts({"a": 1, "b": 3})

@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 
 import click
 
-from liftlock.alphabet import Alphabet
 from liftlock.cli.options import read_context
 from liftlock.context import Context
+from liftlock.designing import usual_goal
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design, check_options, option_names
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_loss
+from liftlock.notions.approximate_lip import FORMS
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import REGISTRY, make_notion, parse_claim
 from liftlock.storage import check_writable
@@ -55,16 +56,60 @@ def budget_options(command: F) -> F:
     return command
 
 
+def delta_options(command: F) -> F:
+    """Add the options of notions that a small probability may break."""
+    for option in reversed(
+        (
+            click.option(
+                "--delta",
+                metavar="D",
+                help="The probability with which the budget may be broken: (E, D)-LIP, or -LDP.",
+            ),
+            click.option(
+                "--form",
+                type=click.Choice(FORMS),
+                help="With --delta: which (E, D)-LIP.  [default: ediv]",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def with_delta(notion: str | None, delta: str | None, form: str | None) -> str | None:
+    """Return the notion that a delta makes of the one that was named.
+
+    >>> (
+    ...     with_delta(None, "0.01", None),
+    ...     with_delta("ldp", "0.01", None),
+    ...     with_delta("lip", None, None),
+    ... )
+    ('lip_ediv', 'ldp_delta', 'lip')
+    """
+    key = None if notion is None else notion.strip().lower().replace("-", "_")
+    if form is not None and (delta is None or key not in (None, "lip")):
+        raise click.UsageError("--form goes with --delta, for (E, D)-LIP")
+    if delta is not None and key in (None, "lip"):
+        return f"lip_{form or 'ediv'}"
+    if delta is not None and key == "ldp":
+        return "ldp_delta"
+    takes = key is not None and key in REGISTRY and "delta" in REGISTRY[key].parameters
+    if delta is None and takes:
+        raise click.UsageError(f"{key} allows a small probability of failure: give --delta")
+    if delta is not None and key in REGISTRY and not takes:
+        raise click.UsageError(f"--delta goes with lip and ldp, not with {key}")
+    return notion
+
+
 def utility_options(command: F) -> F:
     """Add the options that say what the mechanism is good for."""
     for option in reversed(
         (
             click.option(
                 "--utility",
-                default="mutual-information",
-                show_default=True,
                 metavar="UTILITY",
-                help=f"{', '.join(UTILITIES)}, or {DISTORTION} with --loss.",
+                help=f"{', '.join(UTILITIES)}, or {DISTORTION} with --loss.  "
+                "[default: mutual-information; mean for numbers]",
             ),
             click.option(
                 "--loss",
@@ -83,15 +128,20 @@ def read_notion(
     lower: str | None,
     upper: str | None,
     alpha: str | None,
+    delta: str | None = None,
+    form: str | None = None,
 ) -> Notion:
     """Make the guarantee that was asked for."""
+    two = lower is not None or upper is not None
+    if two and delta is not None:
+        raise click.UsageError("--delta goes with one --epsilon, not with two budgets")
+    notion = with_delta(notion, delta, form)
     for name, value in (
         ("--epsilon", epsilon),
         ("--epsilon-lower", lower),
         ("--epsilon-upper", upper),
     ):
         refuse_infinite(name, value)
-    two = lower is not None or upper is not None
     key = ("alip" if two else "lip") if notion is None else notion.strip().lower()
     key = key.replace("-", "_")
     if key not in design_notions():
@@ -109,6 +159,8 @@ def read_notion(
     if epsilon is None:
         raise click.UsageError("how much may leak? give --epsilon")
     entry = REGISTRY[key]
+    if delta is not None:
+        return make_notion(key, {"epsilon": epsilon, "delta": delta})
     budgets: dict[str, object] = {entry.parameters[-1]: epsilon}
     if "alpha" in entry.parameters:
         if alpha is None:
@@ -129,8 +181,12 @@ def refuse_infinite(name: str, value: str | None) -> None:
         )
 
 
-def check_utility(utility: str, loss: str | None) -> None:
+def check_utility(utility: str | None, loss: str | None) -> None:
     """Refuse the name of a utility that does not exist, before any file is read."""
+    if utility is None:
+        if loss is not None:
+            raise click.UsageError(f"--loss goes with --utility {DISTORTION}")
+        return
     name = utility.strip().lower().replace("_", "-")
     if name == DISTORTION:
         if loss is None:
@@ -147,9 +203,12 @@ def check_utility(utility: str, loss: str | None) -> None:
         )
 
 
-def read_utility(utility: str, loss: str | None, inputs: Alphabet) -> Utility:
+def read_utility(utility: str | None, loss: str | None, context: Context) -> Utility:
     """Make the utility that was asked for, for the symbols of a context."""
     check_utility(utility, loss)
+    inputs = context.inputs
+    if utility is None:
+        return make_utility(usual_goal(context), inputs)
     if loss is None:
         return make_utility(utility, inputs)
     name = loss.strip().lower()
@@ -160,7 +219,7 @@ def given_context(paths: dict[str, Any], note: Callable[[str], None]) -> Context
     """Read the one context that must be named."""
     found = read_context(**paths, note=note)
     if found is None:
-        raise click.UsageError("what is known of people? give --prior, --joint or --family")
+        raise click.UsageError("what is known of people? give --prior, --joint, --family or --law")
     return found
 
 
@@ -187,7 +246,7 @@ def read_seconds(text: str | None) -> float | None:
 
 
 def chosen_options(
-    entry: Design, gap: str | None, seconds: str | None, own: Sequence[str]
+    entry: Design | None, gap: str | None, seconds: str | None, own: Sequence[str]
 ) -> dict[str, Any]:
     """Read the options that go to the method itself."""
     found: dict[str, Any] = {}
@@ -214,7 +273,8 @@ def chosen_options(
         raise InputError(
             "progress is shown by itself", value="watch", remedy="leave out --option watch"
         )
-    check_options(entry, found)
+    if entry is not None:
+        check_options(entry, found)
     return found
 
 

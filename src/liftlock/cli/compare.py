@@ -13,6 +13,7 @@ import click
 from liftlock.cli.asked import (
     check_output,
     check_utility,
+    delta_options,
     given_context,
     read_notion,
     read_seconds,
@@ -39,6 +40,7 @@ MOST_BUDGETS = 1000
 @click.option(
     "--notion", metavar="NOTION", help="lip, ldp, eps_lower or eps_upper.  [default: lip]"
 )
+@delta_options
 @click.option(
     "--epsilons",
     default="0.5:4:8",
@@ -64,10 +66,12 @@ MOST_BUDGETS = 1000
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare_command(
     notion: str | None,
+    delta: str | None,
+    form: str | None,
     epsilons: str,
     split: str | None,
     methods: str | None,
-    utility: str,
+    utility: str | None,
     loss: str | None,
     seconds: str | None,
     csv_file: Path | None,
@@ -87,7 +91,7 @@ def compare_command(
     """
     note = Notes()
     budgets = read_epsilons(epsilons)
-    make = _maker(notion, split)
+    make = _maker(notion, split, delta, form)
     check_utility(utility, loss)
     limit = read_seconds(seconds)
     names = None if methods is None else read_methods(methods)
@@ -97,7 +101,7 @@ def compare_command(
         if path is not None:
             check_output(path, context_paths, option)
     context = given_context(context_paths, note)
-    goal = read_utility(utility, loss, context.inputs)
+    goal = read_utility(utility, loss, context)
     with stepping("comparing") as progress:
         found = compare(context, make, names, budgets, goal, seconds=limit, progress=progress)
     if csv_file is not None:
@@ -114,13 +118,17 @@ def compare_command(
     return 0
 
 
-def _maker(notion: str | None, split: str | None) -> MakeNotion:
+def _maker(
+    notion: str | None, split: str | None, delta: str | None = None, form: str | None = None
+) -> MakeNotion:
     if split is None:
         name = "lip" if notion is None else notion
         if name.strip().lower() == "alip":
             raise click.UsageError("alip takes two budgets: give --split instead of --notion alip")
-        read_notion(name, "1", None, None, None)
-        return lambda epsilon: read_notion(name, str(epsilon), None, None, None)
+        read_notion(name, "1", None, None, None, delta, form)
+        return lambda epsilon: read_notion(name, str(epsilon), None, None, None, delta, form)
+    if delta is not None:
+        raise click.UsageError("--split is for two budgets without a delta: leave out --delta")
     if notion is not None and notion.strip().lower() != "alip":
         raise click.UsageError("--split is for alip: leave out --notion")
     share = exact(split, name="--split")

@@ -13,6 +13,7 @@ from liftlock.cli.asked import (
     check_output,
     check_utility,
     chosen_options,
+    delta_options,
     given_context,
     own_options,
     read_notion,
@@ -22,26 +23,30 @@ from liftlock.cli.asked import (
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE, context_options
 from liftlock.comparison import Yardstick, yardsticks
-from liftlock.designing import design, design_as_published
+from liftlock.designing import best, design, design_as_published, usual_method
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import check_fits, find_design
+from liftlock.designs.registry import Design, check_fits, find_design
 from liftlock.errors import InputError, LiftlockError
+from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.report.design import design_report, progress_text
+from liftlock.report.numeric import draw_numbers
+from liftlock.report.pictures import check_picture
+from liftlock.report.released import number_data
 from liftlock.utility.utility import Utility, restricted
 
 
 @click.command("design", short_help="Design a certified mechanism for what you know.")
 @context_options
 @budget_options
+@delta_options
 @click.option("--alpha", metavar="A", help="The order, for notions of one such as alpha_lift.")
 @utility_options
 @click.option(
     "--method",
-    default="optimal",
-    show_default=True,
     metavar="METHOD",
-    help="How to make it; `liftlock designs` lists all.",
+    help="How to make it; `liftlock designs` lists all.  [default: optimal, or the best of all "
+    "that fit]",
 )
 @click.option("--gap", metavar="G", help="Stop at this proved relative gap (method optimal).")
 @click.option("--seconds", metavar="T", help="Stop after T seconds with the best found so far.")
@@ -67,22 +72,31 @@ from liftlock.utility.utility import Utility, restricted
     show_default=True,
     help="Rows become integers that sum to 2^BITS.",
 )
+@click.option(
+    "--plot",
+    type=FILE,
+    metavar="PICTURE",
+    help="For numbers: draw what is released for what (.png, .svg or .pdf).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def design_command(
     notion: str | None,
     epsilon: str | None,
     epsilon_lower: str | None,
     epsilon_upper: str | None,
+    delta: str | None,
+    form: str | None,
     alpha: str | None,
-    utility: str,
+    utility: str | None,
     loss: str | None,
-    method: str,
+    method: str | None,
     gap: str | None,
     seconds: str | None,
     of_the_method: tuple[str, ...],
     as_published: bool,
     output: Path | None,
     bits: int,
+    plot: Path | None,
     as_json: bool,
     **context_paths: Any,
 ) -> int:
@@ -96,43 +110,56 @@ def design_command(
     liftlock design --prior prior.csv --epsilon 1 --utility histogram -o safe.json
     liftlock design --joint joint.csv --epsilon-lower 1.3 --epsilon-upper 0.7
     liftlock design --prior prior.csv --epsilon 1 --method safe-response
+    liftlock design --prior staff.csv --column salary --domain 0:300000 --epsilon 1
 
     Exit code 1: the method breaks the budget (see --as-published); 2: bad input.
     """
     note = Notes()
-    guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, alpha)
-    entry = find_design(method, DESIGNS)
+    guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, alpha, delta, form)
+    key = usual_method(guarantee) if method is None else method
+    entry = None if key is None else find_design(key, DESIGNS)
     check_utility(utility, loss)
     options = chosen_options(entry, gap, seconds, of_the_method)
-    if as_published and entry.keeps and not entry.accepts("as_published"):
-        raise InputError(
-            "--as-published is for published formulas that may break their budget",
-            value=entry.key,
-            remedy=f"leave it out: {entry.key} keeps the budget it is given",
-        )
+    if as_published:
+        check_published(entry)
     if output is not None:
         check_output(output, context_paths)
+    if plot is not None:
+        check_picture(plot)
+        check_output(plot, context_paths | {"output": output}, "--plot")
     context = given_context(context_paths, note)
-    check_fits(entry, context, guarantee)
-    goal = read_utility(utility, loss, context.inputs)
-    make = design_as_published if as_published else design
+    if plot is not None and not isinstance(context, GridPrior):
+        raise click.UsageError("--plot is for numbers; a table is drawn by liftlock audit --plot")
+    if entry is not None:
+        check_fits(entry, context, guarantee)
+    goal = read_utility(utility, loss, context)
     with working("designing") as progress:
-        if entry.accepts("watch"):
-            options["watch"] = lambda state: progress(progress_text(state))
-        try:
-            made = make(context, guarantee, utility=goal, method=entry.key, bits=bits, **options)
-        except (TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, LiftlockError) or not of_the_method:
-                raise
-            raise InputError(
-                f"the method {entry.key} cannot use this option: {error}",
-                value=list(of_the_method),
-                remedy=f"it takes {', '.join(own_options(entry)) or 'none'}; "
-                f"see liftlock designs {entry.key}",
-            ) from None
+        if entry is None:
+            made = best(context, guarantee, utility=goal, bits=bits, watch=progress, **options)
+        else:
+            if entry.accepts("watch"):
+                options["watch"] = lambda state: progress(progress_text(state))
+            make = design_as_published if as_published else design
+            try:
+                made = make(
+                    context, guarantee, utility=goal, method=entry.key, bits=bits, **options
+                )
+            except (TypeError, ValueError, AttributeError) as error:
+                if isinstance(error, LiftlockError) or not of_the_method:
+                    raise
+                raise InputError(
+                    f"the method {entry.key} cannot use this option: {error}",
+                    value=list(of_the_method),
+                    remedy=f"it takes {', '.join(own_options(entry)) or 'none'}; "
+                    f"see liftlock designs {entry.key}",
+                ) from None
         if output is not None:
             made.save(output)
             note(f"written to {output}")
+        if plot is not None:
+            progress("drawing")
+            draw_numbers(made, plot)
+            note(f"picture written to {plot}")
         progress("comparing")
         places = [context.inputs.index(label) for label in made.context.inputs.labels]
         others = yardsticks(made, restricted(goal, places, len(context.inputs)))
@@ -142,6 +169,18 @@ def design_command(
         show(design_report(made, others))
     note.show()
     return 0
+
+
+def check_published(entry: Design | None) -> None:
+    """Refuse --as-published for a method that keeps what it is given."""
+    if entry is None:
+        raise click.UsageError("--as-published makes one formula as it is: give --method")
+    if entry.keeps and not entry.accepts("as_published"):
+        raise InputError(
+            "--as-published is for published formulas that may break their budget",
+            value=entry.key,
+            remedy=f"leave it out: {entry.key} keeps the budget it is given",
+        )
 
 
 def design_data(
@@ -171,6 +210,7 @@ def design_data(
         "certificate": made.certificate.to_data(),
         "comparison": [other.to_data() for other in others],
         "remarks": list(origin.remarks),
+        "numbers": number_data(made),
         "file": None if output is None else str(output),
         "notes": list(notes),
     }

@@ -14,6 +14,7 @@ from liftlock.cli.console import silence
 from liftlock.cli.demo import demo_command
 from liftlock.cli.design import design_command
 from liftlock.cli.designs import designs_command
+from liftlock.cli.fit import fit_command
 from liftlock.cli.lock import lock_command
 from liftlock.cli.probe import probe_command
 from liftlock.cli.relations import notions_command, relations_command
@@ -69,6 +70,7 @@ for command in (
     demo_command,
     design_command,
     designs_command,
+    fit_command,
     compare_command,
     audit_command,
     lock_command,

@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 import click
 
 from liftlock.cli.matching import matched, refuse_unprotected
+from liftlock.cli.numbers import Numbers, number_options, refuse_whole_grid
 from liftlock.context import Ball, Context, Joint
 from liftlock.errors import InputError
 from liftlock.exact.numbers import exact, exact_probability
 from liftlock.files import ReadChannel, read_joint, read_prior, read_priors
+from liftlock.line.grid import GridPrior
 
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path, readable=False)
@@ -20,13 +22,14 @@ FILE = click.Path(path_type=Path, readable=False)
 
 def context_options(command: F) -> F:
     """Add the options that name a context."""
+    command = number_options(command)
     for option in reversed(
         (
             click.option(
                 "--prior",
                 type=FILE,
                 metavar="PRIOR",
-                help="CSV label,count or label,probability, or JSON.",
+                help="CSV label,count or label,probability, or JSON; with --column any CSV.",
             ),
             click.option(
                 "--joint",
@@ -74,20 +77,32 @@ def read_context(
     radius: str | None,
     smooth: str | None,
     note: Callable[[str], None],
+    cells: GridPrior | None = None,
+    **numeric: Any,
 ) -> Context | None:
-    """Read the one context that was named, or None."""
+    """Read the one context that was named, or None.
+
+    `cells` are those that a mechanism brings, into which numbers are then counted.
+    """
     named = {"--prior": prior, "--joint": joint, "--family": family}
     given = [name for name, value in named.items() if value is not None]
     if len(given) > 1:
         raise click.UsageError(f"give only one of {' and '.join(given)}")
-    for name, value in (("--radius", radius), ("--smooth", smooth)):
+    ways = {"--radius": radius, "--smooth": smooth}
+    numbers = Numbers(**numeric)
+    numbers.check(prior, {"--joint": joint, "--family": family})
+    for name, value in ways.items():
         if value is not None and prior is None:
             raise click.UsageError(f"{name} goes with --prior")
+        if value is not None and numbers.asked:
+            raise click.UsageError(f"{name} is for priors of labels, not of numbers")
     # Before any file is read: a slip of the pen should not cost a minute.
     if radius is not None:
         exact_probability(radius, name="--radius")
     if smooth is not None and exact(smooth, name="--smooth") < 0:
         raise InputError("--smooth is negative", value=smooth, remedy="give 0 or more")
+    if numbers.asked:
+        return numbers.cut(prior, note) if cells is None else numbers.on(cells, prior, note)
     if joint is not None:
         return read_joint(joint)
     if family is not None:
@@ -95,6 +110,7 @@ def read_context(
     if prior is None:
         return None
     found = read_prior(prior, note)
+    refuse_whole_grid(found, prior, ways)
     if smooth is not None:
         found = found.smoothed(smooth)
     return Ball.of(found, radius) if radius is not None else found
@@ -108,7 +124,8 @@ def agreed_context(
     impossible: str,
 ) -> Context:
     """Read the context, and make sure that it speaks of the inputs of the channel."""
-    found = read_context(**paths, note=note)
+    brought = read.context if isinstance(read.context, GridPrior) else None
+    found = read_context(**paths, note=note, cells=brought)
     source = next((paths[key] for key in ("prior", "joint", "family") if paths[key]), channel)
     context = found if found is not None else read.context
     if context is None:

@@ -18,7 +18,7 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line import law as laws
 from liftlock.line.grid import LinePrior, read_domain
-from liftlock.line.law import Histogram, Law, Mixture, Sample, Smooth, numbers_of
+from liftlock.line.law import Histogram, Law, Mixture, Parametric, Sample, Smooth, numbers_of
 
 MOST_COMPONENTS = 8
 """As many components are tried unless told otherwise."""
@@ -80,6 +80,21 @@ class Fit(LinePrior):
     def clamped(self) -> int:
         """How many of the numbers lie outside the domain, and would count as its nearer end."""
         return int(((self.values < self.lower) | (self.values > self.upper)).sum())
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what makes the law, by name; nothing for a sample."""
+        law = self.law
+        if isinstance(law, Mixture):
+            return {
+                "weights": list(law.weights),
+                "means": list(law.means),
+                "deviations": list(law.deviations),
+            }
+        if isinstance(law, Histogram):
+            return {"edges": law.edges.tolist(), "shares": law.shares.tolist()}
+        if isinstance(law, Parametric):
+            return {"shape": list(law.arguments), "location": law.loc, "scale": law.scale}
+        return {}
 
     def describe(self) -> str:
         """Say which law was fitted, to how many numbers, and how well."""

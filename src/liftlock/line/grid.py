@@ -315,6 +315,28 @@ class LinePrior:
         )
         return GridPrior(Alphabet.of(labels, points), counts, grid)
 
+    def on(self, prior: GridPrior) -> Prior:
+        """Return the masses of this law in the cells of another prior.
+
+        It answers what a mechanism leaks if not the prior it was made for is true, but this one. A
+        cell may have no mass at all here, so the result is a plain prior on the same symbols.
+
+        >>> from liftlock.line.law import normal
+        >>> made_for = LinePrior.of(normal(50, 10), (20, 80)).grid(4)
+        >>> LinePrior.of(normal(60, 10), (20, 80)).on(made_for).floats().round(3).tolist()
+        [0.047, 0.112, 0.214, 0.628]
+        """
+        edges = np.array(prior.grid.edges)
+        if isinstance(self.law, Sample):
+            codes = prior.grid.encode(self.law.values)
+            counts = np.bincount(codes, minlength=len(prior.grid))
+        else:
+            masses = _masses(self.law, edges)
+            masses[0] += float(self.law.below(edges[0]))
+            masses[-1] += float(self.law.above(edges[-1]))
+            counts = np.ceil(masses * _TOTAL).astype(np.int64)
+        return Prior(prior.alphabet, tuple(int(count) for count in counts))
+
     def _by_mass(self, cells: int) -> Floats:
         if isinstance(self.law, Sample):
             inner = _between(self.law.values, self.lower, self.upper, cells)

@@ -14,6 +14,7 @@ from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.oracle import Progress
 from liftlock.mechanism import Mechanism
 from liftlock.report.labels import printable
+from liftlock.report.released import number_lines
 from liftlock.report.text import certificate_lines, grid_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
     ]
     crowd = made.crowd()
     parts += [Text(crowd)] if crowd else []
+    parts += number_lines(made)
     parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
     return Group(*parts, Text(), _yardsticks(origin.title, others))
 
@@ -52,8 +54,19 @@ def _yardsticks(title: str, others: Sequence[Yardstick]) -> Grid:
     grid.add_column(title, justify="right")
     grid.add_column("protects", overflow="fold")
     for other in others:
-        grid.add_row(other.name, f"{other.objective:.6f}", other.guarantee)
+        grid.add_row(other.name, _worth(other.objective), other.guarantee)
     return grid
+
+
+def _worth(objective: float) -> str:
+    """Write a utility; those of salaries are large, and nobody reads their sixth decimal.
+
+    >>> _worth(0.3287611726), _worth(66154321.123), _worth(1234.5)
+    ('0.328761', '66,154,321', '1,234.50')
+    """
+    if abs(objective) < 100:
+        return f"{objective:.6f}"
+    return f"{objective:,.0f}" if abs(objective) >= 1e5 else f"{objective:,.2f}"
 
 
 def progress_text(state: Progress) -> str:
@@ -162,7 +175,7 @@ def _cell(curve: Curve, epsilon: float) -> str:
     point = next((p for p in curve.points if p.epsilon == epsilon), None)
     if point is None:
         return ""
-    return f"{point.objective:.6f}" + ("" if curve.keeps else f" ({needed_text(point)})")
+    return _worth(point.objective) + ("" if curve.keeps else f" ({needed_text(point)})")
 
 
 def needed_text(point: Point) -> str:

@@ -22,10 +22,10 @@ _MOST_NUMBERS = 16
 _LABEL_CELLS = 24
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _COLOURED = 0.99
-_LEAST_REACH = 0.1
+LEAST_REACH = 0.1
 """Nats at which the colours are full, at least: nearly equal lifts should look nearly equal."""
 
-_COLOURS = [
+COLOURS = [
     "#7f3b08",
     "#c96f17",
     "#f1a340",
@@ -36,7 +36,7 @@ _COLOURS = [
     "#2a74b0",
     "#053061",
 ]
-_RULED_OUT = "#3c3c3c"
+RULED_OUT = "#3c3c3c"
 
 
 def check_drawable(context: Context) -> None:
@@ -65,12 +65,12 @@ def draw_lifts(result: Audit, path: Path) -> None:
     numbered = rows <= _MOST_NUMBERS and columns <= _MOST_NUMBERS
     # In a large table a few extreme cells would leave all others white.
     share = 1.0 if numbered else _COLOURED
-    reach = max(float(np.quantile(np.abs(logs[finite]), share)), _LEAST_REACH)
+    reach = max(float(np.quantile(np.abs(logs[finite]), share)), LEAST_REACH)
     width, height = min(4.4 + 0.62 * columns, WIDEST), min(2.6 + 0.46 * rows, HIGHEST)
     with picture(path, width, height) as figure:
         axes = figure.add_subplot()
-        plain = LinearSegmentedColormap.from_list("lift", _COLOURS)
-        colours = plain.with_extremes(bad=_RULED_OUT)
+        plain = LinearSegmentedColormap.from_list("lift", COLOURS)
+        colours = plain.with_extremes(bad=RULED_OUT)
         scale = ScalarMappable(Normalize(-reach, reach), colours)
         axes.imshow(
             # Coloured here, cell by cell; matplotlib would do it dot by dot.

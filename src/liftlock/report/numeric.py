@@ -1,0 +1,188 @@
+"""A mechanism for numbers as a picture: what is released for what, and how far that is off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.forms import SupportChannel
+from liftlock.line.grid import GridPrior
+from liftlock.mechanism import Mechanism
+from liftlock.report.heatmap import COLOURS, LEAST_REACH, RULED_OUT, lift_text
+from liftlock.report.pictures import check_picture, picture
+from liftlock.utility.mean import points_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ERROR, _BIAS, _NOTHING, _DENSITY = "#1b4f8a", "#b3500a", "#555555", "#8fa7c4"
+_COLOURED = 0.995
+_MARGIN = 0.04
+_SHOWN = 1e-3
+
+
+def draw_numbers(made: Mechanism, path: Path) -> None:
+    """Draw the lifts on the scale of numbers, the error at every true number, and the prior."""
+    check_picture(path)
+    prior = made.context
+    if not isinstance(prior, GridPrior) or isinstance(made.channel, SupportChannel):
+        raise InputError(
+            "this picture is for mechanisms that release numbers",
+            value=prior.describe(),
+            remedy="draw the lifts instead: liftlock audit --plot",
+        )
+    scene = _Scene.of(made, prior)
+    with picture(path, 7.6, 8.0) as figure:
+        heat, error, density = figure.subplots(
+            3, 1, sharex=True, gridspec_kw={"height_ratios": [5.0, 2.6, 1.0]}
+        )
+        _heat(figure, heat, scene)
+        _errors(error, scene)
+        _density(density, scene, prior)
+        low, high = scene.window
+        density.set_xlim(low, high)
+        density.set_xlabel("true number")
+        figure.suptitle(
+            f"{made.notion}, made by {_method(made)}\n{prior.grid.describe()}", fontsize=10
+        )
+        figure.align_ylabels([heat, error, density])
+
+
+def _method(made: Mechanism) -> str:
+    return "hand" if made.origin is None else made.origin.method
+
+
+class _Scene:
+    """What is drawn, in float64: rows are cells, columns outputs in ascending order."""
+
+    def __init__(
+        self, edges: Floats, points: Floats, masses: Floats, numbers: Floats, matrix: Floats
+    ) -> None:
+        self.edges, self.points, self.masses = edges, points, masses
+        self.numbers, self.matrix = numbers, matrix
+
+    @classmethod
+    def of(cls, made: Mechanism, prior: GridPrior) -> _Scene:
+        rows = made.table.inputs.order_of(prior.inputs, whose="the channel", other_name="the prior")
+        matrix = made.table.floats()
+        matrix = matrix if (rows == np.arange(len(rows))).all() else matrix[np.argsort(rows)]
+        numbers = points_of(made.table.outputs, "a picture")
+        order = np.argsort(numbers, kind="stable")
+        return cls(
+            np.array(prior.grid.edges),
+            prior.points,
+            prior.floats(),
+            numbers[order],
+            matrix[:, order],
+        )
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """The part of the domain that is drawn: all but what nobody has."""
+        rising = np.cumsum(self.masses)
+        first = int(np.searchsorted(rising, _SHOWN))
+        last = int(np.searchsorted(rising, 1.0 - _SHOWN))
+        low = min(self.points[first], self.numbers[0])
+        high = max(self.points[min(last, len(self.points) - 1)], self.numbers[-1])
+        margin = _MARGIN * (high - low)
+        return max(self.edges[0], low - margin), min(self.edges[-1], high + margin)
+
+    @property
+    def bands(self) -> Floats:
+        """The edges between released numbers: half-way, and the window at either end."""
+        if len(self.numbers) == 1:
+            return np.array(self.window)
+        between = 0.5 * (self.numbers[1:] + self.numbers[:-1])
+        low, high = self.window
+        first = min(low, 2 * self.numbers[0] - between[0])
+        last = max(high, 2 * self.numbers[-1] - between[-1])
+        return np.concatenate([[first], between, [last]])
+
+
+def _heat(figure: Figure, axes: Axes, scene: _Scene) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(scene.matrix / (scene.masses @ scene.matrix))
+    finite = np.isfinite(logs)
+    reach = max(float(np.quantile(np.abs(logs[finite]), _COLOURED)), LEAST_REACH)
+    plain = LinearSegmentedColormap.from_list("lift", COLOURS)
+    colours = plain.with_extremes(bad=RULED_OUT)
+    # Numbers that are released twice have a band of no height, which cannot be drawn.
+    bands = np.maximum.accumulate(scene.bands)
+    axes.pcolormesh(
+        scene.edges,
+        bands,
+        np.ma.masked_invalid(logs).T,
+        cmap=colours,
+        norm=Normalize(-reach, reach),
+        shading="flat",
+        rasterized=True,
+    )
+    low, high = scene.window
+    axes.plot([low, high], [low, high], color="#222222", linewidth=0.8, linestyle=(0, (1, 3)))
+    axes.set_ylim(max(bands[0], low), min(bands[-1], high))
+    axes.set_ylabel("released number")
+    bar = figure.colorbar(
+        ScalarMappable(Normalize(-reach, reach), colours), ax=axes, pad=0.015, aspect=28
+    )
+    ticks = np.linspace(-reach, reach, 5)
+    bar.set_ticks(ticks.tolist(), labels=[lift_text(float(np.exp(tick))) for tick in ticks])
+    bar.ax.tick_params(labelsize=8)
+    bar.set_label("lift (above 1 raises the belief)", fontsize=9)
+
+
+def _errors(axes: Axes, scene: _Scene) -> None:
+    apart = scene.numbers - scene.points[:, None]
+    absolute = (scene.matrix * np.abs(apart)).sum(axis=1)
+    bias = (scene.matrix * apart).sum(axis=1)
+    order = np.argsort(scene.points)
+    rising = np.cumsum(scene.masses[order])
+    median = scene.points[order][min(int(np.searchsorted(rising, 0.5)), len(order) - 1)]
+    axes.axhline(0.0, color="#bbbbbb", linewidth=0.8)
+    axes.plot(
+        scene.points,
+        np.abs(scene.points - median),
+        color=_NOTHING,
+        linestyle=":",
+        linewidth=1.2,
+        label="error of no release",
+    )
+    axes.plot(scene.points, bias, color=_BIAS, linestyle="--", linewidth=1.6, label="bias")
+    axes.plot(scene.points, absolute, color=_ERROR, linewidth=1.8, label="mean absolute error")
+    low, high = scene.window
+    inside = (scene.points >= low) & (scene.points <= high)
+    drawn = np.concatenate([absolute[inside], bias[inside], np.abs(scene.points - median)[inside]])
+    room = 0.06 * (drawn.max() - min(drawn.min(), 0.0))
+    axes.set_ylim(min(drawn.min(), 0.0) - room, drawn.max() + room)
+    axes.set_ylabel("error")
+    axes.grid(visible=True, color="#e3e3e3", linewidth=0.7)
+    _bare(axes)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.16), ncols=3, fontsize=8, frameon=False)
+
+
+def _density(axes: Axes, scene: _Scene, prior: GridPrior) -> None:
+    heights = scene.masses / np.diff(scene.edges)
+    # The ends of the domain hold what was clamped: mass, but no density.
+    heights[0] -= min(prior.grid.below, scene.masses[0]) / (scene.edges[1] - scene.edges[0])
+    heights[-1] -= min(prior.grid.above, scene.masses[-1]) / (scene.edges[-1] - scene.edges[-2])
+    axes.stairs(np.clip(heights, 0.0, None), scene.edges, fill=True, color=_DENSITY)
+    axes.set_ylabel("prior")
+    axes.set_yticks([])
+    axes.set_ylim(0.0, 1.15 * float(np.quantile(heights, 0.98)) or 1.0)
+    clamped = prior.grid.clamped()
+    if clamped:
+        axes.set_title(clamped, fontsize=8, color="#444444", pad=3)
+    _bare(axes)
+
+
+def _bare(axes: Any) -> None:
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
