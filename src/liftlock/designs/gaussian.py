@@ -20,6 +20,7 @@ from liftlock.designs.formulas.gaussian import (
     radius_delta,
     smallest_sigma,
 )
+from liftlock.designs.problem import never
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -30,10 +31,11 @@ from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility
 
+NEEDS = "numbers, as labels or coordinates, that are not all the same"
 SCALES = ("smallest", "published", "classical", "analytic")
 _LEAST = 1e-3
 """Noise below this share of a cell changes nothing that is released."""
-_FEW = 64
+FEW_OUTPUTS = 64
 """So many outputs do to come near the least deviation."""
 
 
@@ -42,7 +44,7 @@ def gaussian(
     notion: Notion,
     *,
     utility: Utility | None = None,  # noqa: ARG001
-    scale: str | float = "smallest",
+    scale: str | float | None = None,
     radius: float | None = None,
     domain: Any = None,
     outputs: int | None = None,
@@ -60,25 +62,22 @@ def gaussian(
     >>> from liftlock.prior import Prior
     >>> ages = Prior.from_counts({20: 3, 40: 5, 60: 2})
     >>> gaussian(ages, ApproximateLIP("1", "0.01")).remarks[0]
-    'noise of standard deviation 31.8, clamped to [20, 60] and cut into 512 outputs'
+    'noise of standard deviation 32.4402, clamped to [20, 60] and cut into 512 outputs'
     """
-    axis = Axis.of(context, domain=domain, outputs=outputs)
+    axis = read_axis(context, domain, outputs)
     normal = Normal.of(axis)
     reach = normal.read_radius(radius)
-    if as_published and scale == "smallest":
-        scale = "published"
+    if scale is None:
+        scale = "published" if as_published else "smallest"
     sigma, chosen = _sigma(axis, normal, notion, scale, reach)
     matrix = noisy(axis, sigma)
     remarks = [
-        f"noise of standard deviation {sigma:.6g}, clamped to [{axis.lower:g}, {axis.upper:g}] "
-        f"and cut into {len(axis.values)} outputs",
+        f"noise of standard deviation {sigma:.6g}, {cut_text(axis)}",
         chosen,
         *_formula_remarks(axis, normal, notion, sigma, reach, radius is not None),
         face_value_remark(context, axis, matrix),
     ]
-    return axis.draft(
-        matrix, method=DESIGN.key, remarks=remarks, faithful=scale != "smallest"
-    )
+    return axis.draft(matrix, method=DESIGN.key, remarks=remarks, faithful=scale != "smallest")
 
 
 def noisy(axis: Axis, sigma: float | Floats) -> Floats:
@@ -87,6 +86,19 @@ def noisy(axis: Axis, sigma: float | Floats) -> Floats:
 
     scales = np.reshape(sigma, (-1, 1))
     return axis.clamped(lambda below: ndtr(below / scales))
+
+
+def read_axis(context: Context, domain: Any, outputs: int | None) -> Axis:
+    """Read the numbers of a prior, all of which can occur."""
+    axis = Axis.of(context, domain=domain, outputs=outputs)
+    zero = never(context)
+    if zero:
+        raise InputError(
+            "the prior gives an input probability 0",
+            value=zero[0],
+            remedy="drop it with supported(context), or smooth the prior",
+        )
+    return axis
 
 
 @dataclass(frozen=True)
@@ -174,7 +186,7 @@ def _sigma(
 def least_sigma(axis: Axis, notion: Notion, profile: Floats | None = None) -> float:
     """Return the least s at which the finite channel with deviations s * profile keeps a budget."""
     shape = np.ones(1) if profile is None else profile
-    few = axis.coarse(_FEW) if len(axis.values) > 2 * _FEW else None
+    few = axis.coarse(FEW_OUTPUTS) if len(axis.values) > 2 * FEW_OUTPUTS else None
     return smallest_scale(
         lambda scale: join_rare(noisy(axis, scale * shape))[0],
         axis.masses,
@@ -196,10 +208,9 @@ def _formula_remarks(
         return []
     epsilon, _, form = lip_formula(notion, "the published deviation")
     delta = float(radius_delta(reach, normal.sd, sigma, epsilon, form))
-    said = [
-        f"for a normal law without clamping and cutting the analytic delta of "
-        f"|x - {normal.mean:.6g}| <= {reach:.6g} is {delta:.4g} ({form})"
-    ]
+    within = f"|x - {normal.mean:.6g}| <= {reach:.6g}"
+    uncut = "for a normal law without clamping and cutting the analytic delta of"
+    said = [f"{uncut} {within} is {delta:.4g} ({form})"]
     if asked:
         beyond = float(axis.masses[normal.distances > reach].sum())
         said.append(
@@ -207,6 +218,12 @@ def _formula_remarks(
             "does not protect it, the certificate covers every input of the finite channel"
         )
     return said
+
+
+def cut_text(axis: Axis) -> str:
+    """Say what becomes of a number and its noise."""
+    ends = f"[{axis.lower:g}, {axis.upper:g}]"
+    return f"clamped to {ends} and cut into {len(axis.values)} outputs"
 
 
 def face_value_remark(context: Context, axis: Axis, matrix: Floats) -> str:
@@ -227,7 +244,7 @@ DESIGN = Design(
     source="000 Thm 5 on a bounded domain; eq. (24)",
     notions=NUMERIC_NOTIONS,
     contexts=("prior",),
-    needs="numbers, as labels or coordinates, that are not all the same",
+    needs=NEEDS,
     face_value=True,
     options={
         "scale": "smallest, published (with a radius), classical, analytic, or a deviation",

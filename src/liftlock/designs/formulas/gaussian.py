@@ -32,7 +32,7 @@ _LEVELS = 4001
 _MOST_LOG = 690.0
 
 
-# --- two normal laws ------------------------------------------------------------------------------
+# --- two normal laws -----------------------------------------------------------------------------
 
 
 def e_divergence(
@@ -152,7 +152,7 @@ def _between(bend: Floats, low: Floats, high: Floats) -> Floats:
     return value
 
 
-# --- one deviation for all ------------------------------------------------------------------------
+# --- one deviation for all -----------------------------------------------------------------------
 
 
 def delta_at(
@@ -165,7 +165,7 @@ def delta_at(
 ) -> Floats:
     """Return the delta that a value x needs when X ~ N(mean, sd_x^2) gets noise N(0, sd_n^2).
 
-        max{E_E(N(x, sd_n^2) || N(mean, sd_x^2 + sd_n^2)), E_E(the same two swapped)},  E = e^epsilon
+        max{E_E(N(x, sd_n^2) || N(mean, sd_x^2 + sd_n^2)), E_E(these two swapped)},  E = e^epsilon
 
     and in def5 with the first divided by E. It rises with |x - mean| to 1 (1/E for the first side
     of def5), so no deviation protects every x: see `smallest_sigma`.
@@ -233,7 +233,7 @@ def unprotected_mass(radius: npt.ArrayLike, sd_x: float) -> Floats:
     return np.asarray(erfc(np.asarray(radius, dtype=np.float64) / (sd_x * math.sqrt(2.0))))
 
 
-# --- a deviation for each value ---------------------------------------------------------------------
+# --- a deviation for each value ------------------------------------------------------------------
 
 
 def instance_sigma(
@@ -329,7 +329,7 @@ def _normal_nodes() -> tuple[Floats, Floats]:
     return nodes, weights / weights.sum()
 
 
-# --- mixtures -------------------------------------------------------------------------------------
+# --- mixtures ------------------------------------------------------------------------------------
 
 
 def mixture_delta(
@@ -427,7 +427,7 @@ def _outside(left: Floats, right: Floats, means: Any, sds: Floats) -> Floats:
     return mass
 
 
-# --- baselines that ignore the prior ----------------------------------------------------------------
+# --- baselines that ignore the prior -------------------------------------------------------------
 
 
 def classical_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
@@ -507,7 +507,7 @@ def normal_mass(low: Floats, high: Floats) -> Floats:
     return mass
 
 
-# --- roots and checks -------------------------------------------------------------------------------
+# --- roots and checks ----------------------------------------------------------------------------
 
 
 def _root(need: Callable[[Floats], Floats], delta: float, start: Floats) -> Floats:
