@@ -2,16 +2,22 @@
 
 from liftlock.designs.arc import arc
 from liftlock.designs.binary import binary
+from liftlock.designs.bounded_laplace import bounded_laplace
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.centralised import centralised, centralised_error, survey, survey_of
 from liftlock.designs.draft import Draft, FormDraft, Optimality
+from liftlock.designs.gaussian import gaussian
 from liftlock.designs.hashing import hashing
+from liftlock.designs.instance_laplace import instance_laplace
+from liftlock.designs.instance_gaussian import instance_gaussian
 from liftlock.designs.k_rr import k_rr
+from liftlock.designs.laplace import laplace
 from liftlock.designs.lock import Locked, LockedForm, lock
 from liftlock.designs.optimal import optimal
 from liftlock.designs.optimal_response import optimal_response
 from liftlock.designs.problem import Problem, supported
 from liftlock.designs.published_response import published_response
+from liftlock.designs.random_sampling import random_sampling
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import safe_response
 from liftlock.designs.staircase import staircase
@@ -32,15 +38,21 @@ __all__ = [
     "Problem",
     "arc",
     "binary",
+    "bounded_laplace",
     "centralised",
     "centralised_error",
+    "gaussian",
     "hashing",
+    "instance_gaussian",
+    "instance_laplace",
     "k_rr",
+    "laplace",
     "lock",
     "optimal",
     "optimal_response",
     "oue",
     "published_response",
+    "random_sampling",
     "safe_response",
     "staircase",
     "subset_merging",

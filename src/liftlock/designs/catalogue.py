@@ -6,12 +6,18 @@ from collections.abc import Mapping
 
 from liftlock.designs.arc import DESIGN as ARC
 from liftlock.designs.binary import DESIGN as BINARY
+from liftlock.designs.bounded_laplace import DESIGN as BOUNDED_LAPLACE
 from liftlock.designs.centralised import DESIGN as CENTRALISED
+from liftlock.designs.gaussian import DESIGN as GAUSSIAN
 from liftlock.designs.hashing import DESIGN as HASHING
+from liftlock.designs.instance_laplace import DESIGN as INSTANCE_LAPLACE
+from liftlock.designs.instance_gaussian import DESIGN as INSTANCE_GAUSSIAN
 from liftlock.designs.k_rr import DESIGN as K_RR
+from liftlock.designs.laplace import DESIGN as LAPLACE
 from liftlock.designs.optimal import DESIGN as OPTIMAL
 from liftlock.designs.optimal_response import DESIGN as OPTIMAL_RESPONSE
 from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
+from liftlock.designs.random_sampling import DESIGN as SAMPLING
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
 from liftlock.designs.staircase import DESIGN as STAIRCASE
@@ -35,11 +41,17 @@ DESIGNS: Mapping[str, Design] = {
         SUBSET_RESPONSE,
         CENTRALISED,
         ARC,
+        BOUNDED_LAPLACE,
+        LAPLACE,
+        INSTANCE_LAPLACE,
         K_RR,
         SUBSET_SELECTION,
         OUE,
         SUE,
         HASHING,
+        SAMPLING,
+        GAUSSIAN,
+        INSTANCE_GAUSSIAN,
     )
 }
 """Every design, by key."""
