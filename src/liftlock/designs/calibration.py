@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from liftlock.designs.axis import RARE
 from liftlock.designs.problem import limits
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -68,15 +69,13 @@ def slack_of(notion: Notion) -> Slack:
             return slack_of(LIP(notion.epsilon))
         ratio, delta, form = float(notion.epsilon.exp()), float(notion.delta), notion.form
         return lambda matrix, masses: (
-            lip_delta(matrix, masses, ratio, form) + _rounding(matrix, ratio) - delta
+            float(lip_deltas(matrix, masses, ratio, form, margin=_UNIT).max()) - delta
         )
     if isinstance(notion, ApproximateLDP):
         if not notion.delta:
             return slack_of(LDP(notion.epsilon))
         ratio, delta = float(notion.epsilon.exp()), float(notion.delta)
-        return lambda matrix, masses: (  # noqa: ARG005
-            _near_ldp_delta(matrix, ratio) + _rounding(matrix, ratio) - delta
-        )
+        return lambda matrix, masses: _near_ldp_delta(matrix, ratio) - delta  # noqa: ARG005
     lower, upper, most = limits(notion)
     if most is not None:
         return lambda matrix, masses: _log_ratio(matrix) - math.log(most)  # noqa: ARG005
@@ -88,8 +87,12 @@ def lip_delta(matrix: Floats, masses: Floats, ratio: float, form: str = "ediv") 
     return float(lip_deltas(matrix, masses, ratio, form).max())
 
 
-def lip_deltas(matrix: Floats, masses: Floats, ratio: float, form: str = "ediv") -> Floats:
+def lip_deltas(
+    matrix: Floats, masses: Floats, ratio: float, form: str = "ediv", *, margin: float = 0.0
+) -> Floats:
     """Return the delta that each input needs, the larger of its two sides.
+
+    With a margin, the largest that it can be once every probability has moved by that much.
 
     Source: 000 Def 5 (def5), Cor 9 (ediv); 003 Def 4 (joint).
 
@@ -102,12 +105,19 @@ def lip_deltas(matrix: Floats, masses: Floats, ratio: float, form: str = "ediv")
     step = max(1, _CACHED // matrix.shape[1])
     for start in range(0, len(matrix), step):
         rows = matrix[start : start + step]
-        up = positive_parts(rows, output, ratio)
-        down = positive_parts(output, rows, ratio)
+        up = _excess(rows, output, ratio, margin)
+        down = _excess(output, rows, ratio, margin)
         if form == "def5":
             up /= ratio
         worst[start : start + step] = np.maximum(up, down)
     return worst * masses if form == "joint" else worst
+
+
+def _excess(p: Floats, q: Floats, ratio: float, margin: float) -> Floats:
+    """Return the sum of positive parts of p - ratio q; a margin counts where it can matter."""
+    if not margin:
+        return positive_parts(p, q, ratio)
+    return positive_parts(p + margin, np.maximum(q - margin, 0.0), ratio)
 
 
 def ldp_delta(matrix: Floats, ratio: float) -> float:
@@ -117,23 +127,24 @@ def ldp_delta(matrix: Floats, ratio: float) -> float:
     0.25
     """
     rows = np.arange(len(matrix))
-    return _largest_pair(matrix, rows, rows, ratio)[0]
+    return _largest_pair(matrix, rows, rows, ratio, 0.0)[0]
 
 
 def _near_ldp_delta(matrix: Floats, ratio: float) -> float:
     """Find the largest pair of many rows that are in order: among a few, then around the best."""
     count = len(matrix)
     if count <= 2 * _FEW_ROWS:
-        return ldp_delta(matrix, ratio)
+        rows = np.arange(count)
+        return _largest_pair(matrix, rows, rows, ratio, _UNIT)[0]
     few = np.unique(np.linspace(0, count - 1, _FEW_ROWS).round().astype(np.intp))
-    worst, first, second = _largest_pair(matrix, few, few, ratio)
+    worst, first, second = _largest_pair(matrix, few, few, ratio, _UNIT)
     reach = count // _FEW_ROWS + 1
     while reach:
         steps = reach * np.arange(-2, 3)
         near, others = (
             np.unique(np.clip(centre + steps, 0, count - 1)) for centre in (first, second)
         )
-        found = _largest_pair(matrix, near, others, ratio)
+        found = _largest_pair(matrix, near, others, ratio, _UNIT)
         if found[0] > worst:
             worst, first, second = found
         reach //= 2
@@ -141,21 +152,20 @@ def _near_ldp_delta(matrix: Floats, ratio: float) -> float:
 
 
 def _largest_pair(
-    matrix: Floats, some: npt.NDArray[np.intp], others: npt.NDArray[np.intp], ratio: float
+    matrix: Floats,
+    some: npt.NDArray[np.intp],
+    others: npt.NDArray[np.intp],
+    ratio: float,
+    margin: float,
 ) -> tuple[float, int, int]:
     worst, first, second = 0.0, int(some[0]), int(others[0])
     against = matrix[others]
     for row in some:
-        found = positive_parts(matrix[row], against, ratio)
+        found = _excess(matrix[row], against, ratio, margin)
         place = int(np.argmax(found))
         if found[place] > worst:
             worst, first, second = float(found[place]), int(row), int(others[place])
     return worst, first, second
-
-
-def _rounding(matrix: Floats, ratio: float) -> float:
-    """Return how much rounding to integers may add to a delta; errors mostly cancel."""
-    return _UNIT * (1.0 + min(ratio, 1e9)) * math.sqrt(matrix.shape[1])
 
 
 def lift_range(matrix: Floats, masses: Floats) -> tuple[float, float]:
@@ -173,24 +183,33 @@ def lift_range(matrix: Floats, masses: Floats) -> tuple[float, float]:
 def _beyond_lifts(matrix: Floats, masses: Floats, lower: float, upper: float) -> float:
     output = masses @ matrix
     used = output > 0
-    output = output[used]
+    output, most = output[used], matrix.max(axis=0)[used]
+    unit = _units(most)
     over = under = -_FAR
     if not math.isinf(upper):
-        most = matrix.max(axis=0)[used] + _UNIT
-        over = _log(float((most / np.maximum(output - _UNIT, 1e-300)).max())) - math.log(upper)
+        lifts = (most + unit) / np.maximum(output - unit, 1e-300)
+        over = _log(float(lifts.max())) - math.log(upper)
     if lower > 0:
-        least = np.maximum(matrix.min(axis=0)[used] - _UNIT, 0.0)
-        under = math.log(lower) - _log(float((least / (output + _UNIT)).min()))
+        least = np.maximum(matrix.min(axis=0)[used] - unit, 0.0)
+        under = math.log(lower) - _log(float((least / (output + unit)).min()))
     return max(over, under)
 
 
 def _log_ratio(matrix: Floats) -> float:
     most = matrix.max(axis=0)
     used = most > 0
-    least = matrix.min(axis=0)[used] - _UNIT
+    most = most[used]
+    unit = _units(most)
+    least = matrix.min(axis=0)[used] - unit
     if (least <= 0).any():
         return _FAR
-    return float(np.log((most[used] + _UNIT) / least).max())
+    return float(np.log((most + unit) / least).max())
+
+
+def _units(most: Floats) -> Floats:
+    """Return what rounding may move in each output; rare ones are joined before it."""
+    units: Floats = np.where(most >= RARE, _UNIT, 0.0)
+    return units
 
 
 def _log(number: float) -> float:
@@ -259,41 +278,33 @@ def _search(
                 )
             if here > 1e15 * first:
                 raise NotDefined("calibrating", str(notion), "the noise would have to be infinite")
-            low, at_low = here, found
+            low = here
             here = min(here * step, most)
             found = beyond(here)
             step = min(step * step, 2.0)
-        return _root(beyond, (low, at_low), (here, found))
+        return _root(beyond, low, here)
     while here > least:
-        high, at_high = here, found
+        high = here
         here = max(here / step, least)
         found = beyond(here)
         if found > 0:
-            return _root(beyond, (here, found), (high, at_high))
+            return _root(beyond, here, high)
         step = min(step * step, 2.0)
     return here
 
 
-def _root(
-    beyond: Callable[[float], float], breaks: tuple[float, float], keeps: tuple[float, float]
-) -> float:
-    """Close in on the sign change between a scale that breaks the budget and one that keeps it."""
-    (low, at_low), (high, at_high) = breaks, keeps
-    kept = broke = False
+def _root(beyond: Callable[[float], float], low: float, high: float) -> float:
+    """Close in on a sign change between a scale that breaks the budget and one that keeps it.
+
+    By halving alone, whose probes are the same for every budget: what a budget keeps a larger one
+    keeps too, so the scale never rises with the budget, whichever way the leakage goes.
+    """
     for _ in range(_STEPS):
         if high - low <= _INSIDE * high:
             break
-        # Regula falsi in the Illinois manner, in the inverse scale: leakage is straighter there.
-        share = at_low / (at_low - at_high) if at_low > at_high else 0.5
-        share = min(max(share, 0.02), 0.98)
-        probe = low * high / (high + share * (low - high))
-        found = beyond(probe)
-        if found > 0:
-            low, at_low = probe, found
-            at_high = at_high * 0.5 if broke else at_high
-            kept, broke = False, True
+        probe = 0.5 * (low + high)
+        if beyond(probe) > 0:
+            low = probe
         else:
-            high, at_high = probe, found
-            at_low = at_low * 0.5 if kept else at_low
-            kept, broke = True, False
+            high = probe
     return high

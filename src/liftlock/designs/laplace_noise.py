@@ -122,7 +122,7 @@ class LaplaceNoise:
             )
         if rule == "smallest":
             found = self.smallest(notion)
-            said = _NO_NOISE if found <= self.least else _SAID[rule]
+            said = _NO_NOISE if found <= 1.001 * self.least else _SAID[rule]
             return found, said.format(notion=notion)
         epsilon, rarest = epsilon_of(notion), float(self.axis.masses.min())
         said = f"{_SAID[rule]}, with Delta = {width:.6g}"
