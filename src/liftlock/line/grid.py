@@ -62,7 +62,7 @@ class Grid:
     variances: tuple[float, ...]
     """The variance of X inside each cell: what the grid itself takes away."""
     joined: int = 0
-    """How many of the cells that were asked for had no mass, and were joined with others."""
+    """How many cells there are fewer than asked for: those without mass of their own."""
 
     def __post_init__(self) -> None:
         ends = np.array(self.edges)
@@ -104,11 +104,11 @@ class Grid:
         """Say the resolution in one line."""
         what = {"mass": "equal mass", "width": "equal width"}[self.spacing]
         text = (
-            f"{len(self)} cells of {what} on [{self.lower:g}, {self.upper:g}], "
+            f"{len(self)} cells of {what} on [{_plain(self.lower, 12)}, {_plain(self.upper, 12)}], "
             f"{_short(self.widths.min())} to {_short(self.widths.max())} wide"
         )
         if self.joined:
-            text += f" ({self.joined} without mass joined with others)"
+            text += f" ({self.joined} fewer than asked for, which would be without mass)"
         return text
 
     def clamped(self) -> str:
@@ -192,7 +192,8 @@ class GridPrior(Prior):
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""
         return (
-            f"a prior on {len(self.alphabet)} cells of [{self.grid.lower:g}, {self.grid.upper:g}]"
+            f"a prior on {len(self.alphabet)} cells of "
+            f"[{_plain(self.grid.lower, 12)}, {_plain(self.grid.upper, 12)}]"
         )
 
     def __str__(self) -> str:
@@ -427,9 +428,15 @@ def _between(values: Floats, lower: float, upper: float, cells: int) -> Floats:
     clipped = np.clip(values, lower, upper)
     places = np.round(np.arange(1, cells) * len(clipped) / cells).astype(np.intp)
     places = places[(places > 0) & (places < len(clipped))]
-    # Equal values stay together: go to where the run that a place falls into begins.
-    starts = np.unique(np.searchsorted(clipped, clipped[places], side="left"))
-    starts = starts[starts > 0]
+    # Equal values stay together: go to where the run that a place falls into begins. A run that
+    # takes the room of several cells ends in an edge as well, so that it is one cell by itself.
+    first = np.searchsorted(clipped, clipped[places], side="left")
+    after = np.searchsorted(clipped, clipped[places], side="right")
+    begins, fallen = np.unique(first, return_counts=True)
+    alone = np.isin(first, begins[fallen > 1]) | (first == 0)
+    fixed = np.unique(np.concatenate([first[alone], after[alone], [0, len(clipped)]]))
+    near = np.abs(first[:, None] - fixed).min(axis=1) < 0.5 * len(clipped) / cells
+    starts = np.unique(np.concatenate([first[~near], fixed[1:-1]]))
     inner = [shortest_between(float(clipped[i - 1]), float(clipped[i])) for i in starts]
     if inner and inner[-1] >= upper:
         # Mass that sits at the upper end keeps a cell of its own, which must have a width.
@@ -556,7 +563,7 @@ def _rounded(number: float, deviation: float, low: float, high: float) -> Fracti
 
 
 def _short(number: float) -> str:
-    return f"{number:.3g}"
+    return _plain(number, 3)
 
 
 def number_labels(numbers: Sequence[float], step: float) -> tuple[list[float], list[Fraction]]:
@@ -565,10 +572,13 @@ def number_labels(numbers: Sequence[float], step: float) -> tuple[list[float], l
     Numbers that would become equal are told apart by more digits.
     """
     scale = math.floor(math.log10(step)) - 3 if step > 0 else -6
-    while True:
+    largest = max(abs(number) for number in numbers) or 1.0
+    # Beyond the digits of a float there is nothing left to round.
+    while scale > math.floor(math.log10(largest)) - 20:
         unit = Decimal(1).scaleb(scale)
         exact = [Decimal(repr(float(number))).quantize(unit) for number in numbers]
         labels = [float(number) for number in exact]
         if len(set(labels)) == len({float(number) for number in numbers}):
             return labels, [Fraction(number) for number in exact]
         scale -= 1
+    return [float(number) for number in numbers], [Fraction(repr(float(n))) for n in numbers]
