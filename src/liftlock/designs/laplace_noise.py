@@ -149,8 +149,8 @@ class LaplaceNoise:
         )
         worth = (
             f"taken as it is, a released number has mean squared error "
-            f"{squared + self.inner_variance:.6g} and mean absolute error {absolute:.6g} "
-            f"(squared, in closed form, before anything is cut: {uncut:.6g})"
+            f"{squared + self.inner_variance:.6g} and mean absolute error {absolute:.6g}; "
+            f"in closed form the squared error of the noise, uncut, is {uncut:.6g}"
         )
         return axis.draft(matrix, method=method, remarks=[*said, worth], faithful=faithful)
 
