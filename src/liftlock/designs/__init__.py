@@ -8,8 +8,8 @@ from liftlock.designs.centralised import centralised, centralised_error, survey,
 from liftlock.designs.draft import Draft, FormDraft, Optimality
 from liftlock.designs.gaussian import gaussian
 from liftlock.designs.hashing import hashing
-from liftlock.designs.instance_laplace import instance_laplace
 from liftlock.designs.instance_gaussian import instance_gaussian
+from liftlock.designs.instance_laplace import instance_laplace
 from liftlock.designs.k_rr import k_rr
 from liftlock.designs.laplace import laplace
 from liftlock.designs.lock import Locked, LockedForm, lock

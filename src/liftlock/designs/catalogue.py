@@ -10,8 +10,8 @@ from liftlock.designs.bounded_laplace import DESIGN as BOUNDED_LAPLACE
 from liftlock.designs.centralised import DESIGN as CENTRALISED
 from liftlock.designs.gaussian import DESIGN as GAUSSIAN
 from liftlock.designs.hashing import DESIGN as HASHING
-from liftlock.designs.instance_laplace import DESIGN as INSTANCE_LAPLACE
 from liftlock.designs.instance_gaussian import DESIGN as INSTANCE_GAUSSIAN
+from liftlock.designs.instance_laplace import DESIGN as INSTANCE_LAPLACE
 from liftlock.designs.k_rr import DESIGN as K_RR
 from liftlock.designs.laplace import DESIGN as LAPLACE
 from liftlock.designs.optimal import DESIGN as OPTIMAL

@@ -35,8 +35,6 @@ NEEDS = "numbers, as labels or coordinates, that are not all the same"
 SCALES = ("smallest", "published", "classical", "analytic")
 _LEAST = 1e-3
 """Noise below this share of a cell changes nothing that is released."""
-FEW_OUTPUTS = 64
-"""So many outputs do to come near the least deviation."""
 
 
 def gaussian(
@@ -186,14 +184,12 @@ def _sigma(
 def least_sigma(axis: Axis, notion: Notion, profile: Floats | None = None) -> float:
     """Return the least s at which the finite channel with deviations s * profile keeps a budget."""
     shape = np.ones(1) if profile is None else profile
-    few = axis.coarse(FEW_OUTPUTS) if len(axis.values) > 2 * FEW_OUTPUTS else None
     return smallest_scale(
         lambda scale: join_rare(noisy(axis, scale * shape))[0],
         axis.masses,
         notion,
         start=axis.width,
         least=_LEAST * axis.width / len(axis.values),
-        coarse=None if few is None else lambda scale: join_rare(noisy(few, scale * shape))[0],
     )
 
 

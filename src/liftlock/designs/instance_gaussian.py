@@ -14,7 +14,6 @@ from liftlock.designs.calibration import NUMERIC_NOTIONS, lip_deltas
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas.gaussian import instance_sigma, output_deltas
 from liftlock.designs.gaussian import (
-    FEW_OUTPUTS,
     NEEDS,
     Normal,
     cut_text,
@@ -41,6 +40,8 @@ _SHARES = np.geomspace(1.0, 0.05, 33)
 """Shares of the common deviation at which each value is looked at alone."""
 _POWERS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0)
 _REFINEMENTS = 4
+_FEW_OUTPUTS = 64
+"""So many outputs do to tell which profile and power are good."""
 _FEW_ROWS = 64
 _TINY = 1e-300
 
@@ -121,7 +122,7 @@ def _calibrated(
         return mean_cost(utility, matrix, place.masses)
 
     if power is None:
-        few = axis.coarse(min(FEW_OUTPUTS, len(axis.values)))
+        few = axis.coarse(min(_FEW_OUTPUTS, len(axis.values)))
 
         def cost_of(t: float) -> float:
             return cost(few, _deviations(few, notion, shape, t))
@@ -176,7 +177,7 @@ def profile(axis: Axis, notion: Notion, common: float) -> Floats:
     >>> profile(axis, LIP("1"), least_sigma(axis, LIP("1"))).round(2).tolist()
     [1.0, 0.32, 1.0]
     """
-    few = axis.coarse(min(FEW_OUTPUTS, len(axis.values)))
+    few = axis.coarse(min(_FEW_OUTPUTS, len(axis.values)))
     needs = row_needs(notion)
     found = np.stack([needs(noisy(few, share * common), axis.masses) for share in _SHARES])
     broken = found > 0
