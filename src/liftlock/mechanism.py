@@ -176,26 +176,36 @@ class Mechanism:
             )
         return self.channel
 
-    def release(self, values: Sequence[Any]) -> list[Any] | npt.NDArray[Any]:
+    def release(self, values: Sequence[Any] | npt.NDArray[Any]) -> list[Any] | npt.NDArray[Any]:
         """Randomise values with the operating system's entropy. Ask each person once.
 
         Encodings give rows of packed bytes. A mechanism on a grid takes numbers and gives numbers;
         those outside the domain count as its nearer end.
         """
         if isinstance(self.context, GridPrior):
+            if isinstance(self.channel, SupportChannel):
+                return release(self.channel, self._symbols(values))
             return self._numbers(release_codes(self.table, self._cells(values)), values)
         return release(self.channel, values)
 
     def simulate(
-        self, values: Sequence[Any], *, seed: SupportsIndex | str
+        self, values: Sequence[Any] | npt.NDArray[Any], *, seed: SupportsIndex | str
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
         if isinstance(self.context, GridPrior):
+            if isinstance(self.channel, SupportChannel):
+                return simulate(self.channel, self._symbols(values), seed=seed)
             drawn = simulate_codes(self.table, self._cells(values), seed=seed)
             return self._numbers(drawn, values)
         return simulate(self.channel, values, seed=seed)
 
-    def _cells(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
+    def _symbols(self, values: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
+        """Return the cells of numbers by name, as an encoding takes them."""
+        prior = self.context
+        assert isinstance(prior, GridPrior)
+        return [prior.labels[code] for code in prior.grid.encode(values)]
+
+    def _cells(self, values: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """Return the rows of the table that numbers belong to."""
         prior = self.context
         assert isinstance(prior, GridPrior)
@@ -206,7 +216,7 @@ class Mechanism:
         return rows[codes]
 
     def _numbers(
-        self, codes: npt.NDArray[Any], values: Sequence[Any]
+        self, codes: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any]
     ) -> list[float] | npt.NDArray[Any]:
         """Return the numbers that outputs stand for: an array for an array, else a list."""
         numbers: npt.NDArray[np.float64] = points_of(self.table.outputs, "release")[codes]

@@ -235,6 +235,14 @@ def check_output(output: Path, paths: dict[str, Any], name: str = "the output") 
             )
 
 
+def check_different(output: Path | None, plot: Path | None) -> None:
+    """Refuse to write the picture over the result."""
+    if output is not None and plot is not None and output.resolve() == plot.resolve():
+        raise FileError(
+            "--plot would replace --output", where=str(plot), remedy="choose another name"
+        )
+
+
 def read_seconds(text: str | None) -> float | None:
     """Read a time limit."""
     if text is None:

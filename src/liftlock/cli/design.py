@@ -10,6 +10,7 @@ import click
 
 from liftlock.cli.asked import (
     budget_options,
+    check_different,
     check_output,
     check_utility,
     chosen_options,
@@ -110,7 +111,7 @@ def design_command(
     liftlock design --prior prior.csv --epsilon 1 --utility histogram -o safe.json
     liftlock design --joint joint.csv --epsilon-lower 1.3 --epsilon-upper 0.7
     liftlock design --prior prior.csv --epsilon 1 --method safe-response
-    liftlock design --prior staff.csv --column salary --domain 0:300000 --epsilon 1
+    liftlock design --prior staff.csv --column pay --domain 0:300000 --epsilon 1
 
     Exit code 1: the method breaks the budget (see --as-published); 2: bad input.
     """
@@ -126,7 +127,8 @@ def design_command(
         check_output(output, context_paths)
     if plot is not None:
         check_picture(plot)
-        check_output(plot, context_paths | {"output": output}, "--plot")
+        check_output(plot, context_paths, "--plot")
+        check_different(output, plot)
     context = given_context(context_paths, note)
     if plot is not None and not isinstance(context, GridPrior):
         raise click.UsageError("--plot is for numbers; a table is drawn by liftlock audit --plot")

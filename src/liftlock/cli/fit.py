@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from liftlock.cli.asked import check_output
+from liftlock.cli.asked import check_different, check_output
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.numbers import domain_option, fitted, grid_option
 from liftlock.cli.options import FILE
@@ -94,6 +94,7 @@ def fit_command(
     for name, path in (("--output", output), ("--plot", plot)):
         if path is not None:
             check_output(path, {"table": table}, name)
+    check_different(output, plot)
     with working("fitting"):
         found = fitted(table, column, law, domain, missing, note, components)
         with located(table):

@@ -299,14 +299,14 @@ def round_bins(numbers: Floats) -> tuple[Floats, Floats]:
     """Return the counts and the edges of bins of a round width, near that of Freedman-Diaconis.
 
     >>> round_bins(np.array([0.3, 1.2, 1.9, 2.5, 2.6, 4.1]))[1].tolist()
-    [0.0, 2.0, 4.0, 6.0]
+    [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     """
     quarter, three = np.quantile(numbers, [0.25, 0.75])
     whole = float(np.ptp(numbers))
     usual = 2.0 * float(three - quarter) / len(numbers) ** (1 / 3)
     width = max(usual if usual > 0 else whole / math.sqrt(len(numbers)), whole / _MOST_BINS)
     power = 10.0 ** math.floor(math.log10(width))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= 0.999 * width)
+    step = min((power * factor for factor in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / width)))
     first = math.floor(float(numbers[0]) / step)
     last = math.floor(float(numbers[-1]) / step) + 1
     edges: Floats = step * np.arange(first, last + 1, dtype=np.float64)

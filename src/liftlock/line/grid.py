@@ -114,7 +114,7 @@ class Grid:
     def clamped(self) -> str:
         """Say what is moved to the ends of the domain; empty if nothing is."""
         parts = [
-            f"{100 * mass:.3g} % {side}"
+            f"{share_text(mass)} {side}"
             for mass, side in ((self.below, "below"), (self.above, "above"))
             if mass > 0
         ]
@@ -564,6 +564,15 @@ def _rounded(number: float, deviation: float, low: float, high: float) -> Fracti
 
 def _short(number: float) -> str:
     return _plain(number, 3)
+
+
+def share_text(mass: float) -> str:
+    """Write a probability in per cent.
+
+    >>> share_text(0.00135), share_text(1e-30)
+    ('0.135 %', 'less than 0.0001 %')
+    """
+    return f"{100 * mass:.3g} %" if mass >= 1e-6 else "less than 0.0001 %"
 
 
 def number_labels(numbers: Sequence[float], step: float) -> tuple[list[float], list[Fraction]]:

@@ -160,6 +160,8 @@ class Mixture:
     def of(cls, components: Iterable[Sequence[float]]) -> Mixture:
         """Make a mixture from triples weight, mean, deviation."""
         triples = [tuple(float(part) for part in each) for each in components]
+        if not triples:
+            raise InputError("a mixture without components", remedy="give at least one")
         if any(len(each) != 3 for each in triples):
             raise InputError(
                 "a component is not weight, mean and deviation", value=triples, remedy="give three"
@@ -411,12 +413,14 @@ def _not_a_number(column: npt.NDArray[Any]) -> InputError:
 
 def normal(mean: float, sd: float) -> Parametric:
     """Return the normal law."""
+    _finite("normal", mean=mean)
     _positive("normal", sd=sd)
     return Parametric(f"normal({mean:g}, {sd:g})", "norm", (), float(mean), float(sd))
 
 
 def uniform(low: float, high: float) -> Parametric:
     """Return the uniform law between two numbers."""
+    _finite("uniform", low=low, high=high)
     if not high > low:
         raise InputError(
             "uniform: the upper end is not above the lower", value=[low, high], remedy="swap them"
@@ -428,6 +432,7 @@ def uniform(low: float, high: float) -> Parametric:
 
 def beta(a: float, b: float, low: float = 0.0, high: float = 1.0) -> Parametric:
     """Return the beta law, stretched to an interval."""
+    _finite("beta", low=low, high=high)
     _positive("beta", a=a, b=b, width=high - low)
     title = (
         f"beta({a:g}, {b:g})" if (low, high) == (0, 1) else f"beta({a:g}, {b:g}, {low:g}, {high:g})"
@@ -437,6 +442,7 @@ def beta(a: float, b: float, low: float = 0.0, high: float = 1.0) -> Parametric:
 
 def lognormal(mu: float, sigma: float) -> Parametric:
     """Return the law of e^Z for a normal Z of mean mu and deviation sigma."""
+    _finite("lognormal", mu=mu)
     _positive("lognormal", sigma=sigma)
     return Parametric(
         f"lognormal({mu:g}, {sigma:g})", "lognorm", (float(sigma),), 0.0, float(np.exp(mu))
@@ -445,15 +451,19 @@ def lognormal(mu: float, sigma: float) -> Parametric:
 
 def laplace(mean: float, scale: float) -> Parametric:
     """Return the Laplace law."""
+    _finite("laplace", mean=mean)
     _positive("laplace", scale=scale)
     return Parametric(f"laplace({mean:g}, {scale:g})", "laplace", (), float(mean), float(scale))
 
 
 def from_scipy(distribution: Any) -> Parametric:
     """Take any continuous distribution of scipy, such as ``scipy.stats.gamma(2)``."""
-    if not all(
-        callable(getattr(distribution, name, None)) for name in ("cdf", "sf", "ppf", "support")
-    ):
+    try:
+        usable = all(callable(getattr(distribution, name)) for name in ("cdf", "sf", "ppf"))
+        distribution.support()
+    except (AttributeError, TypeError):
+        usable = False
+    if not usable:
         raise InputError(
             "not a distribution of scipy.stats with fixed parameters",
             value=type(distribution).__name__,
@@ -507,6 +517,14 @@ def parse_law(text: str) -> Parametric:
         raise
     except (TypeError, ValueError):
         raise InputError("wrong parameters of a law", value=text, remedy=f"write {form}") from None
+
+
+def _finite(law: str, **numbers: float) -> None:
+    for name, value in numbers.items():
+        if not np.isfinite(value):
+            raise InputError(
+                f"{law}: {name} is not a finite number", value=value, remedy="correct it"
+            )
 
 
 def _positive(law: str, **numbers: float) -> None:

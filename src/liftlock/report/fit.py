@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liftlock.line.fitting import Fit, round_bins
+from liftlock.line.grid import share_text
 from liftlock.line.law import Mixture, Smooth
-from liftlock.report.pictures import check_picture, picture
+from liftlock.report.pictures import check_picture, picture, plain_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +45,7 @@ def draw_fit(found: Fit, path: Path) -> None:
         axes.set_xlim(low, high)
         _ends(axes, found)
         axes.set_xlabel("number")
+        axes.xaxis.set_major_formatter(plain_number)
         axes.set_ylabel("density")
         axes.set_yticks([])
         axes.set_title(_title(found), fontsize=10)
@@ -90,9 +92,9 @@ def _ends(axes: Axes, found: Fit) -> None:
         (found.upper, found.above, "above"),
     ):
         axes.axvline(end, color=_END, linestyle=":", linewidth=1.2)
-        text = f"domain ends at {end:g}"
+        text = f"domain ends at {plain_number(end)}"
         if mass > 0:
-            text += f"\n{100 * mass:.2g} % {side} is clamped"
+            text += f"\n{share_text(mass)} {side} is clamped"
         left = end < middle
         axes.annotate(
             text,

@@ -13,7 +13,7 @@ from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.report.heatmap import COLOURS, LEAST_REACH, RULED_OUT, lift_text
-from liftlock.report.pictures import check_picture, picture
+from liftlock.report.pictures import check_picture, picture, plain_number
 from liftlock.utility.mean import points_of
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _ERROR, _BIAS, _NOTHING, _DENSITY = "#1b4f8a", "#b3500a", "#555555", "#8fa7c4"
 _COLOURED = 0.995
 _MARGIN = 0.04
 _SHOWN = 1e-3
+_MARKED = 40
+"""Up to so many released numbers have a mark each, at the right of the heat map."""
 
 
 def draw_numbers(made: Mechanism, path: Path) -> None:
@@ -47,6 +49,8 @@ def draw_numbers(made: Mechanism, path: Path) -> None:
         low, high = scene.window
         density.set_xlim(low, high)
         density.set_xlabel("true number")
+        for axis in (heat.yaxis, error.yaxis, density.xaxis):
+            axis.set_major_formatter(plain_number)
         figure.suptitle(
             f"{made.notion}, made by {_method(made)}\n{prior.grid.describe()}", fontsize=10
         )
@@ -94,13 +98,12 @@ class _Scene:
 
     @property
     def bands(self) -> Floats:
-        """The edges between released numbers: half-way, and the window at either end."""
+        """The edges between released numbers: half-way, and as far beyond the first and last."""
         if len(self.numbers) == 1:
             return np.array(self.window)
         between = 0.5 * (self.numbers[1:] + self.numbers[:-1])
-        low, high = self.window
-        first = min(low, 2 * self.numbers[0] - between[0])
-        last = max(high, 2 * self.numbers[-1] - between[-1])
+        first = 2 * self.numbers[0] - between[0]
+        last = 2 * self.numbers[-1] - between[-1]
         return np.concatenate([[first], between, [last]])
 
 
@@ -125,12 +128,22 @@ def _heat(figure: Figure, axes: Axes, scene: _Scene) -> None:
         shading="flat",
         rasterized=True,
     )
-    low, high = scene.window
-    axes.plot([low, high], [low, high], color="#222222", linewidth=0.8, linestyle=(0, (1, 3)))
-    axes.set_ylim(max(bands[0], low), min(bands[-1], high))
+    for colour, width in (("#222222", 2.2), ("white", 1.1)):  # seen on every colour
+        axes.plot(scene.window, scene.window, color=colour, linewidth=width, linestyle=(0, (4, 4)))
+    axes.set_ylim(bands[0], bands[-1])
     axes.set_ylabel("released number")
+    if len(scene.numbers) <= _MARKED:
+        for number in scene.numbers:
+            axes.plot(
+                [1.0, 1.012],
+                [number, number],
+                transform=axes.get_yaxis_transform(),
+                color="#222222",
+                linewidth=1.0,
+                clip_on=False,
+            )
     bar = figure.colorbar(
-        ScalarMappable(Normalize(-reach, reach), colours), ax=axes, pad=0.015, aspect=28
+        ScalarMappable(Normalize(-reach, reach), colours), ax=axes, pad=0.025, aspect=28
     )
     ticks = np.linspace(-reach, reach, 5)
     bar.set_ticks(ticks.tolist(), labels=[lift_text(float(np.exp(tick))) for tick in ticks])

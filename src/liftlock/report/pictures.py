@@ -49,6 +49,15 @@ def check_picture(path: Path) -> None:
         ) from None
 
 
+def plain_number(number: float, _: object = None) -> str:
+    """Write a number on an axis, thousands apart.
+
+    >>> plain_number(120000.0), plain_number(0.25), plain_number(-0.0)
+    ('120,000', '0.25', '0')
+    """
+    return f"{number + 0.0:,.10g}".replace("-", "\N{MINUS SIGN}")
+
+
 @contextmanager
 def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
     """Give an empty figure, and write it, completely or not at all, when it has been drawn."""

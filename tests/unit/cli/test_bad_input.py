@@ -245,7 +245,12 @@ JSON_PRIORS = [
     case("no_labels", '{"counts": {}}', "an alphabet without symbols at c.json"),
     case("sum", '{"probabilities": {"x": 0.5, "y": 0.4}}', "do not sum to 1 at c.json: 0.9"),
     case("sum_text", '{"probabilities": {"x": "50%", "y": "x"}}', "probability of 'y'", "c.json"),
-    case("kind", '{"kind": "guess"}', "unknown kind of context at c.json: 'guess'", "prior, joint"),
+    case(
+        "kind",
+        '{"kind": "guess"}',
+        "unknown kind of context at c.json: 'guess'",
+        "prior, grid, joint",
+    ),
     case("kind_list", '{"kind": ["prior"]}', "unknown kind of context at c.json"),
     case(
         "kind_joint",

@@ -222,7 +222,7 @@ def _without_files(outcome: Outcome) -> Outcome:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--epsilon", "1"], ["give --prior, --joint or --family"]),
+        (["--epsilon", "1"], ["give --prior, --joint, --family or --law"]),
         (["--prior", "p.csv"], ["how much may leak?", "--epsilon"]),
         (["--prior", "p.csv", "--joint", "j.csv", "--epsilon", "1"], ["give only one of"]),
         (["--prior", "p.csv", "--epsilon", "inf"], ["infinite", "promises nothing", "such as 10"]),

@@ -16,7 +16,8 @@ from liftlock.cli import main
 from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 
 COMMANDS = (
-    *("demo", "design", "designs", "compare", "audit", "lock", "probe", "relations", "notions"),
+    *("demo", "design", "designs", "fit", "compare"),
+    *("audit", "lock", "probe", "relations", "notions"),
 )
 
 

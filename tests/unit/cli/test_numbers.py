@@ -1,0 +1,424 @@
+"""Numbers on the command line: columns, laws, fits, domains and deltas, from file to release."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liftlock as ll
+from liftlock.cli.asked import with_delta
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.line.grid import GridPrior
+from liftlock.mechanism import Mechanism
+from tests.unit.cli.conftest import Outcome, Run
+from tests.unit.cli.test_bad_input import assert_refused
+
+WAGES = [31, 35, 35, 38, 40, 42, 44, 47, 52, 55, 60, 71, 90, 120]
+STAFF = "name,wage,team\n" + "".join(
+    f"p{place},{wage}.5,{'ab'[place % 2]}\n" for place, wage in enumerate(WAGES)
+)
+FILES = {"staff.csv": STAFF, "prior.csv": "label,count\na,1\nb,2\n"}
+ASKED = (
+    "design",
+    "--prior",
+    "staff.csv",
+    "--column",
+    "wage",
+    "--domain",
+    "0:100",
+    "--epsilon",
+    "1",
+)
+FAST = ("--grid", "8", "--method", "sampling")
+
+
+def design(run: Run, *more: str, files: dict[str, Any] | None = None) -> Outcome:
+    return run(*ASKED, *more, files=FILES | (files or {}))
+
+
+# --- from a table to released numbers -------------------------------------------------------------
+
+
+def test_from_a_table_to_released_numbers(run: Run) -> None:
+    outcome = design(run, "--grid", "8", "-o", "m.json")
+    assert outcome.code == 0
+    assert outcome.made == {"m.json"}
+    assert "CERTIFIED: lip(epsilon=1) for a prior on 8 cells of [0, 100]" in outcome.out
+    assert "squared error of X" in outcome.out  # what numbers are for, unless told otherwise
+    assert "a released number is off by" in outcome.out
+    assert "released  how often" in outcome.out
+    assert "of the prior 7.14 % above the domain counts as its nearer end" in outcome.out
+    assert outcome.err == (
+        "note: 1 of 14 values lie outside the domain and count as its nearer end\n"
+        "note: written to m.json\n"
+    )
+    made = Mechanism.load("m.json")
+    assert isinstance(made.context, GridPrior)
+    assert made.origin is not None
+    assert made.origin.method == "optimal"
+    numbers = made.release([31.5, 500, -3])
+    assert isinstance(numbers, list)
+    known = {float(label) for label in made.table.outputs.labels}  # type: ignore[arg-type]
+    assert set(numbers) <= known
+    released = made.release(np.array([40.0, 80.0]))
+    assert isinstance(released, np.ndarray)
+    assert released.dtype == np.float64
+    assert made.simulate([31.5, 90], seed=3) == made.simulate([31.5, 90], seed=3)
+    assert run("audit", "m.json", "--check", "lip=1", "-q").code == 0
+
+
+def test_the_same_mechanism_in_python(run: Run) -> None:
+    design(run, *FAST, "-o", "m.json")
+    values = ll.read_column("staff.csv", "wage")
+    prior = ll.line.from_data(values, domain=(0, 100))
+    made = ll.design(prior, ll.LIP("1"), method="sampling", cells=8)
+    assert made.channel.fingerprint == Mechanism.load("m.json").channel.fingerprint
+
+
+def test_what_is_printed_is_what_the_mechanism_does(run: Run) -> None:
+    outcome = design(run, "--grid", "8", "--json", "-o", "m.json")
+    data = json.loads(outcome.out)["numbers"]
+    made = Mechanism.load("m.json")
+    found = made.accuracy()
+    assert data["absolute_error"] == found.absolute
+    assert data["squared_error"] == found.squared
+    assert data["domain"] == [0, 100]
+    assert data["cells"] == 8
+    assert data["above"] == pytest.approx(1 / 14)
+    assert sum(data["shares"]) == pytest.approx(1)
+    assert sorted(data["released"]) == data["released"]
+    clipped = np.clip(np.array(WAGES) + 0.5, 0, 100)
+    assert data["squared_error_of_nothing"] == pytest.approx(clipped.var(), rel=1e-6)
+    assert data["squared_error"] < data["squared_error_of_nothing"]
+    drawn = np.array(made.simulate(np.tile(clipped, 4000), seed=1))
+    assert np.abs(drawn - np.tile(clipped, 4000)).mean() == pytest.approx(found.absolute, rel=0.05)
+
+
+def test_other_mechanisms_have_no_numbers(run: Run) -> None:
+    outcome = run("design", "--prior", "prior.csv", "--epsilon", "1", "--json", files=FILES)
+    assert json.loads(outcome.out)["numbers"] is None
+
+
+def test_a_law_instead_of_a_file(run: Run) -> None:
+    asked = ("design", "--law", "normal(50, 10)", "--domain", "20:80", "--epsilon", "1", *FAST)
+    outcome = run(*asked)
+    assert outcome.code == 0
+    assert "8 cells of equal mass on [20, 80]" in outcome.out
+    assert "0.135 % below and 0.135 % above the domain" in outcome.out
+    wide = run(*asked, "--spacing", "width")
+    assert "8 cells of equal width on [20, 80], 7.5 to 7.5 wide" in wide.out
+
+
+@pytest.mark.parametrize(
+    "law", ["sample", "normal", "lognormal", "laplace", "uniform", "histogram"]
+)
+def test_fitted_laws(run: Run, law: str) -> None:
+    outcome = design(run, *FAST, "--fit", law, "--json")
+    source = json.loads(outcome.out)["numbers"]["source"]
+    assert source.startswith({"sample": "14 values", "histogram": "a histogram"}.get(law, law))
+
+
+def test_without_a_domain_the_data_show_theirs(run: Run) -> None:
+    outcome = run(*ASKED[:5], "--epsilon", "1", *FAST, files=FILES)
+    assert "no --domain: [31.5, 120.5] was taken from the data" in outcome.err
+
+
+def test_the_usual_grid(run: Run) -> None:
+    asked = ("design", "--law", "normal(0, 1)", "--epsilon", "1", "--method", "sampling", "--json")
+    assert json.loads(run(*asked).out)["inputs"] == 512
+
+
+def test_few_outputs_are_listed_and_many_are_not(run: Run) -> None:
+    few = design(run, "--grid", "8").out
+    assert "different numbers are released" not in few
+    many = design(run, "--grid", "14", "--method", "sampling").out
+    assert "13 different numbers are released, from " in many
+    assert "how often" not in many
+
+
+def test_the_yardstick_of_numbers_ignores_the_prior(run: Run) -> None:
+    out = design(run, "--grid", "8").out.partition("compared with")[2]
+    names = [line.split("  ")[0] for line in out.splitlines()[1:] if line]
+    expected = ["this mechanism (optimal)", "no release", "no noise"]
+    if "laplace" in DESIGNS:
+        expected.insert(1, "Laplace noise for any prior")
+    assert names == expected
+    assert "k-ary" not in out
+
+
+# --- missing values and odd tables ----------------------------------------------------------------
+
+
+def test_missing_values_are_left_out_when_told(run: Run) -> None:
+    files = {"staff.csv": STAFF + "q,,a\nr,,b\n"}
+    outcome = design(run, *FAST, "--missing", "drop", files=files)
+    assert outcome.code == 0
+    assert "note: 2 of 16 rows have no wage, and were left out\n" in outcome.err
+    assert_refused(
+        design(run, *FAST, files=files),
+        "2 of 16 rows have no wage at staff.csv, line 16; leave them out (--missing drop)",
+    )
+
+
+def test_one_column_is_a_table(run: Run) -> None:
+    narrow = "wage\n" + "".join(f"{wage}\n" for wage in WAGES)
+    assert design(run, *FAST, files={"staff.csv": narrow}).code == 0
+    assert_refused(design(run, *FAST, files={"staff.csv": narrow + '""\n'}), "1 of 15 rows have no")
+    assert_refused(design(run, *FAST, files={"staff.csv": "id,wage\n,\n,\n"}), "no numbers")
+
+
+ROW = "staff.csv, line 16, column 2 ('wage')"
+
+
+@pytest.mark.parametrize(
+    ("files", "more", "parts"),
+    [
+        ({"staff.csv": STAFF + "q,nan,a\n"}, [], [f"not a finite number at {ROW}: 'nan'"]),
+        ({"staff.csv": STAFF + "q,inf,a\n"}, [], [f"not a finite number at {ROW}: 'inf'"]),
+        ({"staff.csv": STAFF + "q,1e999,a\n"}, [], ["not a finite number"]),
+        ({"staff.csv": STAFF + "q,lots,a\n"}, [], [f"not a number at {ROW}: 'lots'"]),
+        ({"staff.csv": STAFF + 'q,"52,000",a\n'}, [], ["not a number", "like 52000.50"]),
+        ({"staff.csv": STAFF + "q,5_0,a\n"}, [], ["not a number", "'5_0'"]),
+        ({"staff.csv": STAFF + "q,7\n"}, [], ["2 cells, but the header has 3"]),
+        ({"staff.csv": "a;wage\n1;2\n"}, [], ["cells separated by semicolons"]),
+        ({"staff.csv": ""}, [], ["empty file at staff.csv"]),
+        ({"staff.csv": "name,wage\n"}, [], ["no numbers below the header"]),
+        ({"staff.csv": "wage,n\n7,a\n7,b\n"}, [], ["all values are the same at staff.csv: 7.0"]),
+        ({"staff.csv": '{"wage": 3}'}, [], ["JSON is not a table with columns"]),
+        ({}, ["--column", "pay"], ["no such column", "'pay'; it has name, wage, team"]),
+        ({}, ["--column", "team"], ["not a number", "'a'"]),
+        ({}, ["--domain", "9:1"], ["upper end of the domain is not above the lower"]),
+        ({}, ["--domain", "5:5"], ["not above the lower"]),
+        ({}, ["--domain", "5"], ["not a domain: '5'; write it like 0:300000"]),
+        ({}, ["--domain", "0:inf"], ["not two finite numbers"]),
+        ({}, ["--domain", "100:200"], ["the domain holds only 7.14 % of 14 values"]),
+        ({}, ["--grid", "1"], ["a grid of 1 cell; give 2 to 4096 cells"]),
+        ({}, ["--grid", "5000"], ["a grid of 5000 cells; give 2 to 4096"]),
+        ({}, ["--grid", "many"], ["'--grid'"]),
+        ({}, ["--spacing", "even"], ["'--spacing'"]),
+        ({}, ["--fit", "cauchy"], ["'--fit'"]),
+        ({}, ["--fit", "beta"], ["1 of 14 values do not lie inside the domain"]),
+        ({}, ["--missing", "guess"], ["'--missing'"]),
+        ({}, ["--radius", "0.1"], ["--radius is for priors of labels, not of numbers"]),
+        ({}, ["--smooth", "1"], ["--smooth is for priors of labels"]),
+        ({}, ["--law", "normal(0, 1)"], ["give --column or --law, not both"]),
+        ({}, ["--joint", "prior.csv"], ["give only one of --prior and --joint"]),
+        ({}, ["--plot", "m.bmp"], ["unknown kind of picture"]),
+        ({}, ["--plot", "staff.csv.png", "-o", "staff.csv.png"], ["would replace --output"]),
+        ({}, ["-o", "staff.csv"], ["would replace --prior"]),
+        ({}, ["--delta", "0.1", "--method", "optimal"], ["the notion lip_ediv"]),
+        ({}, ["--delta", "2"], ["delta"]),
+        ({}, ["--as-published", "--delta", "0.1"], ["give --method"]),
+        ({}, ["--form", "joint"], ["--form goes with --delta"]),
+    ],
+)
+def test_bad_input_is_one_line(
+    run: Run, files: dict[str, str], more: list[str], parts: list[str]
+) -> None:
+    # Options given twice count the last time.
+    assert_refused(design(run, *more, files=files), *parts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (
+            ["--joint", "prior.csv", "--column", "x"],
+            ["--column goes with --prior, not with --joint"],
+        ),
+        (["--family", "prior.csv", "--column", "x"], ["not with --family"]),
+        (["--column", "x"], ["--column needs --prior"]),
+        (["--prior", "prior.csv", "--domain", "0:1"], ["--domain goes with numbers"]),
+        (["--prior", "prior.csv", "--grid", "8"], ["--grid goes with numbers"]),
+        (["--prior", "prior.csv", "--fit", "normal"], ["--fit goes with numbers"]),
+        (["--prior", "prior.csv", "--plot", "p.png"], ["--plot is for numbers"]),
+        (["--prior", "prior.csv", "--law", "normal(0, 1)"], ["--law is instead of --prior"]),
+        (["--joint", "prior.csv", "--law", "normal(0, 1)"], ["--law is instead of --joint"]),
+        (["--law", "normal(0, 1)", "--fit", "normal"], ["--fit goes with --column"]),
+        (["--law", "normal(0, 1)", "--missing", "drop"], ["--missing goes with --column"]),
+        (["--law", "normal"], ["not a law: 'normal'; write one of normal(MEAN, SD)"]),
+        (["--law", "cauchy(0, 1)"], ["unknown law: 'cauchy'"]),
+        (["--law", "normal(0, -1)"], ["normal: sd is not positive: -1.0"]),
+        (["--law", "normal(0)"], ["wrong parameters of a law"]),
+        (["--law", "normal(0, 1)", "--domain", "5:9"], ["the domain holds only 2.87e-05 %"]),
+    ],
+)
+def test_what_does_not_go_together(run: Run, arguments: list[str], parts: list[str]) -> None:
+    assert_refused(run("design", *arguments, "--epsilon", "1", files=FILES), *parts)
+
+
+# --- deltas ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "guarantee"),
+    [
+        (["--delta", "0.05"], "lip_ediv(epsilon=1, delta=0.05)"),
+        (["--delta", "0.05", "--form", "def5"], "lip_def5(epsilon=1, delta=0.05)"),
+        (["--delta", "0.05", "--form", "joint"], "lip_joint(epsilon=1, delta=0.05)"),
+        (["--delta", "0.05", "--notion", "lip_def5"], "lip_def5(epsilon=1, delta=0.05)"),
+        (["--delta", "0.05", "--notion", "ldp"], "ldp_delta(epsilon=1, delta=0.05)"),
+    ],
+)
+def test_deltas(run: Run, more: list[str], guarantee: str) -> None:
+    outcome = design(run, "--grid", "6", *more, "-o", "m.json")
+    assert outcome.code == 0, outcome.err
+    assert f"CERTIFIED: {guarantee}" in outcome.out
+    assert Mechanism.load("m.json").certificate.guarantee == guarantee
+
+
+def test_without_a_method_the_best_is_taken(run: Run) -> None:
+    best = json.loads(design(run, "--grid", "6", "--delta", "0.05", "--json").out)
+    assert best["method"] in DESIGNS
+    tried = [
+        key
+        for key, entry in DESIGNS.items()
+        if entry.keeps and "lip_ediv" in entry.notions and "prior" in entry.contexts
+    ]
+    worth = []
+    for key in tried:
+        one = design(run, "--grid", "6", "--delta", "0.05", "--json", "--method", key)
+        if one.code == 0:
+            worth.append(json.loads(one.out)["objective"])
+    assert best["objective"] == min(worth)
+    assert any("the best of" in remark for remark in best["remarks"]) == (len(worth) > 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ((None, None, None), None),
+        (("lip", "0.1", "joint"), "lip_joint"),
+        (("LDP", "0.1", None), "ldp_delta"),
+        (("lip-def5", "0.1", None), "lip-def5"),
+        (("eps_upper", None, None), "eps_upper"),
+    ],
+)
+def test_what_a_delta_makes_of_a_notion(given: Any, expected: str | None) -> None:
+    assert with_delta(*given) == expected
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        (["--notion", "lip_ediv"], "give --delta"),
+        (["--notion", "eps_upper", "--delta", "0.1"], "--delta goes with lip and ldp"),
+        (["--notion", "ldp", "--delta", "0.1", "--form", "def5"], "--form goes with --delta"),
+    ],
+)
+def test_deltas_that_do_not_fit(run: Run, more: list[str], part: str) -> None:
+    assert_refused(design(run, *more), part)
+
+
+# --- the other commands ---------------------------------------------------------------------------
+
+
+def test_fit_prints_writes_and_draws(run: Run) -> None:
+    asked = ("fit", "staff.csv", "--column", "wage", "--domain", "0:100")
+    outcome = run(*asked, "--law", "normal", "--grid", "16", "-o", "p.json", files=FILES)
+    assert outcome.code == 0
+    assert outcome.made == {"p.json"}
+    assert outcome.out.startswith("normal(54.7857, 23.87), fitted to 14 values (largest distance")
+    assert "BIC" in outcome.out
+    assert "16 cells of equal mass on [0, 100]" in outcome.out
+    assert "% above the domain counts as its nearer end" in outcome.out
+    assert "note: 1 of 14 values lie outside the domain" in outcome.err
+    made = run("design", "--prior", "p.json", "--epsilon", "1", "--method", "sampling")
+    assert "CERTIFIED: lip(epsilon=1) for a prior on 16 cells of [0, 100]" in made.out
+    drawn = run(*asked, "--law", "histogram", "--plot", "fit.svg", "--json")
+    assert "fit.svg" in drawn.made
+    data = json.loads(drawn.out)
+    assert data["law"] == "histogram"
+    assert data["outside"] == 1
+    assert 0 < data["distance"] < 1
+
+
+def test_fit_of_a_mixture(run: Run) -> None:
+    wages = [*range(20, 40), *range(120, 140)]
+    files = {"t.csv": "wage\n" + "".join(f"{wage}\n" for wage in wages)}
+    outcome = run("fit", "t.csv", "--column", "wage", "--domain", "0:200", files=files)
+    assert "a mixture of 2 normal laws" in outcome.out
+    assert "least" in outcome.out
+    assert "0.5000   29.5" in outcome.out
+    assert "less than 0.0001 % below" in outcome.out
+    fixed = run("fit", "t.csv", "--column", "wage", "--components", "1", "--json")
+    assert [score["components"] for score in json.loads(fixed.out)["scores"]] == [1]
+
+
+def test_a_bad_fit_is_said(run: Run) -> None:
+    wages = [*range(20, 40), *range(520, 540)]
+    files = {"t.csv": "wage\n" + "".join(f"{wage}\n" for wage in wages)}
+    outcome = run("fit", "t.csv", "--column", "wage", "--law", "normal", files=files)
+    assert "far from the data: under this prior a mechanism may leak more" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        (["--column", "pay"], "it has name, wage, team"),
+        (["--column", "wage", "--law", "normal", "--components", "2"], "only a mixture"),
+        (["--column", "wage", "--grid", "1"], "a grid of 1 cell"),
+        (["--column", "wage", "--domain", "3:1"], "not above the lower"),
+        (["--column", "wage", "-o", "staff.csv"], "would replace --table"),
+        (["--column", "wage", "--plot", "x.bmp"], "unknown kind of picture"),
+        (["--column", "wage", "--components", "99"], "99 components for 13 different values"),
+        ([], "--column"),
+    ],
+)
+def test_fits_that_are_refused(run: Run, more: list[str], part: str) -> None:
+    assert_refused(run("fit", "staff.csv", *more, files=FILES), part)
+
+
+def test_a_stored_grid_is_a_prior(run: Run) -> None:
+    run("fit", "staff.csv", "--column", "wage", "--law", "sample", "-o", "p.json", files=FILES)
+    found = ll.read_prior("p.json")
+    assert isinstance(found, GridPrior)
+    assert found.total == len(WAGES)
+    for option in ("--radius", "--smooth"):
+        outcome = run("design", "--prior", "p.json", "--epsilon", "1", option, "0.1")
+        assert_refused(outcome, f"{option} is for priors of labels, not of numbers at p.json")
+
+
+def test_compare_numbers(run: Run) -> None:
+    asked = ("compare", *ASKED[1:7], "--grid", "6", "--epsilons", "1,2", "--methods", "sampling")
+    outcome = run(*asked, "--json", files=FILES)
+    data = json.loads(outcome.out)
+    assert data["utility"] == "mean"
+    first, second = data["curves"][0]["points"]
+    assert first["objective"] > second["objective"]
+    small = json.loads(run(*asked, "--delta", "0.05", "--json").out)
+    point = small["curves"][0]["points"][0]
+    assert point["guarantee"] == "lip_ediv(epsilon=1, delta=0.05)"
+    assert point["needed"] <= 1
+    assert point["objective"] < first["objective"]
+    assert_refused(run(*asked, "--delta", "0.1", "--split", "0.5"), "leave out --delta")
+
+
+def test_an_audit_under_another_prior(run: Run) -> None:
+    """What leaks if the column is not what the mechanism was made for."""
+    design(run, *FAST, "-o", "m.json")
+    other = "wage\n" + "".join(f"{wage}\n" for wage in [*range(20, 110)])
+    outcome = run(
+        "audit", "m.json", "--prior", "other.csv", "--column", "wage", "--check", "lip=1", "--json",
+        files={"other.csv": other},
+    )  # fmt: skip
+    data = json.loads(outcome.out)
+    assert outcome.code == 1
+    assert data["measures"]["lip"] > 1
+    same = run("audit", "m.json", "--prior", "staff.csv", "--column", "wage", "--check", "lip=1")
+    assert same.code == 0
+    refused = run("audit", "m.json", "--law", "normal(50, 9)", "--domain", "0:100")
+    assert_refused(refused, "the mechanism brings its own cells: --domain cannot change them")
+    law = run("audit", "m.json", "--law", "normal(50, 20)", "--json")
+    assert law.code == 0
+    assert math.isfinite(json.loads(law.out)["measures"]["lip"])
+
+
+def test_pictures_of_numbers(run: Run) -> None:
+    outcome = design(run, *FAST, "--plot", "m.svg")
+    assert "m.svg" in outcome.made
+    assert "note: picture written to m.svg" in outcome.err

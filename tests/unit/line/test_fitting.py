@@ -1,0 +1,204 @@
+"""Fitted laws: parameters against scipy and closed forms, BIC, the largest distance."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import liftlock as ll
+from liftlock.errors import InputError
+from liftlock.line.fitting import FITS, Fit, distance, round_bins
+from liftlock.line.law import Histogram, Mixture, Parametric, Sample
+
+RANDOM = np.random.default_rng(20)
+NORMAL = RANDOM.normal(50_000, 9_000, 400)
+POSITIVE = RANDOM.lognormal(10, 0.4, 400)
+TWO = np.concatenate([RANDOM.normal(30_000, 3_000, 300), RANDOM.normal(70_000, 6_000, 200)])
+
+
+@pytest.fixture(scope="module")
+def peaks() -> Fit:
+    return ll.line.fit(TWO, domain=(0, 100_000), most=3)
+
+
+def test_a_mixture_finds_the_peaks(peaks: Fit) -> None:
+    law = peaks.law
+    assert isinstance(law, Mixture)
+    assert law.weights == pytest.approx((0.6, 0.4), abs=0.02)
+    assert law.means == pytest.approx((30_000, 70_000), rel=0.02)
+    assert law.deviations == pytest.approx((3_000, 6_000), rel=0.15)
+    assert [score.components for score in peaks.scores] == [1, 2, 3]
+    assert min(peaks.scores, key=lambda score: score.bic).components == 2
+    assert peaks.distance < 0.05
+
+
+def test_bic_is_that_of_the_numbers_themselves(peaks: Fit) -> None:
+    """On the scale of the data, so that the scores of different laws can be compared."""
+    law, score = peaks.law, peaks.scores[1]
+    assert isinstance(law, Mixture)
+    likelihood = float(np.log(law.density(TWO)).sum())
+    assert score.likelihood == pytest.approx(likelihood, rel=1e-9)
+    assert score.bic == pytest.approx(5 * math.log(len(TWO)) - 2 * likelihood)
+    one = ll.line.fit(TWO, law="normal", domain=(0, 100_000)).scores[0]
+    assert peaks.scores[0].bic == pytest.approx(one.bic, rel=1e-4)
+
+
+def test_the_same_fit_every_time(peaks: Fit) -> None:
+    shuffled = RANDOM.permutation(TWO)
+    again = ll.line.fit(shuffled, domain=(0, 100_000), most=3)
+    assert again.law == peaks.law
+    assert again.scores == peaks.scores
+
+
+def test_the_scale_does_not_matter(peaks: Fit) -> None:
+    small = ll.line.fit(TWO * 1e-9 + 5, domain=(5, 5.0001), components=2)
+    assert isinstance(small.law, Mixture)
+    assert isinstance(peaks.law, Mixture)
+    assert small.law.weights == pytest.approx(peaks.law.weights, rel=1e-3)
+    assert (np.array(small.law.means) - 5) * 1e9 == pytest.approx(peaks.law.means, rel=1e-3)
+
+
+def test_many_numbers_are_fitted_from_a_few_first() -> None:
+    many = np.concatenate([RANDOM.normal(0, 1, 4000), RANDOM.normal(9, 1, 2000)])
+    found = ll.line.fit(many, components=2).law
+    assert isinstance(found, Mixture)
+    assert found.means == pytest.approx((0, 9), abs=0.1)
+    assert found.weights == pytest.approx((2 / 3, 1 / 3), abs=0.01)
+
+
+def test_repeated_values_do_not_become_spikes() -> None:
+    values = [*[40_000] * 60, *NORMAL[:80]]
+    found = ll.line.fit(values, domain=(0, 100_000), most=3).law
+    assert isinstance(found, Mixture)
+    assert min(found.deviations) >= 0.0099 * np.std(values)
+
+
+@pytest.mark.parametrize(
+    ("law", "values", "known"),
+    [
+        ("normal", NORMAL, lambda v: scipy.stats.norm(*scipy.stats.norm.fit(v))),
+        (
+            "lognormal",
+            POSITIVE,
+            lambda v: scipy.stats.lognorm(*scipy.stats.lognorm.fit(v, floc=0)),
+        ),
+        ("laplace", NORMAL, lambda v: scipy.stats.laplace(*scipy.stats.laplace.fit(v))),
+        ("uniform", NORMAL, lambda v: scipy.stats.uniform(*scipy.stats.uniform.fit(v))),
+        (
+            "beta",
+            NORMAL,
+            lambda v: scipy.stats.beta(*scipy.stats.beta.fit(v, floc=0, fscale=100_000)),
+        ),
+    ],
+)
+def test_maximum_likelihood(law: str, values: Any, known: Any) -> None:
+    found = ll.line.fit(values, law=law, domain=(0, 100_000))
+    best = known(values)
+    assert isinstance(found.law, Parametric)
+    points = best.ppf(np.linspace(0.05, 0.95, 7))
+    assert found.law.below(points) == pytest.approx(best.cdf(points), abs=2e-4)
+    likelihood = found.scores[0].likelihood
+    assert likelihood == pytest.approx(float(best.logpdf(values).sum()), rel=1e-6)
+    # No neighbour is more likely.
+    for factor in (0.98, 1.02):
+        near = Parametric(
+            "", found.law.family, found.law.arguments, found.law.loc, found.law.scale * factor
+        )
+        with np.errstate(divide="ignore"):
+            other = float(np.log(near.density(values)).sum())
+        assert law == "beta" or other < likelihood + 1e-6
+
+
+@pytest.mark.parametrize("law", ["normal", "lognormal", "laplace", "uniform", "beta", "histogram"])
+def test_the_largest_distance_is_that_of_scipy(law: str) -> None:
+    found = ll.line.fit(POSITIVE, law=law, domain=(0, 200_000))
+    cdf: Any = found.law.below
+    known = scipy.stats.kstest(POSITIVE, cdf).statistic
+    assert found.distance == pytest.approx(known, abs=1e-9)
+    assert distance(found.law, POSITIVE) == found.distance
+
+
+def test_a_sample_is_its_own_law() -> None:
+    found = ll.line.fit([3, 1, 2, 2, 9], law="sample", domain=(0, 5))
+    assert isinstance(found.law, Sample)
+    assert found.distance == pytest.approx(0, abs=1e-15)
+    assert found.scores == ()
+    assert found.clamped == 1
+    assert found.above == pytest.approx(0.2)
+    assert found.grid(4) == ll.line.from_data([3, 1, 2, 2, 9], domain=(0, 5)).grid(4)
+
+
+def test_a_histogram_has_round_bins() -> None:
+    found = ll.line.fit(NORMAL, law="histogram", domain=(0, 100_000)).law
+    assert isinstance(found, Histogram)
+    widths = np.diff(found.edges)
+    assert set(widths.tolist()) in ({1000.0}, {2000.0}, {5000.0})
+    assert found.shares.sum() == pytest.approx(1)
+    counts, edges = round_bins(np.array([0.0, 0.0, 0.0, 10.0]))  # quartiles in one place
+    assert counts.sum() == 4
+    assert edges[0] <= 0 < 10 < edges[-1]
+
+
+def test_a_fit_goes_straight_into_design(peaks: Fit) -> None:
+    mechanism = ll.design(peaks, ll.LIP("1"), method="sampling", cells=16)
+    assert mechanism.certificate.holds
+    assert isinstance(mechanism.context, ll.line.GridPrior)
+    assert "mixture of 2 normal laws" in mechanism.context.grid.source
+
+
+def test_words(peaks: Fit) -> None:
+    assert peaks.describe().startswith("a mixture of 2 normal laws, fitted to 500 values (largest")
+    assert ll.line.fit([1, 2], law="sample").describe() == (
+        "the 2 values themselves (largest distance 0)"
+    )
+    assert set(peaks.parameters()) == {"weights", "means", "deviations"}
+    assert ll.line.fit(NORMAL, law="normal").parameters()["scale"] == pytest.approx(NORMAL.std())
+    assert "edges" in ll.line.fit(NORMAL, law="histogram").parameters()
+    assert ll.line.fit([1, 2], law="sample").parameters() == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"law": "cauchy"}, f"unknown law to fit: 'cauchy'; known are {', '.join(FITS)}"),
+        ({"law": "normal", "components": 2}, "only a mixture has components"),
+        ({"components": 0}, "not a whole number of 1 or more: 0"),
+        ({"components": 2.5}, "not a whole number of 1 or more"),
+        ({"most": -1}, "not a whole number of 1 or more"),
+        ({"components": 9}, "9 components for 3 different values"),
+        ({"law": "lognormal"}, "positive numbers only: -1.0"),
+        ({"law": "beta"}, "a beta law lives on a domain; give the domain"),
+        ({"law": "beta", "domain": (-1, 8)}, "1 of 3 values do not lie inside the domain"),
+        ({"law": "normal", "domain": (100, 200)}, "the domain holds only"),
+        ({"domain": (5, 5)}, "not above the lower"),
+    ],
+)
+def test_fits_that_are_none(options: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        ll.line.fit([-1, 2, 7], **options)
+
+
+def test_nothing_to_fit() -> None:
+    for values, words in (([4, 4], "all values are the same"), ([1, math.nan], "not a finite")):
+        for law in FITS:
+            with pytest.raises(InputError, match=words):
+                ll.line.fit(values, law=law, domain=(0, 10))
+
+
+def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = builtins.__import__
+
+    def without(name: str, *arguments: Any, **options: Any) -> Any:
+        if name.startswith("sklearn"):
+            raise ImportError(name)
+        return known(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(InputError, match=r"needs scikit-learn; pip install 'liftlock\[fit\]'"):
+        ll.line.fit([1, 2, 3])
+    assert ll.line.fit([1, 2, 3], law="normal").law.describe() == "normal(2, 0.816497)"

@@ -1,0 +1,369 @@
+"""Cutting the line: masses, means and variances of cells, and where a number goes."""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import liftlock as ll
+from liftlock.context import context_from_data
+from liftlock.designs.axis import Axis
+from liftlock.errors import CountError, InputError, LiftlockError
+from liftlock.line.grid import (
+    Grid,
+    GridPrior,
+    LinePrior,
+    number_labels,
+    read_domain,
+    shortest_between,
+)
+from liftlock.line.law import Mixture, Smooth
+
+NUMBERS = st.one_of(
+    st.integers(-50, 50).map(float),
+    st.floats(-1e6, 1e6, allow_nan=False, width=32),
+)
+COLUMNS = st.lists(NUMBERS, min_size=2, max_size=60).filter(lambda xs: len(set(xs)) > 1)
+CONTINUOUS = {
+    "normal": ll.line.normal(50, 10, domain=(20, 75)),
+    "peaked": ll.line.normal(0.2, 0.01, domain=(-40, 60)),
+    "mixture": ll.line.mixture([(0.25, -3, 0.5), (0.75, 2, 1.5)], domain=(-5, 4)),
+    "laplace": ll.line.laplace(1, 2, domain=(-5, 8)),
+    "beta": ll.line.beta(2, 3),
+    "steep": ll.line.beta(0.5, 0.7),
+    "uniform": ll.line.uniform(0.3, 0.7, domain=(0, 1)),
+    "lognormal": ll.line.lognormal(0, 1, domain=(0, 8)),
+    "histogram": ll.line.from_histogram([0, 1, 5, 6], [1, 0, 3], domain=(0, 7)),
+}
+
+
+def cell_moments(prior: LinePrior, low: float, high: float, *, last: bool) -> tuple[float, ...]:
+    """Integrate mass, mean and variance of the clamped X in a cell with scipy's quadrature."""
+    law = prior.law
+    assert isinstance(law, Smooth)
+    tails = 10.0 ** np.arange(-9, 0, 2)
+    shares = np.concatenate([tails, np.arange(1, 12) / 12, 1 - tails])
+    inner = [q for q in law.quantile(shares).tolist() if low < q < high]
+    cuts = sorted({low, high, *inner, *(kink for kink in law.kinks if low < kink < high)})
+
+    def integral(power: int) -> float:
+        parts = [
+            scipy.integrate.quad(
+                lambda x: (x - low) ** power * float(law.density(x)), a, b, epsabs=1e-13
+            )[0]
+            for a, b in pairwise(cuts)
+        ]
+        return math.fsum(parts)
+
+    mass, first, second = (integral(power) for power in range(3))
+    if low == prior.lower:
+        mass += float(law.below(low))
+    if last:
+        over = float(law.above(high))
+        mass, first = mass + over, first + over * (high - low)
+        second += over * (high - low) ** 2
+    return mass, low + first / mass, second / mass - (first / mass) ** 2
+
+
+@pytest.mark.parametrize("spacing", ["mass", "width"])
+@pytest.mark.parametrize("name", [name for name in CONTINUOUS if name != "steep"])
+def test_cells_hold_what_the_law_puts_there(name: str, spacing: str) -> None:
+    prior = CONTINUOUS[name]
+    # A cell must resolve the peak: one on the widest domain holds nothing of it otherwise.
+    cut = prior.grid(9 if name != "peaked" or spacing == "mass" else 4001, spacing)
+    edges = cut.grid.edges
+    assert (edges[0], edges[-1]) == (prior.lower, prior.upper)
+    for cell, (low, high) in enumerate(pairwise(edges)):
+        mass, mean, variance = cell_moments(prior, low, high, last=cell == len(edges) - 2)
+        scale = max(math.sqrt(max(variance, 0.0)), 1e-9 * (high - low))
+        assert float(cut.fractions[cell]) == pytest.approx(mass, abs=1e-8)
+        if mass < 1e-9:
+            continue  # its mean does not matter, and quadrature cannot see it
+        assert cut.points[cell] == pytest.approx(mean, abs=2e-3 * scale + 1e-9)
+        assert cut.grid.variances[cell] == pytest.approx(variance, rel=2e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["normal", "mixture", "lognormal", "steep", "histogram"])
+def test_the_whole_variance_is_kept(name: str) -> None:
+    """Between cells and inside them: together the variance of the clamped X."""
+    prior = CONTINUOUS[name]
+    shares = (np.arange(20_000) + 0.5) / 20_000
+    clamped = np.clip(prior.law.quantile(shares), prior.lower, prior.upper)
+    for spacing in ("mass", "width"):
+        cut = prior.grid(24, spacing)
+        masses = cut.floats()
+        mean = float(masses @ cut.points)
+        between = float(masses @ (cut.points - mean) ** 2)
+        assert mean == pytest.approx(clamped.mean(), abs=1e-3 * clamped.std())
+        assert between + cut.inner_variance == pytest.approx(clamped.var(), rel=2e-3)
+
+
+def test_equal_mass_is_exactly_equal() -> None:
+    cut = ll.line.normal(0, 1, domain=(-50, 50)).grid(64)
+    assert set(cut.counts) == {1}
+    assert cut.grid.joined == 0
+    assert cut.fractions[0] == Fraction(1, 64)
+
+
+@settings(max_examples=60)
+@given(COLUMNS, st.integers(2, 24), st.sampled_from(["mass", "width"]))
+def test_a_sample_is_counted(values: list[float], cells: int, spacing: str) -> None:
+    prior = ll.line.from_data(values)
+    try:
+        cut = prior.grid(cells, spacing)
+    except InputError:
+        # All values so close together that no cell separates them.
+        assert len(set(values)) <= 2 or spacing == "width" or np.ptp(values) < 1e-300
+        return
+    column = np.array(values)
+    edges = np.array(cut.grid.edges)
+    assert (np.diff(edges) > 0).all()
+    assert (edges[0], edges[-1]) == (column.min(), column.max())
+    assert cut.total == len(values)
+    assert min(cut.counts) > 0
+    codes = cut.grid.encode(column)
+    assert np.bincount(codes, minlength=len(cut.counts)).tolist() == list(cut.counts)
+    for cell, count in enumerate(cut.counts):
+        inside = column[codes == cell]
+        assert (edges[cell] <= inside).all()
+        assert (inside <= edges[cell + 1]).all()
+        tolerance = 1e-3 * inside.std() + 1e-9 * np.abs(column).max()
+        assert cut.points[cell] == pytest.approx(inside.mean(), abs=tolerance)
+        assert cut.grid.variances[cell] == pytest.approx(inside.var(), rel=1e-6, abs=tolerance**2)
+        assert edges[cell] <= cut.points[cell] <= edges[cell + 1]
+        assert count == len(inside)
+    assert len(set(cut.labels)) == len(cut.labels)
+
+
+@settings(max_examples=60)
+@given(COLUMNS, st.integers(2, 24))
+def test_cells_of_equal_mass_are_as_equal_as_ties_allow(values: list[float], cells: int) -> None:
+    try:
+        cut = ll.line.from_data(values).grid(cells)
+    except InputError:
+        return
+    ties = max(values.count(value) for value in values)
+    assert max(cut.counts) <= math.ceil(len(values) / cells) + ties
+
+
+@settings(max_examples=40)
+@given(
+    COLUMNS,
+    st.floats(-100, 100, allow_nan=False),
+    st.floats(0.5, 1e4),
+    st.integers(2, 16),
+)
+def test_what_lies_outside_is_clamped_and_reported(
+    values: list[float], lower: float, width: float, cells: int
+) -> None:
+    column = np.array(values)
+    below = float((column < lower).mean())
+    above = float((column > lower + width).mean())
+    domain = (lower, lower + width)
+    if below + above > 0.5:
+        with pytest.raises(InputError, match="the domain holds only"):
+            ll.line.from_data(values, domain=domain)
+        return
+    clipped = np.clip(column, lower, lower + width)
+    if np.ptp(clipped) == 0:
+        with pytest.raises(InputError, match="falls into one cell"):
+            ll.line.from_data(values, domain=domain).grid(cells)
+        return
+    cut = ll.line.from_data(values, domain=domain).grid(cells)
+    assert (cut.grid.below, cut.grid.above) == pytest.approx((below, above))
+    assert cut.total == len(values)
+    assert cut.grid.outside(column) == round((below + above) * len(values))
+    assert (cut.grid.encode(column) == cut.grid.encode(clipped)).all()
+    assert bool(cut.grid.clamped()) == (below + above > 0)
+
+
+def test_mass_at_the_upper_end_keeps_its_cell() -> None:
+    values = [*range(10), *[25] * 10]
+    cut = ll.line.from_data(values, domain=(0, 20)).grid(4)
+    assert cut.grid.above == 0.5
+    assert cut.counts[-1] == 10
+    assert cut.grid.edges[-2] > 9
+    assert cut.points[-1] == 20
+
+
+def test_the_point_of_a_cell_stays_inside_the_domain() -> None:
+    values = [-5.0] * 40 + list(np.linspace(0.4, 90, 60))
+    cut = ll.line.from_data(values, domain=(1 / 3, 90)).grid(3)
+    assert cut.points.min() >= 1 / 3
+    assert Axis.of(cut).lower == 1 / 3  # which refuses points outside
+
+
+def test_every_edge_is_a_round_number_and_nobodys_value() -> None:
+    values = np.random.default_rng(1).normal(50_000, 9_000, 500).round(2)
+    edges = ll.line.from_data(values, domain=(0, 100_000)).grid(8).grid.edges
+    assert not set(edges) & set(values.tolist())
+    assert all(edge == round(edge, 1) for edge in edges)
+
+
+@given(NUMBERS, NUMBERS)
+def test_the_shortest_number_between_two(left: float, right: float) -> None:
+    if left == right:
+        return
+    left, right = min(left, right), max(left, right)
+    found = shortest_between(left, right)
+    assert left < found <= right
+    digits = len(Decimal(repr(found)).normalize().as_tuple().digits)
+    assert digits <= len(Decimal(repr(right)).normalize().as_tuple().digits)
+
+
+def test_neighbouring_floats() -> None:
+    for start in (0.1, 0.9999999999999999, 1e300, -0.1, 123456.789):
+        after = math.nextafter(start, math.inf)
+        assert shortest_between(start, after) == after
+    with pytest.raises(InputError, match="all of the prior falls into one cell"):
+        ll.line.from_data([0.1, math.nextafter(0.1, 1)]).grid(2)
+
+
+def test_a_number_finds_its_cell() -> None:
+    grid = Grid((0.0, 10.0, 30.0), "mass", "", 0.0, 0.0, (1.0, 2.0))
+    assert grid.encode([-5, 0, 9.99, 10, 30, 31]).tolist() == [0, 0, 0, 1, 1, 1]
+    assert grid.outside([-5, 0, 30, 31]) == 2
+    with pytest.raises(InputError, match="not a finite number"):
+        grid.encode([math.nan])
+
+
+def test_a_grid_is_written_and_read() -> None:
+    for prior in (CONTINUOUS["normal"], ll.line.from_data([1, 2, 2, 7.5], domain=(0, 7))):
+        cut = prior.grid(4)
+        data = json.loads(json.dumps(cut.to_data()))
+        again = context_from_data(data)
+        assert isinstance(again, GridPrior)
+        assert again == cut
+        assert hash(again) == hash(cut)
+        assert again.grid.to_data() == cut.grid.to_data()
+        assert again.fingerprint == cut.fingerprint
+    assert cut != ll.Prior.uniform("ab")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: data["grid"].__setitem__("spacing", "even"), "unknown spacing"),
+        (lambda data: data["grid"]["edges"].reverse(), "do not ascend"),
+        (lambda data: data["grid"]["edges"].pop(), "cells|variances"),
+        (lambda data: data["grid"].__setitem__("edges", 3), "not a list"),
+        (lambda data: data.__setitem__("grid", None), "not an object"),
+        (lambda data: data["counts"].__setitem__(0, 0), "without mass"),
+        (lambda data: data.__setitem__("labels", data["labels"]["labels"]), "coordinate|symbols"),
+    ],
+)
+def test_a_changed_grid_is_refused(change: Any, words: str) -> None:
+    data = json.loads(json.dumps(CONTINUOUS["normal"].grid(4).to_data()))
+    change(data)
+    with pytest.raises(LiftlockError, match=words):
+        context_from_data(data)
+
+
+@pytest.mark.parametrize(
+    ("domain", "words"),
+    [
+        ((5, 5), "upper end of the domain is not above the lower"),
+        ((5, 1), r"\[5.0, 1.0\]; give the lower end first"),
+        ("5:1", "lower end first"),
+        ("5", "not a domain: '5'; write it like 0:300000"),
+        ("0:", "not a domain"),
+        ("0:1:2", "not a domain"),
+        ("a:b", "not two finite numbers"),
+        ((0, math.inf), "not two finite numbers"),
+        ((0, math.nan), "not two finite numbers"),
+        ((0, 1, 2), "a domain of 3 numbers"),
+        (7, "not a domain: 7"),
+    ],
+)
+def test_domains_that_are_none(domain: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_domain(domain)
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (1, "a grid of 1 cell; give 2 to 4096 cells"),
+        (0, "a grid of 0 cells"),
+        (-3, "a grid of -3 cells"),
+        (4097, "a grid of 4097 cells"),
+        (2.5, "not a whole number: 2.5"),
+        (True, "not a whole number"),
+        ("512", "not a whole number"),
+    ],
+)
+def test_grids_that_are_none(cells: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        CONTINUOUS["normal"].grid(cells)
+
+
+def test_other_refusals() -> None:
+    with pytest.raises(InputError, match=r"the domain holds only 2\.5 % of normal\(0, 1\)"):
+        ll.line.normal(0, 1, domain=(1.959963984540054, 50))
+    with pytest.raises(InputError, match="holds only 20 % of 5 values"):
+        ll.line.from_data([1, 2, 3, 4, 5], domain=(4.5, 9))
+    with pytest.raises(InputError, match="all of the prior falls into one cell"):
+        ll.line.normal(0, 1e-3, domain=(-5, 1000)).grid(4, "width")
+    with pytest.raises(InputError, match="unknown spacing: 'even'; use mass or width"):
+        CONTINUOUS["normal"].grid(4, "even")
+    with pytest.raises(InputError, match="all values are the same"):
+        ll.line.from_data([2, 2, 2])
+    grid = Grid((0.0, 1.0, 2.0), "mass", "", 0, 0, (0, 0))
+    with pytest.raises(CountError, match="3 symbols for 2 cells"):
+        GridPrior(ll.Alphabet.of("abc", [1, 2, 3]), (1, 1, 1), grid)
+
+
+def test_the_largest_grid() -> None:
+    cut = ll.line.normal(0, 1).grid(4096)
+    assert len(cut.counts) == 4096 - cut.grid.joined
+    assert len(set(cut.labels)) == len(cut.labels)
+
+
+def test_domains_by_default() -> None:
+    assert (ll.line.from_data([3, 1, 2]).lower, ll.line.from_data([3, 1, 2]).upper) == (1, 3)
+    bell = ll.line.normal(0, 1)
+    assert (bell.below, bell.above) == pytest.approx((0.0005, 0.0005))
+    assert (ll.line.beta(2, 2).lower, ll.line.beta(2, 2).upper) == (0, 1)
+    assert ll.line.lognormal(0, 1).lower == 0
+
+
+def test_a_law_in_the_cells_of_another_prior() -> None:
+    made_for = ll.line.from_data(range(100), domain=(0, 100)).grid(10)
+    other = ll.line.from_data([5, 5, 15, 250]).on(made_for)
+    assert other.labels == made_for.labels
+    assert other.counts == (2, 1, 0, 0, 0, 0, 0, 0, 0, 1)
+    bell = LinePrior.of(Mixture.of([(1, 50, 20)]), (0, 100)).on(made_for)
+    edges = np.array(made_for.grid.edges)
+    expected = np.diff(scipy.stats.norm(50, 20).cdf([-np.inf, *edges[1:-1], np.inf]))
+    assert bell.floats() == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(-1e9, 1e9, allow_nan=False), min_size=1, max_size=12, unique=True))
+def test_labels_of_numbers_stay_apart(numbers: list[float]) -> None:
+    numbers = sorted(numbers)
+    labels, coordinates = number_labels(numbers, 0.5)
+    assert len(set(labels)) == len({float(number) for number in numbers})
+    assert labels == [float(each) for each in coordinates]
+    assert labels == sorted(labels)
+    assert labels == pytest.approx(numbers, abs=1e-3)
+
+
+def test_words() -> None:
+    cut = ll.line.from_data([1, 2, 3, 400_000], domain=(0, 300_000)).grid(8)
+    assert cut.grid.describe().startswith("4 cells of equal mass on [0, 300000], ")
+    assert "(4 fewer than asked for, which would be without mass)" in cut.grid.describe()
+    assert cut.grid.clamped() == ("of the prior 25 % above the domain counts as its nearer end")
+    assert cut.describe() == "a prior on 4 cells of [0, 300000]"
+    assert str(cut).startswith("4 values: 4 cells")
