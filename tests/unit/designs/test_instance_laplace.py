@@ -44,8 +44,8 @@ def test_no_worse_than_one_scale_for_all(budget: str) -> None:
     grid = LinePrior.of(normal(0, 1), domain=(-4, 4)).grid(64)
     for prior in (SKEWED, GRADES, grid):
         for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.01"), LDP(budget)):
-            draft = instance_laplace(prior, notion, outputs=64)
-            single = bounded_laplace(prior, notion, outputs=64)
+            draft = instance_laplace(prior, notion, outputs=32)
+            single = bounded_laplace(prior, notion, outputs=32)
             assert error_of(draft, prior) <= error_of(single, prior) * (1 + 1e-9)
             assert lock(draft, notion, prior).blend == 0
 
@@ -129,7 +129,7 @@ def test_large_budgets_of_the_published_rule_have_one_scale() -> None:
 def test_grids_lock_as_they_are(budget: str) -> None:
     prior = LinePrior.of(normal(0, 1), domain=(-5, 9)).grid(256)
     for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.001")):
-        locked = lock(instance_laplace(prior, notion), notion, prior)
+        locked = lock(instance_laplace(prior, notion, outputs=128), notion, prior)
         assert locked.blend == 0
         assert not locked.dropped
 
