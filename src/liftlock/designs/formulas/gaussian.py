@@ -284,7 +284,7 @@ def output_deltas(
 ) -> Floats:
     """Return the delta of values x with noise `sd` when the output is a mixture of normal laws.
 
-    The positive parts are summed over a grid of y, to about six digits.
+    The positive parts are summed over a grid of y, to about 1e-5.
 
     >>> peaks = np.array([-1.0, 1.0])
     >>> output_deltas(peaks, 1.0, np.array([0.5, 0.5]), peaks, np.ones(2), 0.1).round(4).tolist()
