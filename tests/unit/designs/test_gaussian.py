@@ -36,11 +36,11 @@ from liftlock.notions.registry import REGISTRY
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})
 
 
-def wages(cells: int = 64) -> GridPrior:
+def wages(cells: int = 48) -> GridPrior:
     return LinePrior.of(normal(50, 10), domain=(20, 80)).grid(cells)
 
 
-def peaks(cells: int = 64) -> GridPrior:
+def peaks(cells: int = 48) -> GridPrior:
     law = Mixture.of([(0.7, 30, 5), (0.3, 70, 8)])
     return LinePrior.of(law, domain=(0, 100)).grid(cells, "width")
 
@@ -90,11 +90,11 @@ def test_one_deviation_for_each_input() -> None:
 @pytest.mark.parametrize("prior", [AGES, wages(), peaks()], ids=["ages", "wages", "peaks"])
 def test_the_least_deviation_locks_as_it_is(prior: ll.Prior, name: str) -> None:
     notion = notion_of(name)
-    draft = gaussian(prior, notion, outputs=96)
+    draft = gaussian(prior, notion, outputs=64)
     locked = lock(draft, notion, prior)
     assert locked.certificate.holds
     assert not locked.blend
-    less = gaussian(prior, notion, outputs=96, scale=sigma_of(draft) * 0.999)
+    less = gaussian(prior, notion, outputs=64, scale=sigma_of(draft) * 0.999)
     with pytest.raises(NotCertified):
         lock(less, notion, prior)
 
@@ -148,8 +148,8 @@ def test_a_delta_of_zero_is_the_pure_notion() -> None:
 )
 def test_extreme_budgets(notion: Notion) -> None:
     skewed = ll.Prior.from_counts({0: 1, 1: 10**9, 2: 10**6, 1000: 1})
-    for prior in (wages(48), skewed):
-        made = design(prior, notion, utility="mean", method="gaussian", outputs=48)
+    for prior in (wages(24), skewed):
+        made = design(prior, notion, utility="mean", method="gaussian", outputs=32)
         assert made.certificate.holds
         assert made.origin is not None
         assert not any("blended" in remark for remark in made.origin.remarks)
