@@ -240,16 +240,22 @@ class Mechanism:
         if best not in ("mean", "median"):
             raise InputError("unknown reading", value=best, remedy="use mean or median")
         read = posterior_means if best == "mean" else posterior_medians
-        return read(self.table.floats(), *self._inputs())
+        return read(self.table.floats(), *self.masses_and_points())
 
-    def _inputs(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def masses_and_points(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return the masses of the table's inputs, and the numbers they stand for."""
-        prior = representative(self.context).reordered(self.table.inputs)
-        return prior.floats(), points_of(prior.inputs, "readings")
+        prior = representative(self.context)
+        points = points_of(prior.inputs, "readings")
+        if prior.inputs.labels == self.table.inputs.labels:
+            return prior.floats(), points
+        order = self.table.inputs.order_of(
+            prior.inputs, whose="the channel", other_name="the prior"
+        )
+        return prior.floats()[order], points[order]
 
     def accuracy(self) -> Accuracy:
         """Return how far released numbers are from the truth, on average over the prior."""
-        masses, points = self._inputs()
+        masses, points = self.masses_and_points()
         numbers = points_of(self.table.outputs, "accuracy")
         joint = self.table.floats() * masses[:, None]
         apart = np.abs(points[:, None] - numbers)

@@ -9,7 +9,20 @@ from fractions import Fraction
 import pytest
 
 import liftlock as ll
-from liftlock.comparison import Leakage, asymmetric, compare, fitting, implying, sides, yardsticks
+from liftlock.comparison import (
+    CONTEXT_FREE,
+    FOR_NUMBERS,
+    Leakage,
+    MakeNotion,
+    asymmetric,
+    compare,
+    fitting,
+    implying,
+    sides,
+    yardsticks,
+)
+from liftlock.designing import design
+from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.utility import Own
@@ -130,3 +143,56 @@ def test_progress_is_told() -> None:
 def test_bad_input(methods: list[str], epsilons: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         compare(RARE, ll.LIP, methods, epsilons)
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+WAGES = ll.line.from_data([20, 22, 25, 30, 31, 40, 44, 60, 80, 200], domain=(0, 100))
+
+
+def test_a_prior_on_the_line_is_cut_once() -> None:
+    found = compare(WAGES, ll.LIP, ["sampling"], ["1", "2"], cells=5)
+    cut = WAGES.grid(5)
+    assert found.context == cut.describe()
+    assert found.utility == "mean"
+    expected = [design(cut, ll.LIP(e), method="sampling").origin for e in ("1", "2")]
+    assert [p.objective for p in found.curves[0].points] == [o.objective for o in expected if o]
+    with pytest.raises(InputError, match="only a prior on the line is cut"):
+        compare(ll.Prior.uniform("ab"), ll.LIP, ["k-rr"], ["1"], cells=5)
+
+
+def test_methods_for_numbers() -> None:
+    names = fitting(WAGES.grid(5), ll.LIP("1"))
+    assert names == [key for key in FOR_NUMBERS if key in DESIGNS and key in names]
+    assert {"optimal", "sampling"} <= set(names)
+    assert "k-rr" not in names
+    small = fitting(WAGES.grid(5), ll.ApproximateLIP("1", "0.01"))
+    assert "optimal" not in small
+    assert "sampling" in small
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda e: ll.ApproximateLIP(e, "0.05"),
+        lambda e: ll.ApproximateLIP(e, "0.05", "def5"),
+        lambda e: ll.ApproximateLDP(e, "0.05"),
+    ],
+)
+def test_what_a_delta_needs(make: MakeNotion) -> None:
+    found = compare(WAGES, make, ["sampling"], ["1"], cells=5).curves[0].points[0]
+    assert 0.9 < found.needed <= 1
+
+
+def test_yardsticks_of_numbers() -> None:
+    made = design(WAGES, ll.LIP("1"), method="sampling", cells=5)
+    found = yardsticks(made, "mean")
+    assert found[0].name == "this mechanism (sampling)"
+    assert [each.name for each in found][-2:] == ["no release", "no noise"]
+    if CONTEXT_FREE in DESIGNS:
+        free = found[1]
+        assert free.guarantee == "ldp(1)"
+        # Noise of scale (u - l) / epsilon, whatever the prior: hardly better than nothing.
+        assert found[0].objective < free.objective <= found[-2].objective
+    zero = design(WAGES, ll.LIP("0"), cells=5)
+    assert [each.name for each in yardsticks(zero, "mean")][1:] == ["no release", "no noise"]

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design, design_as_published, true_guarantee
+from liftlock.designing import (
+    best,
+    cut,
+    design,
+    design_as_published,
+    true_guarantee,
+    usual_goal,
+    usual_method,
+)
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Optimality
 from liftlock.errors import InputError
@@ -212,3 +220,60 @@ def test_tiny_budgets_are_kept_by_mixing_as_much_as_it_takes(epsilon: str) -> No
         for method in ("optimal", "subset-merging"):
             made = ll.design(context, ll.LIP(epsilon), method=method)
             assert made.certificate.holds
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+WAGES = ll.line.from_data([20, 22, 25, 30, 31, 40, 44, 60, 80, 200], domain=(0, 100))
+
+
+def test_a_prior_on_the_line_is_cut() -> None:
+    assert cut(WAGES, 4) == WAGES.grid(4)
+    assert cut(WAGES, 4, "width") == WAGES.grid(4, "width")
+    assert cut(RARE) is RARE
+    assert len(cut(ll.line.normal(0, 1)).inputs) == 512
+    for options in ({"cells": 4}, {"spacing": "mass"}):
+        with pytest.raises(InputError, match="only a prior on the line is cut into cells"):
+            design(RARE, ll.LIP("1"), **options)
+
+
+def test_the_usual_goal_and_method() -> None:
+    assert usual_goal(WAGES.grid(4)) == "mean"
+    assert usual_goal(RARE) == "mutual-information"
+    assert usual_method(ll.LIP("1")) == "optimal"
+    assert usual_method(ll.ApproximateLIP("1", "0.1")) is None
+
+
+def test_resolution_and_clamping_are_remarked() -> None:
+    made = design(WAGES, ll.LIP("1"), cells=5, method="sampling")
+    assert made.origin is not None
+    said = " ".join(made.origin.remarks)
+    assert "5 cells of equal mass on [0, 100]" in said
+    assert "10 % above the domain counts as its nearer end" in said
+    assert "cutting adds" in said
+
+
+def test_the_best_of_all_that_fit() -> None:
+    notion = ll.ApproximateLIP("1", "0.05")
+    tried: list[str] = []
+    found = best(WAGES, notion, cells=5, watch=tried.append)
+    assert found.origin is not None
+    assert found.certificate.holds
+    keys = [text.removeprefix("trying ") for text in tried]
+    assert "sampling" in keys
+    assert all(notion.name in DESIGNS[key].notions and DESIGNS[key].keeps for key in keys)
+    for key in keys:
+        try:
+            other = design(WAGES, notion, cells=5, method=key).origin
+        except ll.LiftlockError:
+            continue
+        assert other is not None
+        assert found.origin.objective <= other.objective + 1e-9
+    assert design(WAGES, notion, cells=5).channel == found.channel
+    with pytest.raises(InputError, match="no method that fits has an option of this name"):
+        best(WAGES, notion, cells=5, colour="red")
+
+
+def test_nothing_fits() -> None:
+    with pytest.raises(ll.NotDefined, match="designing"):
+        best(RARE, ll.notions.registry.make_notion("breach", {"rho1": "0.1", "rho2": "0.5"}))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import math
 import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +21,7 @@ from liftlock.channel import Channel
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.draft import Draft
 from liftlock.errors import FileError, InputError, LiftlockError, NotCertified, UnprotectedInput
+from liftlock.line import from_data
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import parse_claim
@@ -380,3 +383,76 @@ def test_a_channel_is_no_mechanism() -> None:
     channel = Channel.identity("ab")
     with pytest.raises(FileError, match="another file format"):
         Mechanism.from_data(channel.to_data())
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+NUMBERS = from_data([1, 2, 2, 3, 5, 8, 13, 40], domain=(0, 20)).grid(4)
+
+
+def numeric(outputs: list[Any] | None = None) -> Mechanism:
+    names = [2, 5.5, 11] if outputs is None else outputs
+    rows = [[0.4, 0.3, 0.3], [0.3, 0.4, 0.3], [0.3, 0.3, 0.4], [0.25, 0.35, 0.4]]
+    return lock(Draft.of(NUMBERS.inputs, names, rows), parse_claim("lip=1"), NUMBERS)
+
+
+def test_numbers_go_in_and_come_out() -> None:
+    made = numeric()
+    drawn = made.simulate([1.5] * 3000 + [400] * 3000, seed=5)
+    assert isinstance(drawn, list)
+    assert set(drawn) == {2.0, 5.5, 11.0}
+    assert all(isinstance(number, float) for number in drawn)
+    # 400 lies above the domain, so it is answered like its upper end.
+    shares = [drawn[3000:].count(number) / 3000 for number in (2.0, 5.5, 11.0)]
+    assert shares == pytest.approx(made.table.floats()[-1], abs=0.03)
+    array = made.simulate(np.array([1.5, 400.0]), seed=5)
+    assert isinstance(array, np.ndarray)
+    assert array.dtype == np.float64
+    assert len(made.release([3, 4, 5])) == 3
+    for bad in ([math.nan], [math.inf], ["x"], [None], []):
+        with pytest.raises(InputError):
+            made.release(bad)
+
+
+def test_a_numeric_mechanism_is_proved_again_when_read(tmp_path: Path) -> None:
+    made = numeric()
+    made.save(tmp_path / "m.json")
+    again = Mechanism.load(tmp_path / "m.json")
+    assert again.context == NUMBERS
+    assert again.simulate([1, 9], seed=2) == made.simulate([1, 9], seed=2)
+    data = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
+    data["context"]["grid"]["edges"][1] += 0.5  # other people would be in a cell
+    with pytest.raises(FileError, match="another context"):
+        Mechanism.from_data(data)
+
+
+def test_rows_in_another_order_find_their_cells() -> None:
+    made = numeric()
+    order = [2, 0, 3, 1]
+    names = [NUMBERS.labels[k] for k in order]
+    turned = lock(
+        Draft.of(names, [2, 5.5, 11], made.table.floats()[order]), parse_claim("lip=1"), NUMBERS
+    )
+    assert turned.simulate([1, 4, 9, 19] * 50, seed=8) == made.simulate([1, 4, 9, 19] * 50, seed=8)
+    assert turned.readings() == pytest.approx(made.readings())
+    assert turned.accuracy().squared == pytest.approx(made.accuracy().squared)
+
+
+def test_readings_and_accuracy_by_brute_force() -> None:
+    made = numeric()
+    values = np.clip([1, 2, 2, 3, 5, 8, 13, 40], 0, 20)
+    rows = made.table.floats()[NUMBERS.grid.encode(values)]
+    for y, reading in enumerate(made.readings()):
+        assert reading == pytest.approx(np.average(values, weights=rows[:, y]), rel=1e-3)
+    apart = values[:, None] - np.array([2, 5.5, 11])
+    assert made.accuracy().squared == pytest.approx(
+        float((rows * apart**2).sum(axis=1).mean()), rel=1e-3
+    )
+    assert set(made.readings("median")) <= set(NUMBERS.points)
+    with pytest.raises(InputError, match="unknown reading: 'mode'"):
+        made.readings("mode")  # type: ignore[arg-type]
+
+
+def test_outputs_that_are_no_numbers_are_not_released_as_such() -> None:
+    with pytest.raises(InputError):
+        numeric(["low", "middle", "high"]).release([3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,14 +62,15 @@ def _method(made: Mechanism) -> str:
     return "hand" if made.origin is None else made.origin.method
 
 
+@dataclass(frozen=True, eq=False)
 class _Scene:
     """What is drawn, in float64: rows are cells, columns outputs in ascending order."""
 
-    def __init__(
-        self, edges: Floats, points: Floats, masses: Floats, numbers: Floats, matrix: Floats
-    ) -> None:
-        self.edges, self.points, self.masses = edges, points, masses
-        self.numbers, self.matrix = numbers, matrix
+    edges: Floats
+    points: Floats
+    masses: Floats
+    numbers: Floats
+    matrix: Floats
 
     @classmethod
     def of(cls, made: Mechanism, prior: GridPrior) -> _Scene:

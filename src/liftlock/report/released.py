@@ -49,8 +49,7 @@ class Released:
         prior = made.context
         if not isinstance(prior, GridPrior) or isinstance(made.channel, SupportChannel):
             return None
-        known = prior.reordered(made.table.inputs)
-        masses, points = known.floats(), points_of(known.inputs, "released numbers")
+        masses, points = made.masses_and_points()
         matrix = made.table.floats()
         numbers = points_of(made.table.outputs, "released numbers")
         order = np.argsort(numbers, kind="stable")

@@ -132,6 +132,7 @@ def test_a_sample_is_counted(values: list[float], cells: int, spacing: str) -> N
     assert (edges[0], edges[-1]) == (column.min(), column.max())
     assert cut.total == len(values)
     assert min(cut.counts) > 0
+    assert len(cut.counts) == cells - cut.grid.joined <= cells
     codes = cut.grid.encode(column)
     assert np.bincount(codes, minlength=len(cut.counts)).tolist() == list(cut.counts)
     for cell, count in enumerate(cut.counts):

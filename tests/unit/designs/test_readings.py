@@ -1,0 +1,77 @@
+"""Readings: what an output stands for, by brute force, and how outputs are labelled by it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import liftlock as ll
+from liftlock.designs.draft import Draft
+from liftlock.designs.readings import posterior_means, posterior_medians, with_readings
+from liftlock.exact.integers import Floats
+from liftlock.utility.registry import make_utility
+
+CUT = ll.line.from_data([1, 2, 2, 3, 5, 8, 13, 21], domain=(0, 25)).grid(4)
+SEEDS = st.integers(0, 10_000)
+
+
+def some_matrix(seed: int, rows: int, columns: int) -> Floats:
+    return np.asarray(np.random.default_rng(seed).dirichlet(np.ones(columns), size=rows))
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_the_mean_and_the_median_are_the_best_guesses(seed: int) -> None:
+    matrix = some_matrix(seed, 5, 3)
+    random = np.random.default_rng(seed + 1)
+    masses, points = random.dirichlet(np.ones(5)), random.permutation([0.0, 1.0, 4.0, 9.0, 20.0])
+    means = posterior_means(matrix, masses, points)
+    medians = posterior_medians(matrix, masses, points)
+    guesses = np.linspace(0, 20, 401)
+    for y in range(3):
+        weights = masses * matrix[:, y]
+        squared = weights @ (points[:, None] - guesses) ** 2
+        absolute = weights @ np.abs(points[:, None] - guesses)
+        assert weights @ (points - means[y]) ** 2 <= squared.min() + 1e-12
+        assert weights @ np.abs(points - medians[y]) <= absolute.min() + 1e-12
+
+
+def draft_of(matrix: Floats) -> Draft:
+    names = [f"y{place}" for place in range(matrix.shape[1])]
+    return Draft.of(CUT.inputs, names, matrix)
+
+
+@pytest.mark.parametrize("name", ["mean", "absolute"])
+def test_outputs_are_labelled_in_ascending_order(name: str) -> None:
+    matrix = some_matrix(3, len(CUT.counts), 3)
+    made = with_readings(draft_of(matrix), CUT, make_utility(name, CUT.inputs))
+    read = posterior_means if name == "mean" else posterior_medians
+    expected = np.sort(read(matrix, CUT.floats(), CUT.points))
+    labels = [float(label) for label in made.outputs.labels]  # type: ignore[arg-type]
+    assert labels == sorted(labels)
+    assert np.unique(labels) == pytest.approx(np.unique(expected), abs=1e-4 * np.ptp(CUT.points))
+    assert made.matrix.sum(axis=1) == pytest.approx(1)
+    assert read(made.matrix, CUT.floats(), CUT.points) == pytest.approx(labels, abs=1e-3)
+
+
+def test_outputs_that_read_alike_are_joined_only_if_nothing_is_lost() -> None:
+    same = np.full((len(CUT.counts), 3), 1 / 3)  # three copies of one output
+    joined = with_readings(draft_of(same), CUT, make_utility("mean", CUT.inputs))
+    assert joined.matrix.shape[1] == 1
+    kept = with_readings(draft_of(same), CUT, make_utility("mutual-information", CUT.inputs))
+    assert kept.matrix.shape[1] == 3
+    assert len(set(kept.outputs.labels)) == 3
+    assert kept.outputs.coordinates is not None
+    assert len(set(kept.outputs.coordinates)) == 1
+
+
+def test_a_constant_mechanism_says_the_mean() -> None:
+    for notion in (ll.LIP("0"), ll.LDP("0")):
+        made = ll.design(CUT, notion)
+        mean = float(CUT.floats() @ CUT.points)
+        assert made.release([3.0, 99.0]) == pytest.approx([mean, mean], rel=1e-3)
+        assert made.accuracy().squared == pytest.approx(
+            np.clip([1, 2, 2, 3, 5, 8, 13, 21], 0, 25).var(), rel=1e-3
+        )

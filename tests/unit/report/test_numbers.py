@@ -1,0 +1,151 @@
+"""Numbers as text, data and pictures."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import liftlock as ll
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.errors import InputError
+from liftlock.line.fitting import Fit
+from liftlock.report.design import design_report
+from liftlock.report.fit import draw_fit
+from liftlock.report.fitted import fit_report
+from liftlock.report.numeric import draw_numbers
+from liftlock.report.pictures import plain_number
+from liftlock.report.released import Released, number_data, number_lines
+
+VALUES = np.random.default_rng(4).normal(50, 10, 200).round(1)
+PRIOR = ll.line.from_data(VALUES, domain=(20, 70))
+CUT = PRIOR.grid(10)
+
+
+def text_of(thing: object) -> str:
+    console = Console(width=120, highlight=False)
+    with console.capture() as captured:
+        console.print(thing)
+    return captured.get()
+
+
+@pytest.fixture(scope="module")
+def made() -> ll.Mechanism:
+    return ll.design(CUT, ll.LIP("1"))
+
+
+def test_errors_are_those_of_everybody(made: ll.Mechanism) -> None:
+    """By brute force over the people, not over the cells."""
+    found = Released.of(made)
+    assert found is not None
+    clipped = np.clip(VALUES, 20, 70)
+    rows = made.table.floats()[CUT.grid.encode(clipped)]
+    numbers = np.array([float(y) for y in made.table.outputs.labels])  # type: ignore[arg-type]
+    squared = float((rows * (clipped[:, None] - numbers) ** 2).sum(axis=1).mean())
+    absolute = float((rows * np.abs(clipped[:, None] - numbers)).sum(axis=1).mean())
+    assert found.squared == pytest.approx(squared, rel=1e-4)
+    assert found.absolute == pytest.approx(absolute, rel=0.02)
+    assert found.nothing_squared == pytest.approx(clipped.var(), rel=1e-4)
+    assert found.nothing_absolute == pytest.approx(
+        np.abs(clipped - np.median(clipped)).mean(), rel=0.05
+    )
+    assert found.shares == pytest.approx(rows.mean(axis=0)[np.argsort(numbers)])
+    assert found.guesses == pytest.approx(found.numbers, abs=1e-2)
+
+
+def test_lines(made: ll.Mechanism) -> None:
+    lines = "\n".join(text_of(line) for line in number_lines(made))
+    assert "a released number is off by" in lines
+    assert "no release" in lines
+    assert "how often" in lines
+    assert "mean of X then" not in lines  # a reading stands for itself
+    noisy = ll.design(CUT, ll.LIP("1"), method="sampling")
+    assert "mean of X then" in "\n".join(text_of(line) for line in number_lines(noisy))
+    assert number_lines(ll.design(ll.Prior.uniform("ab"), ll.LIP("1"))) == []
+    assert number_data(ll.design(ll.Prior.uniform("ab"), ll.LIP("1"))) is None
+
+
+def test_one_released_number() -> None:
+    made = ll.design(CUT, ll.LIP("0"))
+    assert "100 %" in "\n".join(text_of(line) for line in number_lines(made))
+
+
+def test_encodings_release_no_numbers() -> None:
+    made = ll.design(CUT, ll.LDP("1"), method="oue")
+    assert number_lines(made) == []
+    assert number_data(made) is None
+    assert len(made.release([25, 60.0])) == 2
+    assert np.array_equal(made.simulate([25, 60], seed=1), made.simulate([25, 60], seed=1))
+    with pytest.raises(InputError, match="mechanisms that release numbers"):
+        draw_numbers(made, Path("nowhere.png"))
+
+
+def test_a_report_of_large_numbers() -> None:
+    prior = ll.line.normal(60_000, 20_000, domain=(0, 200_000)).grid(6)
+    made = ll.design(prior, ll.LIP("1"))
+    out = text_of(design_report(made, ()))
+    assert "60,0" in out or "," in out.partition("off by ")[2][:8]
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_pictures_are_written_and_the_same_every_time(
+    made: ll.Mechanism, kind: str, tmp_path: Path
+) -> None:
+    found = ll.line.fit(VALUES, law="normal", domain=(20, 70))
+    for name in ("one", "two"):
+        draw_numbers(made, tmp_path / f"made-{name}.{kind}")
+        draw_fit(found, tmp_path / f"fit-{name}.{kind}")
+    for what in ("made", "fit"):
+        first = (tmp_path / f"{what}-one.{kind}").read_bytes()
+        assert first == (tmp_path / f"{what}-two.{kind}").read_bytes()
+        assert len(first) > 2000
+
+
+@pytest.mark.parametrize("method", ["sampling", "bounded-laplace", "optimal"])
+def test_pictures_of_several_mechanisms(method: str, tmp_path: Path) -> None:
+    if method not in DESIGNS:
+        pytest.skip(f"{method} is not registered")
+    draw_numbers(ll.design(CUT, ll.LIP("1"), method=method), tmp_path / "m.svg")
+    text = (tmp_path / "m.svg").read_text(encoding="utf-8")
+    assert "<image" in text  # cells are dots, not a million paths
+
+
+def test_pictures_of_odd_mechanisms(tmp_path: Path) -> None:
+    draw_numbers(ll.design(CUT, ll.LIP("0")), tmp_path / "constant.png")
+    shouting = ll.line.from_data([0, 0, 0, 1, 1, 50], domain=(0, 50)).grid(3)
+    draw_numbers(ll.design(shouting, ll.LIP("3")), tmp_path / "few.png")
+    plain = ll.design(ll.Prior.uniform("ab"), ll.LIP("1"))
+    with pytest.raises(InputError, match="draw the lifts instead"):
+        draw_numbers(plain, tmp_path / "no.png")
+
+
+@pytest.mark.parametrize("law", ["sample", "histogram", "beta", "laplace", "uniform"])
+def test_pictures_of_fits(law: str, tmp_path: Path) -> None:
+    found = ll.line.fit(VALUES, law=law, domain=(10, 100))
+    draw_fit(found, tmp_path / "fit.png")
+    assert (tmp_path / "fit.png").stat().st_size > 2000
+
+
+def test_a_mixture_is_drawn_with_its_parts(tmp_path: Path) -> None:
+    two = np.concatenate([VALUES, VALUES + 100])
+    found = ll.line.fit(two, domain=(20, 160), components=2)
+    draw_fit(found, tmp_path / "fit.svg")
+    assert (tmp_path / "fit.svg").read_text(encoding="utf-8").count("stroke-dasharray") >= 2
+
+
+def test_the_words_of_a_fit() -> None:
+    found = ll.line.fit(VALUES, law="normal", domain=(20, 70))
+    out = text_of(fit_report(found, found.grid(8)))
+    assert out.startswith("normal(")
+    assert "BIC" in out
+    inside = Fit(found.law, -1e6, 1e6, found.values, found.scores, "normal")
+    assert "nothing lies outside" in text_of(fit_report(inside, inside.grid(8)))
+
+
+def test_numbers_on_an_axis() -> None:
+    assert plain_number(1e6) == "1,000,000"
+    assert plain_number(-2.5) == "−2.5"
+    assert math.isclose(float(plain_number(0.125)), 0.125)
