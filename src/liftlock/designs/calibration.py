@@ -231,7 +231,7 @@ def smallest_scale(
     The root of the true leakage, to a billionth, from the safe side. Families whose leakage does
     not fall all the way are still left at a scale that keeps the budget. With a `start` that does
     not depend on the budget, the scale never rises with it. `coarse` makes the same channel with
-    fewer outputs, to come near the root in less time.
+    fewer outputs, to come near the root in less time; then that holds up to a billionth.
 
     >>> def response(scale):  # randomised response that lies with probability scale / 2
     ...     return (1 - scale) * np.eye(2) + scale / 2
@@ -244,67 +244,98 @@ def smallest_scale(
     def beyond(scale: float) -> float:
         return slack(make(scale), masses)
 
-    factor = 2.0
-    if coarse is not None:
-        few = coarse
-        # Fewer outputs can only hide, so the root is where theirs is, or a little above.
-        start = _search(lambda scale: slack(few(scale), masses), notion, start, least, most, factor)
-        factor = _NARROW
-    return _search(beyond, notion, start, least, most, factor) * (1.0 + _INSIDE)
+    if coarse is None:
+        breaks, keeps = _bracket(beyond, notion, start, least, most, 2.0)
+        return _halved(beyond, breaks, keeps) * (1.0 + _INSIDE)
+    few = coarse
+
+    def nearly(scale: float) -> float:
+        return slack(few(scale), masses)
+
+    near = _chords(nearly, *_bracket(nearly, notion, start, least, most, 2.0))
+    # Fewer outputs can only hide, so the root is where theirs is, or a little above.
+    around = _bracket(beyond, notion, near, least, most, _NARROW)
+    return _chords(beyond, *around) * (1.0 + _INSIDE)
 
 
-def _search(
+Measured = tuple[float, float]
+"""A scale, and how far it is beyond the budget."""
+
+
+def _bracket(
     beyond: Callable[[float], float],
     notion: Notion,
     start: float,
     least: float,
     most: float,
     factor: float,
-) -> float:
-    """Walk from `start` to where the budget begins to be kept, by ever longer steps; then close in.
+) -> tuple[Measured, Measured]:
+    """Walk from `start` to where the budget begins to be kept, by ever longer steps.
 
-    The scale that is returned keeps the budget, as far as floats can tell.
+    Returns a scale that breaks the budget and one that keeps it; both are `least` if that does.
     """
     first = min(max(start, least), most)
     here, found = first, beyond(first)
     step = factor
-    if found > 0:
-        while found > 0:
-            if here >= most:
-                raise InputError(
-                    f"no noise of this family keeps {notion}",
-                    value=f"scale {here:g}",
-                    remedy="allow a larger budget, or use the method optimal",
-                )
-            if here > 1e15 * first:
-                raise NotDefined("calibrating", str(notion), "the noise would have to be infinite")
-            low = here
-            here = min(here * step, most)
-            found = beyond(here)
-            step = min(step * step, 2.0)
-        return _root(beyond, low, here)
+    while found > 0:
+        if here >= most:
+            raise InputError(
+                f"no noise of this family keeps {notion}",
+                value=f"scale {here:g}",
+                remedy="allow a larger budget, or use the method optimal",
+            )
+        if here > 1e15 * first:
+            raise NotDefined("calibrating", str(notion), "the noise would have to be infinite")
+        breaks = here, found
+        here = min(here * step, most)
+        found = beyond(here)
+        if found <= 0:
+            return breaks, (here, found)
+        step = min(step * step, 2.0)
     while here > least:
-        high = here
+        keeps = here, found
         here = max(here / step, least)
         found = beyond(here)
         if found > 0:
-            return _root(beyond, here, high)
+            return (here, found), keeps
         step = min(step * step, 2.0)
-    return here
+    return (here, found), (here, found)
 
 
-def _root(beyond: Callable[[float], float], low: float, high: float) -> float:
+def _halved(beyond: Callable[[float], float], breaks: Measured, keeps: Measured) -> float:
     """Close in on a sign change between a scale that breaks the budget and one that keeps it.
 
     By halving alone, whose probes are the same for every budget: what a budget keeps a larger one
     keeps too, so the scale never rises with the budget, whichever way the leakage goes.
     """
-    for _ in range(_STEPS):
-        if high - low <= _INSIDE * high:
-            break
+    low, high = breaks[0], keeps[0]
+    while high - low > _INSIDE * high:
         probe = 0.5 * (low + high)
         if beyond(probe) > 0:
             low = probe
         else:
             high = probe
+    return high
+
+
+def _chords(beyond: Callable[[float], float], breaks: Measured, keeps: Measured) -> float:
+    """Close in on a sign change in fewer steps, for channels that take long to make."""
+    (low, at_low), (high, at_high) = breaks, keeps
+    kept = broke = False
+    for _ in range(_STEPS):
+        if high - low <= _INSIDE * high:
+            break
+        # Regula falsi in the Illinois manner, in the inverse scale: leakage is straighter there.
+        share = at_low / (at_low - at_high) if at_low > at_high else 0.5
+        share = min(max(share, 0.02), 0.98)
+        probe = low * high / (high + share * (low - high))
+        found = beyond(probe)
+        if found > 0:
+            low, at_low = probe, found
+            at_high = at_high * 0.5 if broke else at_high
+            kept, broke = False, True
+        else:
+            high, at_high = probe, found
+            at_low = at_low * 0.5 if kept else at_low
+            kept, broke = True, False
     return high

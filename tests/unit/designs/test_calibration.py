@@ -219,7 +219,8 @@ def test_more_budget_never_asks_for_more_noise() -> None:
         size = int(source.integers(2, 12))
         points = np.sort(source.uniform(0, 10, size))
         masses = source.dirichlet(np.ones(size))
-        place = family(points, 64)
+        # With three cells the leakage itself is not monotone in the scale, and yet this holds.
+        place = family(points, int(source.choice([3, 64])))
         for delta in (None, "0.02"):
             scales = []
             for budget in ("0.01", "0.2", "0.69", "0.7", "1", "1.1", "2", "3", "5", "8"):
@@ -233,8 +234,7 @@ def test_more_budget_never_asks_for_more_noise() -> None:
                         least=1e-6,
                     )
                 )
-            ratios = np.array(scales[1:]) / np.array(scales[:-1])
-            assert (ratios <= 1 + 3e-9).all()
+            assert scales == sorted(scales, reverse=True)
             assert scales[-1] < scales[0]
 
 
