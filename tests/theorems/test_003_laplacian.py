@@ -1,14 +1,24 @@
-"""Paper 003, Context-Aware Laplacian Mechanism: approximate LIP in the joint form."""
+"""Paper 003, Context-Aware Laplacian Mechanism: approximate LIP in the joint form, and scales."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
+import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from liftlock.designs.bounded_laplace import bounded_laplace
+from liftlock.designs.draft import Draft
+from liftlock.designs.formulas import laplace as formulas
+from liftlock.designs.instance_laplace import instance_laplace
+from liftlock.designs.lock import rounded
 from liftlock.exact.budget import Budget
 from liftlock.notions import approximate_ldp, approximate_lip
+from liftlock.notions.lip import LIP
+from liftlock.prior import Prior
 from tests.theorems import worlds
 from tests.theorems.worlds import World
 
@@ -90,3 +100,84 @@ def test_definition_4_weakness_is_attained() -> None:
     ediv = approximate_lip.measure(world.channel, world.prior, Budget.from_ratio(ratio), "ediv")
     assert ediv.value.lower == Fraction(1, 100) * (1 - rare)
     assert delta_joint(world, ratio) == rare * ediv.value.lower
+
+
+# --- the mechanism --------------------------------------------------------------------------------
+
+
+def holds(draft: Draft, epsilon: str, prior: Prior) -> bool:
+    """Tell by the exact audit whether the finite channel of a draft keeps epsilon-LIP."""
+    return LIP(epsilon).certify(rounded(draft), prior).holds
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(-20, 20), min_size=2, max_size=6, unique=True),
+    st.lists(st.integers(1, 200), min_size=6, max_size=6),
+    st.integers(0, 10),
+    st.sampled_from(["0.05", "0.4", "0.69", "0.7", "1.5", "3"]),
+)
+def test_theorem_1_on_the_range_of_the_output(
+    points: list[int], counts: list[int], beyond: int, epsilon: str
+) -> None:
+    """With Delta = u - l both branches are safe, and so is the first for every epsilon."""
+    prior = Prior.from_counts(dict(zip(sorted(points), counts, strict=False)))
+    domain = (min(points) - beyond, max(points) + beyond)
+    for scale in ("published", "every-epsilon"):
+        draft = bounded_laplace(prior, LIP(epsilon), scale=scale, domain=domain, outputs=30)
+        assert holds(draft, epsilon, prior)
+
+
+@pytest.mark.parametrize("least", [Fraction(1, 2), Fraction(1, 5), Fraction(1, 50)])
+def test_theorem_1_first_branch_is_exact_for_two_atoms_at_the_ends(least: Fraction) -> None:
+    """A thousandth less noise is not enough, even when the output is cut."""
+    prior = Prior.from_probabilities({0: least, 1: 1 - least})
+    for epsilon in ("0.5", "2"):
+        scale = formulas.scale_for_every_epsilon(float(epsilon), float(least), 1.0)
+        enough = bounded_laplace(prior, LIP(epsilon), scale=scale, outputs=4096)
+        assert holds(enough, epsilon, prior)
+        less = bounded_laplace(prior, LIP(epsilon), scale=scale * 0.999, outputs=4096)
+        assert not holds(less, epsilon, prior)
+
+
+def test_remark_5_the_range_of_the_data_is_not_enough() -> None:
+    """P = (1/2, 1/2), X = {0, 1}, [l, u] = [0, 2], epsilon 1/2: 0.7423 leaks."""
+    prior = Prior.uniform([0, 1])
+    draft = bounded_laplace(prior, LIP("0.5"), scale="published", sensitivity="data", domain=(0, 2))
+    assert not holds(draft, "0.5", prior)
+    assert not holds(draft, "0.73", prior)
+    assert holds(draft, "0.7424", prior)
+
+
+def test_theorem_1_second_branch_adds_noise_as_the_budget_grows() -> None:
+    scales = [formulas.published_scale(epsilon, 0.5, 1.0) for epsilon in (0.69, 0.70)]
+    assert scales == pytest.approx([0.9137, 1.4286], abs=5e-5)
+
+
+def test_remark_8_a_uniform_prior_does_not_need_the_least_noise() -> None:
+    """X = {0, 1, 2}, epsilon 2: a skewed prior needs less, and the rule asks for far more."""
+    points = np.array([0.0, 1.0, 2.0])
+    found = {
+        masses: formulas.smallest_scale(points, np.array(masses), 2.0, 0.0, 2.0)
+        for masses in ((0.05, 0.9, 0.05), (1 / 3, 1 / 3, 1 / 3))
+    }
+    assert list(found.values()) == pytest.approx([0.5473, 0.6853], abs=5e-5)
+    assert formulas.published_scale(2.0, 0.05, 2.0) == pytest.approx(0.978, abs=5e-4)
+    assert formulas.published_scale(2.0, 1 / 3, 2.0) == 1.0
+    worst = max(
+        formulas.published_scale(epsilon, 0.05, 2.0)
+        / formulas.smallest_scale(points, np.array([0.05, 0.9, 0.05]), epsilon, 0.0, 2.0)
+        for epsilon in (1.0, 2.0, 2.3, 3.0)
+    )
+    assert 1.84 < worst < 2
+
+
+def test_000_equation_26_leaks_more_than_its_budget() -> None:
+    """P = (.9, .05, .05), X = {0, 1.5, 3}, epsilon 1: 1.1956 leaks."""
+    prior = Prior.from_probabilities({0: "0.9", "1.5": "0.05", 3: "0.05"})
+    draft = instance_laplace(prior, LIP("1"), as_published=True)
+    assert not holds(draft, "1", prior)
+    assert not holds(draft, "1.19", prior)
+    assert holds(draft, "1.1957", prior)
+    assert holds(instance_laplace(prior, LIP("1"), weight=0), "1", prior)
+    assert math.isclose(formulas.published_alpha(1.0, 0.05), 0.654561, rel_tol=1e-6)
