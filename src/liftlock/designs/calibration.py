@@ -225,13 +225,15 @@ def smallest_scale(
     least: float,
     most: float = math.inf,
     coarse: Callable[[float], Floats] | None = None,
+    within: float = _INSIDE,
 ) -> float:
     """Return the smallest scale at which a family keeps a budget, between `least` and `most`.
 
-    The root of the true leakage, to a billionth, from the safe side. Families whose leakage does
-    not fall all the way are still left at a scale that keeps the budget. With a `start` that does
-    not depend on the budget, the scale never rises with it. `coarse` makes the same channel with
-    fewer outputs, to come near the root in less time; then that holds up to a billionth.
+    The root of the true leakage, to a billionth (or `within`), from the safe side. Families whose
+    leakage does not fall all the way are still left at a scale that keeps the budget. With a
+    `start` that does not depend on the budget, the scale never rises with it. `coarse` makes the
+    same channel with fewer outputs, to come near the root in less time; then that holds up to a
+    billionth.
 
     >>> def response(scale):  # randomised response that lies with probability scale / 2
     ...     return (1 - scale) * np.eye(2) + scale / 2
@@ -246,7 +248,7 @@ def smallest_scale(
 
     if coarse is None:
         breaks, keeps = _bracket(beyond, notion, start, least, most, 2.0)
-        return _halved(beyond, breaks, keeps) * (1.0 + _INSIDE)
+        return _halved(beyond, breaks, keeps, within) * (1.0 + _INSIDE)
     few = coarse
 
     def nearly(scale: float) -> float:
@@ -302,14 +304,16 @@ def _bracket(
     return (here, found), (here, found)
 
 
-def _halved(beyond: Callable[[float], float], breaks: Measured, keeps: Measured) -> float:
+def _halved(
+    beyond: Callable[[float], float], breaks: Measured, keeps: Measured, within: float
+) -> float:
     """Close in on a sign change between a scale that breaks the budget and one that keeps it.
 
     By halving alone, whose probes are the same for every budget: what a budget keeps a larger one
     keeps too, so the scale never rises with the budget, whichever way the leakage goes.
     """
     low, high = breaks[0], keeps[0]
-    while high - low > _INSIDE * high:
+    while high - low > within * high:
         probe = 0.5 * (low + high)
         if beyond(probe) > 0:
             low = probe

@@ -26,6 +26,7 @@ _WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, _MOST_WEIGHT)
 _REFINEMENTS = 3
 _GROUPS = 128
 _FEW_ATOMS = 48
+_ROUGHLY = 1e-5
 _WORTHWHILE = 1e-6
 """A profile must be better than one scale for all by this share to be used."""
 
@@ -147,7 +148,7 @@ def _best_weight(noise: LaplaceNoise, notion: Notion, density: Floats) -> float:
     def error(weight: float) -> float:
         profile = _profile(levels, weight)
         try:
-            scales = small.smallest(notion, profile) * profile
+            scales = small.smallest(notion, profile, within=_ROUGHLY) * profile
         except (InputError, NotDefined):
             return np.inf
         return small.axis.face_value_error(small.cells(scales))

@@ -85,7 +85,9 @@ class LaplaceNoise:
         make = formulas.bounded_cells if self.bounded else formulas.clamped_cells
         return make(place.points, place.edges, scales)
 
-    def smallest(self, notion: Notion, profile: float | Floats = 1.0) -> float:
+    def smallest(
+        self, notion: Notion, profile: float | Floats = 1.0, *, within: float = 1e-9
+    ) -> float:
         """Return the least b for which the scales b times a profile truly keep a budget."""
         coarse = None
         if len(self.axis.values) > _MANY_OUTPUTS:
@@ -101,6 +103,7 @@ class LaplaceNoise:
             start=self.axis.width,
             least=self.least / float(np.max(profile)),
             coarse=coarse,
+            within=within,
         )
 
     def width(self, sensitivity: str) -> float:
