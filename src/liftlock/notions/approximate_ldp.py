@@ -12,6 +12,7 @@ from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.exact.integers import EXACT_FLOAT_BITS, Floats
 from liftlock.exact.numbers import exact_probability
 from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
@@ -20,6 +21,11 @@ from liftlock.notions.lift import Impossible
 from liftlock.notions.likelihood import Likelihoods, likelihoods
 from liftlock.notions.notion import safe_text
 from liftlock.notions.reading import Reading, Witness, exact_maximum, screening_error
+
+_MANY = 256
+"""With more pairs than this near the largest, those that are alike are looked at once."""
+_UNSURE = 1e-9
+_TOGETHER = 512
 
 
 def _worst(given: Likelihoods, budget: Budget) -> tuple[Excess, Witness, list[Excess]]:
@@ -49,6 +55,8 @@ def _worst(given: Likelihoods, budget: Budget) -> tuple[Excess, Witness, list[Ex
         return cache[index].value(ratio)
 
     error = given.error + screening_error(len(given.outputs))
+    if (estimates >= estimates.max() - 4 * error).sum() > _MANY:
+        _drop_repeated(estimates, given, float(ratio), 4 * error)
     _, index = exact_maximum(estimates, error, evaluate)
     s, other = divmod(index, count)
     found = cache[index]
@@ -59,6 +67,39 @@ def _worst(given: Likelihoods, budget: Budget) -> tuple[Excess, Witness, list[Ex
         outputs=tuple(given.outputs.labels[y] for y in found.outputs),
     )
     return found, witness, list(cache.values())
+
+
+def _drop_repeated(estimates: Floats, given: Likelihoods, ratio: float, near: float) -> None:
+    """Leave one of all near pairs that have the same excess, in integers; the rest become -inf.
+
+    The mass and the reference of a pair are sums of whole numbers below 2^52, so exact. A pair for
+    which floats cannot tell which outputs exceed is left as it is.
+    """
+    single, count = given.numerators.single, len(given.secrets)
+    total = given.denominators[0]
+    if single is None or set(given.denominators) != {total} or total > 1 << EXACT_FLOAT_BITS:
+        return
+    if not np.isfinite(ratio):
+        return
+    weights = single.astype(np.int64)
+    floats = weights.astype(np.float64)
+    seen: set[tuple[int, int]] = set()
+    order = np.flatnonzero(estimates >= estimates.max() - near)
+    firsts = order // count
+    starts = np.flatnonzero(np.diff(firsts, prepend=-1))
+    for indices in np.split(order, np.union1d(starts, np.arange(0, len(order), _TOGETHER))[1:]):
+        s, others = int(indices[0]) // count, indices % count
+        beyond = floats[s] - ratio * floats[others]
+        unsure = (np.abs(beyond) <= _UNSURE * floats[s]) & (weights[s] > 0)
+        chosen = beyond > 0
+        masses = (weights[s] * chosen).sum(axis=1)
+        references = (weights[others] * chosen).sum(axis=1)
+        decided = ~unsure.any(axis=1)
+        for place in np.flatnonzero(decided):
+            pair = int(masses[place]), int(references[place])
+            if pair in seen:
+                estimates[indices[place]] = -np.inf
+            seen.add(pair)
 
 
 def _pair_key(given: Likelihoods, s: int, other: int) -> tuple[bytes, bytes]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
+from liftlock.channel import Channel, Table
 from liftlock.errors import NumberError
 from liftlock.notions import approximate_ldp
 from liftlock.notions.approximate_ldp import ApproximateLDP, epsilon_for
@@ -200,3 +200,31 @@ def test_words_and_refusals() -> None:
     for epsilon, delta in ((-1, 0), (1, 2), (1, -1)):
         with pytest.raises(NumberError):
             ApproximateLDP(epsilon, delta)
+
+
+@pytest.mark.parametrize("ratio", ["1", "3/2", "3", "700"])
+@pytest.mark.parametrize("wobble", [0, 1, 5])
+def test_many_pairs_that_are_nearly_alike(wobble: int, ratio: str) -> None:
+    """Rows that differ by a few units: the one pair that is worse than all others is found."""
+    size, total = 24, 1 << 52
+    source = np.random.default_rng(wobble)
+    weights = np.full((size, size), total // (3 * size), dtype=object)
+    weights += source.integers(-wobble, wobble + 1, size=(size, size))
+    for x in range(size):
+        weights[x, x] = 0
+        weights[x, x] = total - sum(int(w) for w in weights[x])
+    labels = Alphabet.of(range(size))
+    channel = Table.of(labels, labels, weights.astype(np.int64), 52)
+    rows = [[Fraction(int(w), total) for w in row] for row in weights]
+    limit = Fraction(ratio)
+    expected = max(
+        sum((max(a - limit * b, Fraction(0)) for a, b in zip(p, q, strict=True)), Fraction(0))
+        for p in rows
+        for q in rows
+    )
+    epsilon, prior = f"ln {ratio}", Prior.uniform(range(size))
+    assert is_number(approximate_ldp.measure(channel, None, epsilon).value, expected)
+    assert ApproximateLDP(epsilon, expected).certify(channel, prior).holds
+    if expected:
+        less = expected - Fraction(1, 2 * total)
+        assert not ApproximateLDP(epsilon, less).certify(channel, prior).holds
