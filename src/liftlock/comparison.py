@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.context import Context
-from liftlock.designing import cut, design, design_as_published, usual_goal
+from liftlock.designing import cut, design, design_as_published, usual_goal, without_delta
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import representative
@@ -354,14 +354,21 @@ class _Method:
                 value=name,
                 remedy=f"write {' or '.join([entry.key, *(f'{entry.key}:{f}' for f in known)])}",
             )
-        swap = form == "ldp" or (asked.name not in entry.notions and "ldp" in entry.notions)
+        meant = asked
+        if asked.name not in entry.notions:
+            meant = without_delta(asked) or asked  # which implies it
+        swap = form == "ldp" or (meant.name not in entry.notions and "ldp" in entry.notions)
         found = cls(entry, swap, published)
         check_fits(entry, context, found.used(asked))
         return found
 
     def used(self, asked: Notion) -> Notion:
         """Return the notion that the design is asked for."""
-        return implying(asked) if self.ldp else asked
+        if self.ldp:
+            return implying(without_delta(asked) or asked)
+        if asked.name not in self.entry.notions:
+            return without_delta(asked) or asked
+        return asked
 
 
 def fitting(context: Context, asked: Notion) -> list[str]:
@@ -428,12 +435,8 @@ def _context_free(context: GridPrior, notion: Notion, goal: Utility) -> list[Yar
     """Measure Laplace noise of the scale that protects everybody, whatever the prior is."""
     entry = DESIGNS.get(CONTEXT_FREE)
     try:
-        if isinstance(notion, LDP):
-            asked = notion
-        elif isinstance(notion, ApproximateLIP | ApproximateLDP):
-            asked = LDP(notion.epsilon)
-        else:
-            asked = implying(notion)
+        meant = without_delta(notion) or notion
+        asked = meant if isinstance(meant, LDP) else implying(meant)
         if entry is None or float(asked.bound()) == 0:
             return []
         draft = entry.make(context, asked, utility=goal, scale="context-free")

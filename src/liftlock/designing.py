@@ -37,6 +37,7 @@ from liftlock.notions.approximate_ldp import measure as measure_approximate_ldp
 from liftlock.notions.approximate_lip import ApproximateLIP, DeltaCurve
 from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
+from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion, safe_text
 from liftlock.sampling import SimulationBits, draw_reports
 from liftlock.utility.distortion import Distortion
@@ -135,7 +136,9 @@ def best(
 ) -> Mechanism:
     """Make every mechanism that fits, and return the best of those that could be certified.
 
-    Options go to those methods that take them. A remark says how the others did.
+    Options go to those methods that take them. A remark says how the others did. A mechanism that
+    keeps epsilon outright keeps it with any delta, so where a delta is allowed the optimum without
+    one is tried as well.
 
     >>> from liftlock.notions.approximate_lip import ApproximateLIP
     >>> from liftlock.prior import Prior
@@ -145,10 +148,13 @@ def best(
     """
     context = cut(context, cells, spacing)
     kind = kind_of(context)
+    pure = without_delta(notion)
     entries = [
         entry
         for entry in DESIGNS.values()
-        if entry.keeps and notion.name in entry.notions and kind in entry.contexts
+        if entry.keeps
+        and kind in entry.contexts
+        and (notion.name in entry.notions or (pure is not None and entry.key == "optimal"))
     ]
     known = {name for entry in entries for name in option_names(entry)}
     for name in options:
@@ -164,10 +170,10 @@ def best(
         if watch is not None:
             watch(f"trying {entry.key}")
         chosen = {name: value for name, value in options.items() if entry.accepts(name)}
+        asked = notion if notion.name in entry.notions or pure is None else pure
         try:
-            found.append(
-                design(context, notion, utility=utility, method=entry.key, bits=bits, **chosen)
-            )
+            made = design(context, asked, utility=utility, method=entry.key, bits=bits, **chosen)
+            found.append(made if asked is notion else _relaxed(made, notion))
         except LiftlockError as error:
             refused.append((entry.key, error))
     if not found:
@@ -193,6 +199,28 @@ def best(
     said = f"the best of {len(ordered)} that could be certified; others: {', '.join(others)}"
     origin = replace(chosen_one.origin, remarks=(*chosen_one.origin.remarks, said))
     return replace(chosen_one, origin=origin)
+
+
+def without_delta(notion: Notion) -> Notion | None:
+    """Return the guarantee without a delta that implies one with it; None for other notions.
+
+    >>> str(without_delta(ApproximateLIP("1", "0.01"))), str(without_delta(ApproximateLDP("2", 0)))
+    ('lip(1)', 'ldp(2)')
+    """
+    if isinstance(notion, ApproximateLIP):
+        return LIP(notion.epsilon)
+    return LDP(notion.epsilon) if isinstance(notion, ApproximateLDP) else None
+
+
+def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
+    """Certify a mechanism for a weaker notion than it was designed for."""
+    certificate = notion.certify(made.channel, made.context)
+    if not certificate.holds or made.origin is None:
+        raise NotCertified(certificate, notion.smallest(made.channel, made.context))
+    said = f"it keeps {made.notion} as well: delta is not used"
+    # The bound is that of the stronger notion; a mechanism that uses delta might be better.
+    origin = replace(made.origin, bound=None, gap=None, remarks=(*made.origin.remarks, said))
+    return replace(made, certificate=certificate, origin=origin)
 
 
 def _objective(mechanism: Mechanism) -> float:

@@ -167,8 +167,17 @@ def test_methods_for_numbers() -> None:
     assert {"optimal", "sampling"} <= set(names)
     assert "k-rr" not in names
     small = fitting(WAGES.grid(5), ll.ApproximateLIP("1", "0.01"))
-    assert "optimal" not in small
-    assert "sampling" in small
+    assert {"optimal", "sampling"} <= set(small)
+
+
+def test_where_a_delta_is_allowed_a_method_may_do_without() -> None:
+    def make(epsilon: object) -> ll.ApproximateLIP:
+        return ll.ApproximateLIP(epsilon, "0.01")
+
+    found = compare(WAGES, make, ["optimal", "k-rr:ldp"], ["1"], cells=5)
+    assert [curve.notion for curve in found.curves] == ["lip", "ldp"]
+    assert found.curves[0].points[0].guarantee == "lip(epsilon=1)"
+    assert all(curve.points[0].needed <= 1 for curve in found.curves)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from liftlock.designing import (
     true_guarantee,
     usual_goal,
     usual_method,
+    without_delta,
 )
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Optimality
@@ -260,8 +261,12 @@ def test_the_best_of_all_that_fit() -> None:
     assert found.origin is not None
     assert found.certificate.holds
     keys = [text.removeprefix("trying ") for text in tried]
-    assert "sampling" in keys
+    assert {"optimal", "sampling"} <= set(keys)
+    keys.remove("optimal")  # which is tried without the delta
     assert all(notion.name in DESIGNS[key].notions and DESIGNS[key].keeps for key in keys)
+    pure = design(WAGES, ll.LIP("1"), cells=5).origin
+    assert pure is not None
+    assert found.origin.objective <= pure.objective + 1e-9
     for key in keys:
         try:
             other = design(WAGES, notion, cells=5, method=key).origin
@@ -272,6 +277,18 @@ def test_the_best_of_all_that_fit() -> None:
     assert design(WAGES, notion, cells=5).channel == found.channel
     with pytest.raises(InputError, match="no method that fits has an option of this name"):
         best(WAGES, notion, cells=5, colour="red")
+
+
+def test_a_mechanism_that_needs_no_delta() -> None:
+    for notion in (ll.ApproximateLIP("1", "1e-9", "def5"), ll.ApproximateLDP("1", "1e-9")):
+        found = best(WAGES, notion, cells=4)
+        assert found.origin is not None
+        assert found.origin.method == "optimal"
+        assert found.certificate.guarantee.startswith(notion.name)
+        assert found.origin.gap is None
+        assert any("delta is not used" in said for said in found.origin.remarks)
+        assert Mechanism.from_data(found.to_data()).certificate.holds
+    assert without_delta(ll.LIP("1")) is None
 
 
 def test_nothing_fits() -> None:
