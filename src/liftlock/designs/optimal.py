@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
+from liftlock.designs.distortion import Least
 from liftlock.designs.draft import Draft, Optimality, gap_text
 from liftlock.designs.lock import representative
 from liftlock.designs.merging import Pool
 from liftlock.designs.problem import Problem, supported
 from liftlock.designs.rare import joined
+from liftlock.designs.readings import posterior_medians
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import Solution, generate
 from liftlock.designs.solver.oracle import Clock, Oracle, Progress
@@ -26,7 +28,7 @@ from liftlock.notions.notion import Notion
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
-from liftlock.utility.mean import Mean
+from liftlock.utility.mean import Mean, points_of
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility, mean_cost, restricted
 
@@ -45,8 +47,11 @@ _NOTHING_BETTER = "nothing that the budget allows is better than no release: the
 
 How = Literal["auto", "generation", "enumeration"]
 
-_MANY, _MANY_POINTS = 250, 120
+_MANY, _MANY_POINTS = 250, 24
 """Beyond so many symbols of X itself, linear programmes over posteriors are too slow."""
+
+_MANY_DISTANCES = 48
+"""Beyond so many symbols of X itself, a linear programme in the whole channel is too slow."""
 
 _ENUMERATE_RAREST = 1e-6
 """Listing tells vertices apart by their distance, which rarer symbols would be lost in."""
@@ -75,8 +80,9 @@ def optimal(
 
     Few symbols: all extreme posteriors are listed. Many: they are generated as they are needed, and
     a lower bound of the pricing problem proves the gap. Expected distortions are solved directly
-    as a linear programme in the channel. A search that is stopped (by `seconds` or Ctrl-C) returns
-    the best mechanism so far, with the gap that it could prove.
+    as a linear programme in the channel. Squared and absolute errors of many numbers are solved by
+    the places on the line that outputs stand for. A search that is stopped (by `seconds` or Ctrl-C)
+    returns the best mechanism so far, with the gap that it could prove.
 
     Source: 002 eq. (12), eq. (25); 000 eq. (18).
 
@@ -100,7 +106,7 @@ def optimal(
         worst = float(problem.masses @ goal.costs(np.eye(len(problem.masses))))
         return _constant(problem, goal, worst, DESIGN.key, _EXACT_BUDGET)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
-        return _distortion(problem, goal, clock)
+        return _distortion(problem, goal, clock, how)
     if problem.ratio is not None and not (problem.masses > 0).all():
         return _completed(context, notion, goal, gap=gap, seconds=seconds, watch=watch, how=how)
     if how == "auto" and problem.given is None and problem.ratio is None and not problem.uncertain:
@@ -149,9 +155,9 @@ def _completed(context: Context, notion: Notion, goal: Utility, **options: Any) 
 def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | None:
     """Solve without column generation when X itself is the secret and has very many symbols."""
     if len(problem.masses) > _MANY_POINTS and isinstance(goal, Mean):
-        from liftlock.designs.solver.centroids import least_variance
+        from liftlock.designs.solver.places import least_loss
 
-        return least_variance(problem, goal, clock)
+        return least_loss(problem, goal, clock)
     if len(problem.masses) > _MANY and isinstance(goal, MutualInformation | Histogram):
         from liftlock.designs.solver.spread import spread
 
@@ -195,23 +201,78 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
     return BoxOracle(problem, goal)
 
 
-def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock) -> Draft:
+def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock, how: How) -> Draft:
     from liftlock.designs.distortion import least_distortion
 
-    found = least_distortion(problem, goal, seconds=clock.seconds)
+    stopped = False
+    if how == "auto" and len(problem.masses) > _MANY_DISTANCES and _is_distance(goal, problem):
+        from liftlock.designs.solver.places import least_loss
+
+        solution = least_loss(problem, goal, clock)
+        found, stopped = _medians(problem, goal, solution), solution.stopped
+    else:
+        found = least_distortion(problem, goal, seconds=clock.seconds)
     if found.cost >= found.reference * (1.0 - _WORTHLESS):
         return _constant(problem, goal, found.bound, DESIGN.key, _NOTHING_BETTER)
     kept = joined(problem, goal, found.matrix)
     cost = float((problem.masses[:, None] * kept.matrix * found.loss[:, list(kept.kept)]).sum())
+    proof = Optimality(
+        goal.name,
+        cost,
+        min(found.bound, cost),
+        found.reference,
+        seconds=clock.elapsed,
+        stopped=stopped,
+    )
+    remarks = kept.remarks()
+    if stopped:
+        remarks.append(f"stopped early, with a proved gap of {gap_text(proof.gap)}")
     return Draft.of(
         problem.inputs,
         found.outputs.subset(kept.kept),
         kept.matrix,
         method=DESIGN.key,
-        optimality=Optimality(
-            goal.name, cost, min(found.bound, cost), found.reference, seconds=clock.elapsed
-        ),
-        remarks=kept.remarks(),
+        optimality=proof,
+        remarks=remarks,
+    )
+
+
+def _is_distance(goal: Distortion | Guess, problem: Problem) -> TypeGuard[Distortion]:
+    """Tell whether a loss is the distance of the inputs' own numbers, under limits of lifts."""
+    if problem.given is not None or problem.ratio is not None or problem.uncertain:
+        return False
+    if not isinstance(goal, Distortion) or goal.name != "absolute":
+        return False
+    known = {label: z for z, label in enumerate(goal.reproductions.labels)}
+    if any(label not in known for label in problem.inputs.labels):
+        return False
+    places = np.array([known[label] for label in problem.inputs.labels])
+    points = points_of(problem.inputs, goal.name)
+    return bool((goal.loss[:, places] == np.abs(points[:, None] - points)).all())
+
+
+def _medians(problem: Problem, goal: Distortion, solution: Solution) -> Least:
+    """Name the outputs by the medians they are read as; those with the same one are joined."""
+    points = points_of(problem.inputs, goal.name)
+    read = posterior_medians(solution.columns.T / problem.masses[:, None], problem.masses, points)
+    order = np.argsort(points, kind="stable")
+    inputs = order[np.searchsorted(points[order], read)]
+    channel = solution.channel(problem.masses)
+    used = np.unique(inputs)
+    matrix = np.stack([channel[:, inputs == x].sum(axis=1) for x in used], axis=1)
+    labels = [problem.inputs.labels[x] for x in used]
+    places = [goal.reproductions.index(label) for label in labels]
+    loss = goal.loss[:, places]
+    cost = float((problem.masses[:, None] * matrix * loss).sum())
+    return Least(
+        matrix,
+        loss,
+        tuple(places),
+        goal.reproductions.subset(places),
+        cost,
+        min(solution.bound, cost),
+        solution.reference,
+        np.zeros(0),
     )
 
 
