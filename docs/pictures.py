@@ -70,6 +70,21 @@ def draw_tradeoff() -> None:
     draw(compare(prior, LIP, None, epsilons, "histogram"), FOLDER / "tradeoff.png")
 
 
+def draw_salaries() -> None:
+    """Draw the fit of the made-up salaries, and the mechanism designed for them."""
+    from liftlock.designing import design
+    from liftlock.files import read_column
+    from liftlock.line import fit, from_data
+    from liftlock.notions.lip import LIP
+    from liftlock.report.fit import draw_fit
+    from liftlock.report.numeric import draw_numbers
+
+    salaries = read_column(EXAMPLES / "salaries.csv", "salary")
+    draw_fit(fit(salaries, domain=(0, 150_000)), FOLDER / "salaries-fit.png")
+    made = design(from_data(salaries, domain=(0, 150_000)), LIP("1"), cells=32)
+    draw_numbers(made, FOLDER / "salaries-mechanism.png")
+
+
 def draw_curves(colours: Colours) -> None:
     """Draw delta against epsilon in the three forms."""
     from matplotlib import rc_context
@@ -321,6 +336,7 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     draw_lifts()
     draw_tradeoff()
+    draw_salaries()
     for theme in (LIGHT, DARK):
         draw_curves(theme)
         draw_relations(theme)

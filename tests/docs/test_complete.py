@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import liftlock.notions
 from docs.hooks import designs as designs_hook
 from docs.hooks import relations as relations_hook
 from docs.hooks import vectors as vectors_hook
-from liftlock import errors
+from liftlock import errors, line
 from liftlock.cli.main import group
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.notions.audit import audit
@@ -273,3 +274,28 @@ def test_limits_are_those_of_the_code(page: str, words: str, name: str) -> None:
     value = getattr(importlib.import_module(module), constant)
     text = " ".join(WRITTEN[DOCS / f"{page}.md"].split())
     assert words.format(value) in text
+
+
+def test_the_table_of_numbers_is_made(tmp_path: Path) -> None:
+    """Nobody's real salary is in the documentation."""
+    maker = runpy.run_path(str(EXAMPLES / "salaries.py"))
+    stored = (EXAMPLES / "salaries.csv").read_text(encoding="utf-8")
+    assert maker["table"]() == stored, "run python docs/examples/salaries.py"
+
+
+def test_every_law_and_fit_is_documented() -> None:
+    page = WRITTEN[DOCS / "line.md"]
+    for _, form in line.LAWS.values():
+        assert f"`{form}`" in page, form
+    for name in line.FITS:
+        assert f"`{name}`" in page, name
+    for name in line.__all__:
+        if (
+            name.islower()
+            and callable(getattr(line, name))
+            and not name.startswith(("parse", "read"))
+        ):
+            assert f"ll.line.{name}(" in page, name
+    schema = json.loads((DOCS / "schemas" / "grid.schema.json").read_text(encoding="utf-8"))
+    for key in schema["properties"]["grid"]["properties"]:
+        assert f"`grid.{key}`" in page, key

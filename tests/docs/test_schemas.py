@@ -166,6 +166,30 @@ def test_design_output(
     assert refused(stored, "mechanism")
 
 
+def test_output_for_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made, prior = tmp_path / "designed.json", tmp_path / "prior.json"
+    table = str(EXAMPLES / "salaries.csv")
+    asked = ["--column", "salary", "--domain", "0:150000", "--grid", "8", "--json"]
+    assert main(["fit", table, *asked, "--law", "normal", "-o", str(prior)]) == 0
+    data = json.loads(capsys.readouterr().out)
+    check(data, "fit")
+    data["distance"] = 2
+    assert refused(data, "fit")
+    check(read(prior), "grid")
+    check(read(prior), "context")
+    asked += ["--epsilon", "1", "--method", "sampling"]
+    assert main(["design", "--prior", table, *asked, "-o", str(made)]) == 0
+    data = json.loads(capsys.readouterr().out)
+    check(data, "design")
+    assert data["numbers"]["cells"] == 8
+    data["numbers"].pop("cells")
+    assert refused(data, "design")
+    stored = read(made)
+    check(stored, "mechanism")
+    stored["context"]["grid"]["spacing"] = "even"
+    assert refused(stored, "mechanism")
+
+
 def test_comparison_output(capsys: pytest.CaptureFixture[str]) -> None:
     methods = "safe-response,response,k-rr:ldp,oue"
     asked = ["compare", "--prior", str(PRIOR), "--epsilons", "1,2", "--methods", methods]
@@ -185,6 +209,8 @@ def test_comparison_output(capsys: pytest.CaptureFixture[str]) -> None:
         ll.Family.of([ll.Prior.uniform("ab"), ll.Prior.from_counts({"a": 1, "b": 3})]),
         ll.Intervals.of({"a": ("0.1", "0.4"), "b": ("1/3", 1)}),
         ll.Ball.of(ll.Prior.uniform("ab"), "1/7"),
+        ll.line.from_data([1, 2, 2.5, 9], domain=(0, 5)).grid(3),
+        ll.line.normal(-5, 2).grid(8, "width"),
     ],
     ids=lambda context: type(context).__name__,
 )

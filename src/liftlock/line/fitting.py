@@ -25,6 +25,8 @@ MOST_COMPONENTS = 8
 
 _STARTS = 5
 _STEPS = 200
+_STILL = 1e-5
+"""From the best start EM goes on until a step gains less than this, in nats for each number."""
 _MOST_AT_FIRST = 2048
 """Starts are tried on so many of the ordered numbers, evenly spaced; then all are used."""
 _LEAST_VARIANCE = 1e-4
@@ -238,13 +240,13 @@ def _expect_and_maximise(column: Floats, components: int) -> tuple[Floats, Float
             for start in ("kmeans", "k-means++")
         ]
         model = max(models, key=lambda each: float(each.score(few)))
-        if few is not column:
-            model = GaussianMixture(
-                weights_init=model.weights_ / model.weights_.sum(),
-                means_init=model.means_,
-                precisions_init=model.precisions_,
-                **shared,
-            ).fit(column)
+        model = GaussianMixture(
+            weights_init=model.weights_ / model.weights_.sum(),
+            means_init=model.means_,
+            precisions_init=model.precisions_,
+            tol=_STILL,
+            **shared,
+        ).fit(column)
         likelihood = float(model.score_samples(column).sum())
     deviations = np.sqrt(model.covariances_.reshape(components))
     return model.weights_, model.means_[:, 0], deviations, likelihood
