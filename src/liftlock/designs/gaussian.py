@@ -55,7 +55,7 @@ def gaussian(
     the outermost cells taking what lies beyond them. By default sigma is the least one at which the
     finite channel keeps the budget; other scales are formulas, locked as they are or refused.
 
-    Source: 000 Thm 5 on a bounded domain; eq. (24) and the classical bound as baselines.
+    Source: 000 Thm 5, eq. (24).
 
     >>> from liftlock.prior import Prior
     >>> ages = Prior.from_counts({20: 3, 40: 5, 60: 2})

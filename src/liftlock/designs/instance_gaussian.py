@@ -66,7 +66,7 @@ def instance_gaussian(
     t in [0, 1] the power with the least cost. The power 0 is the one deviation of `gaussian`, so
     the result is never worse.
 
-    Source: 000 Cor 10, calibrated on the true output law.
+    Source: 000 Cor 10.
 
     >>> from liftlock.prior import Prior
     >>> ages = Prior.from_counts({20: 1, 30: 4, 40: 6, 50: 4, 60: 1})

@@ -43,7 +43,7 @@ def random_sampling(
     rate for a continuous X is smaller, and depends on no mass. As published it is that of Def 5,
     whichever form of delta is asked for.
 
-    Source: 000 eq. (20), Prop 2 for a finite alphabet.
+    Source: 000 eq. (20), Prop 2.
 
     >>> coins = Prior.from_counts({1: 5, 2: 3, 5: 2})
     >>> for rate in ("exact", "continuous"):

@@ -45,19 +45,19 @@ def e_divergence(
     """Return E_gamma(N(mean1, sd1^2) || N(mean2, sd2^2)) for any gamma > 0, elementwise.
 
     The first density is above gamma times the second outside two points (sd1 > sd2), between two
-    points or nowhere (sd1 < sd2), or on one side of a point (sd1 = sd2). For gamma < 1 the roles
-    are swapped, E_gamma(f || g) = 1 - gamma + gamma E_{1/gamma}(g || f), so nothing cancels.
+    points or nowhere (sd1 < sd2), or on one side of a point (sd1 = sd2); the source has the first
+    of these cases. For gamma < 1 the roles are swapped, so that nothing cancels:
 
-    Source: 000 Def 8, Prop 3, Lemma 4 with the cases that it lacks.
+        E_gamma(f || g) = 1 - gamma + gamma E_{1/gamma}(g || f)
+
+    Source: 000 Def 8, Prop 3, Lemma 4.
 
     >>> e_divergence(1, 0, 1, 1, 1).round(6).item()  # total variation
     0.382925
     >>> e_divergence([0.25, 4], 0, 1, 0, 3).round(6).tolist()
     [0.839595, 0.0]
     """
-    with np.errstate(divide="ignore"):
-        logs = np.log(_positive("gamma", gamma))
-    return _divergence(logs, mean1, sd1, mean2, sd2)
+    return _divergence(np.log(_positive("gamma", gamma)), mean1, sd1, mean2, sd2)
 
 
 def _divergence(
@@ -193,7 +193,7 @@ def radius_delta(
 ) -> Floats:
     """Return the delta of all values with |x - mean| <= radius: that at the radius itself.
 
-    Source: 000 Thm 5 on a bounded domain.
+    Source: 000 Thm 5.
 
     >>> bool(radius_delta(10, 5, 10, 1) == delta_at(-10, 0, 5, 10, 1))
     True
@@ -209,7 +209,7 @@ def smallest_sigma(
     More noise never needs a larger delta, so it is a root. Values beyond the radius, a share
     `unprotected_mass` of the prior, are NOT protected.
 
-    Source: 000 Thm 5 on a bounded domain.
+    Source: 000 Thm 5.
 
     >>> smallest_sigma([0, 10], 5, 1, 1e-4).round(4).tolist()
     [11.5417, 35.2762]
@@ -260,7 +260,7 @@ def true_delta(
 
     The output has the density f_Y(y) = E phi((y - X) / sd(X)) / sd(X), which is not normal.
 
-    Source: 000 Cor 10 with the true output law.
+    Source: 000 Cor 10.
 
     >>> true_delta(0, 0, 5, 1, 1e-4).round(3).item()  # 1,200 times the 1e-4 that it is made for
     0.12
@@ -347,7 +347,7 @@ def mixture_delta(
     noise, so ln f_Y - ln f_{Y|x} is convex: it is below a level between two points, which bisection
     finds, and the rest is distribution functions. A component with sd 0 is an atom of X.
 
-    Source: 000 Remark 2, with the output law of the whole mixture.
+    Source: 000 Remark 2.
 
     >>> mixture_delta([0, 10], [1.0], [0.0], [5.0], 10, 1).round(6).tolist()
     [0.000537, 0.146875]
@@ -435,9 +435,9 @@ def classical_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
 
         delta <= 1.25 exp(-epsilon^2 sigma^2 / (2 Delta^2))
 
-    It is proved for epsilon <= 1 alone. Beyond it can be too small:
+    It is proved for epsilon <= 1 alone, and can be too small beyond.
 
-    Source: 000 section IV-C, the bound for the vanilla Gaussian mechanism.
+    Source: 000 IV-C2 (vanilla Gaussian).
 
     >>> round(classical_delta(10, 0.3, 1), 4), round(analytic_delta(10, 0.3, 1), 4)
     (0.0139, 0.0575)
@@ -450,7 +450,7 @@ def classical_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
 
         sigma = Delta sqrt(2 ln(1.25 / delta)) / epsilon
 
-    Source: 000 section IV-C, the bound for the vanilla Gaussian mechanism.
+    Source: 000 IV-C2 (vanilla Gaussian).
 
     >>> round(classical_sigma(1, 1e-4, 1), 4)
     4.3436

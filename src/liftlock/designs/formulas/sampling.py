@@ -25,7 +25,7 @@ def lift_rate(masses: Floats, lower: float, upper: float) -> float:
 
         min{1 - L, (U - 1) P_min / (1 - P_min)}
 
-    Source: 000 Prop 2 at delta = 0, for a finite alphabet.
+    Source: 000 Prop 2.
 
     >>> round(lift_rate(np.array([0.1, 0.2, 0.7]), math.exp(-1), math.exp(1)), 6)
     0.19092
@@ -44,7 +44,7 @@ def approximate_rate(masses: Floats, ratio: float, delta: float, form: str) -> f
         joint:  min{min over x of (delta / P_x + (E - 1) P_x) / (1 - P_x),
                     1 - (1 - delta / max over x of P_x (1 - P_x)) / E}
 
-    Source: 000 Prop 2 for a finite alphabet; Cor 9; 003 Def 4.
+    Source: 000 Prop 2, Cor 9; 003 Def 4.
 
     >>> rare = np.array([0.1, 0.2, 0.7])
     >>> [round(approximate_rate(rare, math.e, 0.05, form), 4) for form in ("def5", "ediv", "joint")]
@@ -70,7 +70,7 @@ def ldp_rate(masses: Floats, ratio: float, delta: float = 0.0) -> float:
 
         (delta + (E - 1) P_min) / (1 + (E - 1) P_min)
 
-    Source: math; 000 Def 1.
+    Source: math the largest rate under LDP; 000 Def 1.
 
     >>> round(ldp_rate(np.array([0.5, 0.5]), 3.0), 6)  # the binary response of ln 3
     0.5
