@@ -17,6 +17,7 @@ from liftlock.designs.optimal import optimal
 from liftlock.designs.optimal_response import optimal_response
 from liftlock.designs.problem import Problem, supported
 from liftlock.designs.published_response import published_response
+from liftlock.designs.quantile_blocks import quantile_blocks
 from liftlock.designs.random_sampling import random_sampling
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import safe_response
@@ -52,6 +53,7 @@ __all__ = [
     "optimal_response",
     "oue",
     "published_response",
+    "quantile_blocks",
     "random_sampling",
     "safe_response",
     "staircase",

@@ -17,6 +17,7 @@ from liftlock.designs.laplace import DESIGN as LAPLACE
 from liftlock.designs.optimal import DESIGN as OPTIMAL
 from liftlock.designs.optimal_response import DESIGN as OPTIMAL_RESPONSE
 from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
+from liftlock.designs.quantile_blocks import DESIGN as QUANTILE_BLOCKS
 from liftlock.designs.random_sampling import DESIGN as SAMPLING
 from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
@@ -41,6 +42,7 @@ DESIGNS: Mapping[str, Design] = {
         SUBSET_RESPONSE,
         CENTRALISED,
         ARC,
+        QUANTILE_BLOCKS,
         BOUNDED_LAPLACE,
         LAPLACE,
         INSTANCE_LAPLACE,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -17,8 +19,10 @@ def least_cost(masses: np.ndarray, costs: np.ndarray, crowd: float) -> float:
     rows = sparse.kron(np.ones((1, outputs)), sparse.identity(inputs))
     columns = sparse.kron(sparse.identity(outputs), masses[None, :])
     caps = sparse.kron(sparse.identity(outputs), np.ones((inputs, 1)))
-    equal = sparse.bmat([[rows, None], [columns, -crowd * sparse.identity(outputs)]])
-    found = linprog(
+    blocks: Any = [[rows, None], [columns, -crowd * sparse.identity(outputs)]]
+    equal: Any = sparse.bmat(blocks)
+    solver: Any = linprog
+    found = solver(
         np.concatenate([(masses * costs).ravel(), np.zeros(outputs)]),
         A_ub=sparse.hstack([sparse.identity(entries), -caps]),
         b_ub=np.zeros(entries),

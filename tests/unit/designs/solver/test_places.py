@@ -106,7 +106,7 @@ def test_many_cells_are_solved(utility: str, epsilon: str, cells: int) -> None:
 @pytest.mark.parametrize("utility", ["mean", "absolute"])
 def test_very_many_cells_and_a_heavy_one(utility: str) -> None:
     counts = dict.fromkeys(range(1500), 10) | {700: 9000}
-    prior = ll.Prior.from_counts({x: c for x, c in counts.items()})
+    prior = ll.Prior.from_counts(counts)
     problem, goal = Problem.of(prior, ll.LIP("1")), make_utility(utility, prior.inputs)
     seen: list[Progress] = []
     found = least_loss(problem, goal, Clock(gap=1e-3, watch=seen.append))
