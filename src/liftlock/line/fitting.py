@@ -303,15 +303,15 @@ def _histogram(numbers: Floats, _: object) -> tuple[Smooth, int]:
     return Histogram.of(edges, counts), 0
 
 
-def round_bins(numbers: Floats) -> tuple[Floats, Floats]:
-    """Return the counts and the edges of bins of a round width, near that of Freedman-Diaconis.
+def round_bins(numbers: Floats, share: float = 1.0) -> tuple[Floats, Floats]:
+    """Return the counts and edges of bins of a round width, near a share of Freedman-Diaconis'.
 
     >>> round_bins(np.array([0.3, 1.2, 1.9, 2.5, 2.6, 4.1]))[1].tolist()
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     """
     quarter, three = np.quantile(numbers, [0.25, 0.75])
     whole = float(np.ptp(numbers))
-    usual = 2.0 * float(three - quarter) / len(numbers) ** (1 / 3)
+    usual = share * 2.0 * float(three - quarter) / len(numbers) ** (1 / 3)
     width = max(usual if usual > 0 else whole / math.sqrt(len(numbers)), whole / _MOST_BINS)
     power = 10.0 ** math.floor(math.log10(width))
     step = min((power * factor for factor in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / width)))

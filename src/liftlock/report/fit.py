@@ -19,12 +19,14 @@ _BARS, _CURVE, _PART, _END = "#c3d0e0", "#1b4f8a", "#b3500a", "#444444"
 _POINTS = 1200
 _MARGIN = 0.06
 _TALLEST = 1.9
+_FINER = 0.5
+"""Bins to look at may be narrower than bins to compute with."""
 
 
 def draw_fit(found: Fit, path: Path) -> None:
     """Draw the histogram, the density, the components of a mixture and the ends of the domain."""
     check_picture(path)
-    counts, edges = round_bins(found.values)
+    counts, edges = round_bins(found.values, _FINER)
     heights = counts / (counts.sum() * np.diff(edges))
     low, high = _window(found)
     with picture(path, 7.6, 4.4) as figure:
