@@ -181,7 +181,9 @@ def _sigma(
     return float(number[0]), "the deviation was given"
 
 
-def least_sigma(axis: Axis, notion: Notion, profile: Floats | None = None) -> float:
+def least_sigma(
+    axis: Axis, notion: Notion, profile: Floats | None = None, *, within: float = 1e-9
+) -> float:
     """Return the least s at which the finite channel with deviations s * profile keeps a budget."""
     shape = np.ones(1) if profile is None else profile
     return smallest_scale(
@@ -190,6 +192,7 @@ def least_sigma(axis: Axis, notion: Notion, profile: Floats | None = None) -> fl
         notion,
         start=axis.width,
         least=_LEAST * axis.width / len(axis.values),
+        within=within,
     )
 
 

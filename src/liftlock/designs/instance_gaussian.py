@@ -43,6 +43,7 @@ _REFINEMENTS = 4
 _FEW_OUTPUTS = 64
 """So many outputs do to tell which profile and power are good."""
 _FEW_ROWS = 64
+_ROUGH = 1e-5
 _TINY = 1e-300
 
 
@@ -125,7 +126,7 @@ def _calibrated(
         few = axis.coarse(min(_FEW_OUTPUTS, len(axis.values)))
 
         def cost_of(t: float) -> float:
-            return cost(few, _deviations(few, notion, shape, t))
+            return cost(few, _deviations(few, notion, shape, t, within=_ROUGH))
 
         power = _best_power(cost_of)
         sigmas = _deviations(axis, notion, shape, power) if power else even
@@ -147,9 +148,11 @@ def _read_power(power: object) -> float:
     return float(found[0])
 
 
-def _deviations(axis: Axis, notion: Notion, shape: Floats, power: float) -> Floats:
+def _deviations(
+    axis: Axis, notion: Notion, shape: Floats, power: float, *, within: float = 1e-9
+) -> Floats:
     bent = shape**power
-    deviations: Floats = least_sigma(axis, notion, bent) * bent
+    deviations: Floats = least_sigma(axis, notion, bent, within=within) * bent
     return deviations
 
 
