@@ -15,6 +15,7 @@ from liftlock.designs.laplace import laplace
 from liftlock.designs.lock import Locked, LockedForm, lock
 from liftlock.designs.optimal import optimal
 from liftlock.designs.optimal_response import optimal_response
+from liftlock.designs.outage import outage
 from liftlock.designs.problem import Problem, supported
 from liftlock.designs.published_response import published_response
 from liftlock.designs.quantile_blocks import quantile_blocks
@@ -52,6 +53,7 @@ __all__ = [
     "optimal",
     "optimal_response",
     "oue",
+    "outage",
     "published_response",
     "quantile_blocks",
     "random_sampling",

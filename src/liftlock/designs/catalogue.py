@@ -16,6 +16,7 @@ from liftlock.designs.k_rr import DESIGN as K_RR
 from liftlock.designs.laplace import DESIGN as LAPLACE
 from liftlock.designs.optimal import DESIGN as OPTIMAL
 from liftlock.designs.optimal_response import DESIGN as OPTIMAL_RESPONSE
+from liftlock.designs.outage import DESIGN as OUTAGE
 from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
 from liftlock.designs.quantile_blocks import DESIGN as QUANTILE_BLOCKS
 from liftlock.designs.random_sampling import DESIGN as SAMPLING
@@ -43,6 +44,7 @@ DESIGNS: Mapping[str, Design] = {
         CENTRALISED,
         ARC,
         QUANTILE_BLOCKS,
+        OUTAGE,
         BOUNDED_LAPLACE,
         LAPLACE,
         INSTANCE_LAPLACE,

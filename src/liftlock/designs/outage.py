@@ -1,0 +1,207 @@
+"""Outage: what a delta honestly buys. Now and then the value itself, else the best without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet
+from liftlock.context import Context
+from liftlock.designs.draft import Draft, gap_text
+from liftlock.designs.k_rr import k_rr
+from liftlock.designs.optimal import optimal
+from liftlock.designs.problem import Problem
+from liftlock.designs.rare import strain
+from liftlock.designs.readings import posterior_means, with_readings
+from liftlock.designs.registry import Design
+from liftlock.designs.solver.oracle import Progress
+from liftlock.errors import InputError, NotDefined
+from liftlock.exact.integers import Floats
+from liftlock.line.grid import GridPrior, number_labels
+from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.ldp import LDP
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
+from liftlock.utility.mean import points_of
+from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.registry import make_utility
+from liftlock.utility.utility import Utility
+
+_FEW = 12
+"""Up to so many symbols the LDP optimum is quick; neighbouring numbers are joined to so many."""
+
+_UNIT = 2.0**-50
+"""What rounding one output to an integer of 52 bits may add to a delta, with room to spare."""
+
+_LINE = ("mean", "squared", "absolute")
+
+
+def outage(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: Utility | None = None,
+    gap: float = 1e-6,
+    seconds: float | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> Draft:
+    """Release the value itself with probability d, else an output of the best pure mechanism.
+
+    The value goes out on outputs of its own, that nobody else gives. If x is true, its own output
+    exceeds E P(y) by d (1 - E P_x) at most, and the others, which x never gives, sum to
+    d (1 - P_x); the pure part adds nothing. So the largest d is
+
+        ediv, def5: delta / (1 - P_min),   joint: delta / max P (1 - P),   LDP: delta.
+
+    Every cost is then d times that of the truth plus 1 - d times that of the pure part: the gain is
+    a share d of what is left to gain, which is how little an honest delta is worth.
+
+    Source: derived for liftlock; 000 Def 5, Cor 9; 003 Def 4.
+
+    >>> rare = Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
+    >>> outage(rare, ApproximateLIP("1", "0.09")).matrix[:, -3:].diagonal().round(6).tolist()
+    [0.1, 0.1, 0.1]
+    """
+    if not isinstance(notion, ApproximateLIP | ApproximateLDP):
+        raise NotDefined(
+            f"the method {DESIGN.key}",
+            f"the notion {notion.name}",
+            "it needs a notion with a delta",
+        )
+    if not isinstance(context, Prior):
+        raise NotDefined(f"the method {DESIGN.key}", context.describe(), "it needs a prior")
+    goal = utility if utility is not None else MutualInformation()
+    options: dict[str, Any] = {"gap": gap, "seconds": seconds, "watch": watch}
+    if truth_share(context.floats(), notion, 2 * len(context.inputs)) >= 1.0:
+        return _bare(context)
+    pure, said = _pure(context, notion, goal, options)
+    if isinstance(context, GridPrior):
+        pure = with_readings(pure, context, goal)
+    problem = Problem.of(context, _without_delta(notion))
+    outputs = pure.matrix.shape[1] + len(problem.masses)
+    share = truth_share(problem.masses, notion, outputs)
+    # The integers of the pure part must keep its limits by themselves, also when they are rare.
+    blend = min(1.01 * float(strain(problem, pure.matrix).max()) / max(1.0 - share, 1e-9), 1.0)
+    quiet = (1.0 - blend) * pure.matrix + blend * (problem.masses @ pure.matrix)
+    matrix = np.hstack([(1.0 - share) * quiet, share * np.eye(len(problem.masses))])
+    names = _named(context, pure)
+    used = matrix.max(axis=0) > 0
+    return Draft.of(
+        problem.inputs,
+        names.subset(int(y) for y in np.flatnonzero(used)),
+        matrix[:, used],
+        method=DESIGN.key,
+        remarks=[
+            f"with probability {share:.6g} the value itself is released, and known to be it",
+            f"otherwise {said}",
+            *pure.remarks,
+        ],
+    )
+
+
+def _bare(prior: Prior) -> Draft:
+    """Release the value itself, always, where the delta allows that."""
+    nothing = Draft.of(prior.inputs, ["nothing"], np.ones((len(prior.inputs), 1)))
+    names = _named(prior, nothing)
+    return Draft.of(
+        prior.inputs,
+        names.subset(range(1, len(names))),
+        np.eye(len(prior.inputs)),
+        method=DESIGN.key,
+        remarks=["this delta protects nothing: it allows the value itself to be released, always"],
+    )
+
+
+def truth_share(masses: Floats, notion: ApproximateLIP | ApproximateLDP, outputs: int) -> float:
+    """Return the largest probability with which the value itself may be released.
+
+    >>> two = np.array([0.25, 0.75])
+    >>> round(truth_share(two, ApproximateLIP("1", "0.03"), 4), 9)
+    0.04
+    >>> round(truth_share(two, ApproximateLIP("1", "0.03", "joint"), 4), 9)
+    0.16
+    """
+    ratio = float(notion.epsilon.exp())
+    spare = float(notion.delta) - _UNIT * outputs * (1.0 + min(ratio, 1.0 / _UNIT))
+    if isinstance(notion, ApproximateLDP):
+        worst = 1.0
+    elif notion.form == "joint":
+        worst = float((masses * (1.0 - masses)).max())
+    else:
+        worst = 1.0 - float(masses.min())
+    # One symbol alone has nothing to hide.
+    return 1.0 if worst <= 0 or spare >= worst else max(spare, 0.0) / worst
+
+
+def _without_delta(notion: ApproximateLIP | ApproximateLDP) -> Notion:
+    return LDP(notion.epsilon) if isinstance(notion, ApproximateLDP) else LIP(notion.epsilon)
+
+
+def _pure(
+    prior: Prior, notion: ApproximateLIP | ApproximateLDP, goal: Utility, options: dict[str, Any]
+) -> tuple[Draft, str]:
+    """Return the mechanism that speaks when the value itself is not released, and its name."""
+    budget = _without_delta(notion)
+    if isinstance(budget, LIP) or len(prior.inputs) <= _FEW:
+        found = optimal(prior, budget, utility=goal, **options)
+        proof = found.optimality
+        near = "" if proof is None else f", proved within {gap_text(proof.gap)}"
+        return found, f"the optimum without a delta speaks{near}"
+    if goal.name not in _LINE:
+        return k_rr(prior, budget), "k-ary response without a delta speaks"
+    masses, points = prior.floats(), points_of(prior.inputs, goal.name)
+    order = np.argsort(points, kind="stable")
+    middle = (np.cumsum(masses[order]) - masses[order] / 2.0) * _FEW
+    group = np.empty(len(masses), dtype=np.intp)
+    group[order] = np.unique(middle.astype(np.intp), return_inverse=True)[1]
+    size = int(group.max()) + 1
+    counts = [0] * size
+    for place, count in zip(group.tolist(), prior.counts, strict=True):
+        counts[place] += count
+    means = np.bincount(group, masses * points) / np.bincount(group, masses)
+    joined = Prior(
+        Alphabet.of(range(size), [Fraction(float(mean)) for mean in means]), tuple(counts)
+    )
+    found = optimal(joined, budget, utility=make_utility(goal.name, joined.inputs), **options)
+    spread = replace(found, inputs=prior.inputs, matrix=found.matrix[group].copy())
+    return spread, f"the LDP optimum for {size} groups of neighbours, without a delta, speaks"
+
+
+def _named(prior: Prior, pure: Draft) -> Alphabet:
+    """Name the outputs of the pure part as they are, and those of the truth so that it shows."""
+    exactly = [f"exactly {label}" for label in prior.inputs.labels]
+    names = [*pure.outputs.labels, *exactly]
+    try:
+        points = points_of(prior.inputs, DESIGN.key)
+    except InputError:
+        return Alphabet.of(names)
+    if pure.outputs.coordinates is not None:
+        spoken = list(pure.outputs.coordinates)
+    else:
+        means = posterior_means(pure.matrix, prior.floats(), points).tolist()
+        spoken = number_labels(means, 1e-3 * float(np.ptp(points)))[1]
+    truth = prior.inputs.coordinates or [Fraction(str(float(point))) for point in points]
+    return Alphabet.of(names, [*spoken, *truth])
+
+
+DESIGN = Design(
+    key="outage",
+    make=outage,
+    says="with a probability of about delta the value itself, else the best without a delta",
+    promises="as much as delta allows of the plain truth; costs fall by that share and no more",
+    source="derived for liftlock; 000 Def 5, Cor 9; 003 Def 4",
+    notions=("lip_ediv", "lip_def5", "lip_joint", "ldp_delta"),
+    contexts=("prior",),
+    uses_utility=True,
+    face_value=True,
+    options={
+        "gap": "the relative gap to prove before stopping (1e-6)",
+        "seconds": "stop after so many seconds with the best mechanism so far",
+    },
+)
