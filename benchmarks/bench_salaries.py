@@ -187,7 +187,10 @@ def draw(rows: Sequence[Row], nothing: float, what: str) -> None:
                     for row in rows
                     if (row.method, row.notion, row.delta) == (name, "lip_ediv", delta)
                 ]
-                panel.plot(budgets, found, color=colour, marker="o", markersize=3.5, label=name)
+                dashed = "--" if "instance" in name else "-"  # it may lie on the other one
+                panel.plot(
+                    budgets, found, dashed, color=colour, marker="o", markersize=3.5, label=name
+                )
             pure = [row.face for row in rows if row.method == "optimum (absolute)"]
             panel.plot(
                 budgets, pure, color="#1b4f8a", linewidth=2.4, marker="o", label="optimum, delta 0"

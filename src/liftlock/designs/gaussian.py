@@ -20,7 +20,7 @@ from liftlock.designs.formulas.gaussian import (
     radius_delta,
     smallest_sigma,
 )
-from liftlock.designs.problem import never
+from liftlock.designs.problem import refuse_never
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -89,13 +89,7 @@ def noisy(axis: Axis, sigma: float | Floats) -> Floats:
 def read_axis(context: Context, domain: Any, outputs: int | None) -> Axis:
     """Read the numbers of a prior, all of which can occur."""
     axis = Axis.of(context, domain=domain, outputs=outputs)
-    zero = never(context)
-    if zero:
-        raise InputError(
-            "the prior gives an input probability 0",
-            value=zero[0],
-            remedy="drop it with supported(context), or smooth the prior",
-        )
+    refuse_never(context)
     return axis
 
 

@@ -12,7 +12,7 @@ from liftlock.designs.axis import Axis, join_rare
 from liftlock.designs.calibration import smallest_scale
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.problem import ldp_budget, never
+from liftlock.designs.problem import ldp_budget, refuse_never
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior
@@ -64,13 +64,7 @@ class LaplaceNoise:
     ) -> LaplaceNoise:
         """Read the numbers of a prior, all of which can occur."""
         axis = Axis.of(context, domain=domain, outputs=outputs)
-        zero = never(context)
-        if zero:
-            raise InputError(
-                "the prior gives an input probability 0",
-                value=zero[0],
-                remedy="drop it with supported(context), or smooth the prior",
-            )
+        refuse_never(context)
         inner = context.inner_variance if isinstance(context, GridPrior) else 0.0
         return cls(axis, bounded, inner)
 

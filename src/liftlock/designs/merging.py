@@ -23,7 +23,7 @@ from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import representative
-from liftlock.designs.problem import limits, never
+from liftlock.designs.problem import limits, refuse_never
 from liftlock.designs.registry import LIFT_NOTIONS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -223,13 +223,8 @@ class Pool:
     @classmethod
     def of(cls, context: Context, *notions: Notion) -> Pool:
         """Read a prior or a joint, and the notions that every output must keep."""
-        zero = never(context)
-        if zero and not all(isinstance(notion, LDP) for notion in notions):
-            raise InputError(
-                "the prior gives an input probability 0",
-                value=zero[0],
-                remedy="drop it with supported(context), or smooth the prior",
-            )
+        if not all(isinstance(notion, LDP) for notion in notions):
+            refuse_never(context)
         gauge = Gauge.of(notions)
         masses = representative(context).floats()
         if not isinstance(context, Joint):

@@ -55,13 +55,8 @@ class Problem:
     @classmethod
     def of(cls, context: Context, notion: Notion) -> Problem:
         """Read a context whose symbols all have positive probability, and a lift notion or LDP."""
-        zero = never(context)
-        if zero and not isinstance(notion, LDP):
-            raise InputError(
-                "the prior gives an input probability 0",
-                value=zero[0],
-                remedy="drop it with supported(context), or smooth the prior",
-            )
+        if not isinstance(notion, LDP):
+            refuse_never(context)
         prior = representative(context)
         masses = prior.floats()
         given = None
@@ -146,6 +141,17 @@ def never(context: Context) -> tuple[Label, ...]:
     return tuple(
         label for label, can in zip(context.inputs.labels, possible, strict=True) if not can
     )
+
+
+def refuse_never(context: Context) -> None:
+    """Refuse a context with an input that cannot occur."""
+    zero = never(context)
+    if zero:
+        raise InputError(
+            "the prior gives an input probability 0",
+            value=zero[0],
+            remedy="drop it with supported(context), or smooth the prior",
+        )
 
 
 def supported(context: Context) -> tuple[Context, tuple[Label, ...]]:

@@ -11,7 +11,7 @@ from liftlock.context import Context
 from liftlock.designs.calibration import NUMERIC_NOTIONS
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas import sampling as formulas
-from liftlock.designs.problem import limits, never
+from liftlock.designs.problem import limits, refuse_never
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -53,13 +53,7 @@ def random_sampling(
     """
     if not isinstance(context, Prior):
         raise NotDefined("sampling", context.describe(), "it needs a prior")
-    zero = never(context)
-    if zero:
-        raise InputError(
-            "the prior gives an input probability 0",
-            value=zero[0],
-            remedy="drop it with supported(context), or smooth the prior",
-        )
+    refuse_never(context)
     masses = context.floats()
     if rate is None:
         rate = "published" if as_published else "exact"

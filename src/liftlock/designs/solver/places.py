@@ -55,6 +55,9 @@ _UNUSED = 1e-3
 _TIDY, _SPARE = 0.05, 0.7
 """What joining outputs may cost: shares of the gap asked for, and of what is left of it."""
 
+_LITTLE = 0.01
+"""Nor may it cost more than this share of what the mechanism gains."""
+
 _OFTEN = 0.25
 """Seconds between two reports."""
 
@@ -321,6 +324,8 @@ class Search:
         joint = columns[order] * weights[order, None]
         spare = _SPARE * (self.clock.gap - self.gap)
         allowed = max(_TIDY * self.clock.gap, spare) * self.reference
+        # A small budget gains little, and must not lose that.
+        allowed = min(allowed, _LITTLE * (self.reference - self.best[2]))
         while len(joint) > 1:
             each = self._total(joint)
             rise = np.maximum(self._total(joint[1:] + joint[:-1]) - each[1:] - each[:-1], 0.0)
