@@ -12,6 +12,9 @@ from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior, number_labels
 from liftlock.utility.utility import Utility
 
+_RARE = 1e-6
+"""Outputs that occur less often than this are a solver's residue, and worth nothing."""
+
 _FEW_DIGITS = 1e-3
 """Readings are rounded to this share of the typical distance between neighbours."""
 
@@ -37,14 +40,19 @@ def with_readings(draft: Draft, prior: GridPrior, utility: Utility) -> Draft:
     """Label each output with the number it stands for, in ascending order.
 
     That number is the posterior mean; for absolute errors the posterior median. Outputs with the
-    same number are joined when the utility cannot tell them apart, as it then loses nothing.
+    same number are joined when the utility cannot tell them apart, as it then loses nothing; so
+    are those that hardly ever occur, with the one that reads most alike.
     """
     masses, points = prior.floats(), prior.points
     numeric = utility.name in ("mean", "squared", "absolute")
     read = posterior_medians if utility.name == "absolute" else posterior_means
-    numbers = read(draft.matrix, masses, points)
+    matrix = draft.matrix
+    numbers = read(matrix, masses, points)
+    if numeric:
+        matrix = _without_rare(matrix, masses @ matrix, numbers)
+        numbers = read(matrix, masses, points)
     order = np.argsort(numbers, kind="stable")
-    matrix, numbers = draft.matrix[:, order], numbers[order]
+    matrix, numbers = matrix[:, order], numbers[order]
     step = _FEW_DIGITS * float(np.ptp(points))
     labels, coordinates = number_labels(numbers.tolist(), step)
     starts = np.flatnonzero(np.concatenate([[True], np.diff(labels) > 0]))
@@ -60,3 +68,14 @@ def with_readings(draft: Draft, prior: GridPrior, utility: Utility) -> Draft:
             if labels[place] == labels[place - 1]:
                 names[place] = f"{labels[place]!r} ({place})"
     return replace(draft, outputs=Alphabet.of(names, coordinates), matrix=matrix.copy())
+
+
+def _without_rare(matrix: Floats, totals: Floats, numbers: Floats) -> Floats:
+    """Join outputs that hardly ever occur with those that read most alike."""
+    common = np.flatnonzero(totals >= _RARE)
+    if len(common) in (0, len(totals)):
+        return matrix
+    nearest = np.abs(numbers[:, None] - numbers[common]).argmin(axis=1)
+    joined = np.zeros((len(matrix), len(common)))
+    np.add.at(joined.T, nearest, matrix.T)
+    return joined

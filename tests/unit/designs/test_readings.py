@@ -75,3 +75,14 @@ def test_a_constant_mechanism_says_the_mean() -> None:
         assert made.accuracy().squared == pytest.approx(
             np.clip([1, 2, 2, 3, 5, 8, 13, 21], 0, 25).var(), rel=1e-3
         )
+
+
+def test_a_residue_is_joined_with_the_output_that_reads_most_alike() -> None:
+    prior = line.uniform(0, 1).grid(4)
+    rows = np.array([[0.7, 0.3], [0.6, 0.4], [0.4, 0.6], [0.3, 0.7]])
+    residue = 1e-8 * np.array([1.0, 2.0, 3.0, 4.0])
+    matrix = np.column_stack([rows[:, 0], residue, rows[:, 1] - residue])
+    draft = Draft.of(prior.inputs, ["low", "rare", "high"], matrix)
+    found = with_readings(draft, prior, make_utility("mean", prior.inputs))
+    assert np.allclose(found.matrix, rows, rtol=0, atol=1e-15)
+    assert len(with_readings(draft, prior, make_utility("histogram", prior.inputs)).outputs) == 3
