@@ -78,7 +78,7 @@ def test_a_constant_mechanism_says_the_mean() -> None:
 
 
 def test_a_residue_is_joined_with_the_output_that_reads_most_alike() -> None:
-    prior = line.uniform(0, 1).grid(4)
+    prior = ll.line.uniform(0, 1).grid(4)
     rows = np.array([[0.7, 0.3], [0.6, 0.4], [0.4, 0.6], [0.3, 0.7]])
     residue = 1e-8 * np.array([1.0, 2.0, 3.0, 4.0])
     matrix = np.column_stack([rows[:, 0], residue, rows[:, 1] - residue])
