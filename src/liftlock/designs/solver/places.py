@@ -131,6 +131,7 @@ class Search:
         self.reference = max(float(self.loss.read(masses[None, :])[1][0]), 0.0)
         self.bound, self.rounds, self.seen = 0.0, 0, 1
         self.reach = _REACH
+        self.fine, self.gain = clock.gap, 1.0
         self.stopped = False
         self.prices: Floats | None = None
         self.best = (masses[None, :].copy(), np.ones(1), self.reference)
@@ -151,7 +152,12 @@ class Search:
             self._truth()
             return
         count = int(min(max(_FEWEST, _EACH / self.crowd), len(self.masses) + _FEWEST))
-        places = self.loss.read(windows(self.loss.box, count))[0]
+        crowds = windows(self.loss.box, count)
+        places, costs = self.loss.read(crowds)
+        # A small budget gains little: what counts as near must be little of that.
+        gain = max(self.reference - float(costs.mean()), float(places.var()), 0.0)
+        self.gain = gain / self.reference
+        self.fine = min(self.clock.gap, _LITTLE * self.gain)
         if len(self.masses) > _MANY:
             places = np.concatenate([places, self._joined()])
         self._run(self._apart(places))
@@ -213,7 +219,7 @@ class Search:
             self.stopped = self.gap > self.clock.gap and (
                 late or self.clock.left <= 0 or stuck >= _STUCK or self.rounds >= _ROUNDS
             )
-            below = -0.02 * self.clock.gap * self.reference
+            below = -0.02 * self.fine * self.reference
             # Dips are never dropped: without the old ones the prices would go in circles.
             found = np.concatenate([found, self.loss.dips(curve, prices, places, below)])
             places = self._apart(np.concatenate([base, outputs, found]))
@@ -223,7 +229,7 @@ class Search:
         losses = self.loss.table(places)
         costs = (1.0 - self.lower) * losses + self.lower * (losses @ self.masses)[:, None]
         cover = self._cover = self._start(places, costs)
-        goal = self.reference * max(_SOLVED * self.clock.gap, _ROUGH * min(self.gap, 1e-2))
+        goal = self.reference * max(_SOLVED * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain))
         most = np.inf if self.clock.seconds is None else _PROVING * self.clock.seconds
         while cover.slack > goal and self.clock.elapsed < most and cover.step():
             self._tell()
@@ -237,13 +243,16 @@ class Search:
 
     def _start(self, places: Floats, costs: Floats) -> Cover:
         """Let outputs speak of their neighbourhood, as wide as it has to be."""
-        ends = np.cumsum(self.masses)
-        where = np.interp(places, self.loss.points, ends - self.masses / 2.0)
-        borders = np.concatenate([[0.0], (where[1:] + where[:-1]) / 2.0, [1.0]])
-        sizes = np.maximum(np.diff(borders), 0.05 / len(places))
+        # A symbol that is heavier than a crowd is as far across as a crowd.
+        widths = np.minimum(self.masses, self.crowd)
+        ends = np.cumsum(widths)
+        whole = float(ends[-1])
+        where = np.interp(places, self.loss.points, ends - widths / 2.0)
+        borders = np.concatenate([[0.0], (where[1:] + where[:-1]) / 2.0, [whole]])
+        sizes = np.maximum(np.diff(borders), 0.05 * whole / len(places))
         reach = self.reach * self.crowd
-        while reach < 1.0:
-            begin = np.clip(where - reach / 2.0, 0.0, 1.0 - reach)
+        while reach < whole:
+            begin = np.clip(where - reach / 2.0, 0.0, whole - reach)
             first = np.searchsorted(ends, begin, side="right")
             last = np.searchsorted(ends, begin + reach * (1.0 - 1e-12), side="left") + 1
             last = np.minimum(last, len(ends))
@@ -275,16 +284,18 @@ class Search:
     @property
     def _near(self) -> float:
         """How near squared losses cannot tell places apart, at the gap that is asked for."""
-        return 0.5 * float(np.sqrt(0.4 * self.clock.gap * self.reference))
+        return 0.5 * float(np.sqrt(0.4 * self.fine * self.reference))
 
     def _apart(self, places: Floats) -> Floats:
         """Drop places that are (nearly) the same."""
         ordered = np.unique(places)
         if not self.squared:
             return ordered
-        keep = np.concatenate([[True], np.diff(ordered) > self._near])
-        chosen: Floats = ordered[keep]
-        return chosen
+        chosen = [float(ordered[0])]
+        for place in ordered.tolist():
+            if place > chosen[-1] + self._near:
+                chosen.append(place)
+        return np.array(chosen)
 
     def _offer(self, joint: Floats) -> None:
         """Take a mechanism if it is the best so far; rows of P(x, y) are made to sum to P(x)."""
@@ -298,7 +309,7 @@ class Search:
 
     def _prove(self, prices: Floats) -> Curve:
         """Bound the optimum with some prices."""
-        goal = -0.1 * self.clock.gap * self.reference
+        goal = -0.1 * self.fine * self.reference
         curve = self.loss.curve(prices, goal, self.clock)
         worth = float(prices @ self.masses) - _ROUNDING * float(np.abs(prices) @ self.masses)
         if worth + curve.bound > self.bound or self.prices is None:
