@@ -136,25 +136,20 @@ def design_command(
         check_fits(entry, context, guarantee)
     goal = read_utility(utility, loss, context)
     with working("designing") as progress:
-        if entry is None:
-            made = best(context, guarantee, utility=goal, bits=bits, watch=progress, **options)
-        else:
-            if entry.accepts("watch"):
-                options["watch"] = lambda state: progress(progress_text(state))
-            make = design_as_published if as_published else design
-            try:
+        if entry is not None and entry.accepts("watch"):
+            options["watch"] = lambda state: progress(progress_text(state))
+        try:
+            if entry is None:
+                made = best(context, guarantee, utility=goal, bits=bits, watch=progress, **options)
+            else:
+                make = design_as_published if as_published else design
                 made = make(
                     context, guarantee, utility=goal, method=entry.key, bits=bits, **options
                 )
-            except (TypeError, ValueError, AttributeError) as error:
-                if isinstance(error, LiftlockError) or not of_the_method:
-                    raise
-                raise InputError(
-                    f"the method {entry.key} cannot use this option: {error}",
-                    value=list(of_the_method),
-                    remedy=f"it takes {', '.join(own_options(entry)) or 'none'}; "
-                    f"see liftlock designs {entry.key}",
-                ) from None
+        except (TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, LiftlockError) or not of_the_method:
+                raise
+            raise _unusable(entry, of_the_method, error) from None
         if output is not None:
             made.save(output)
             note(f"written to {output}")
@@ -171,6 +166,21 @@ def design_command(
         show(design_report(made, others))
     note.show()
     return 0
+
+
+def _unusable(entry: Design | None, given: Sequence[str], error: Exception) -> InputError:
+    if entry is None:
+        return InputError(
+            f"a method cannot use this option: {error}",
+            value=list(given),
+            remedy="name the --method that it is for",
+        )
+    return InputError(
+        f"the method {entry.key} cannot use this option: {error}",
+        value=list(given),
+        remedy=f"it takes {', '.join(own_options(entry)) or 'none'}; "
+        f"see liftlock designs {entry.key}",
+    )
 
 
 def check_published(entry: Design | None) -> None:

@@ -40,9 +40,13 @@ def designs_command(method: str | None, as_json: bool) -> int:
     return 0
 
 
+_ALWAYS = {"as_published": "make the published formula as it is (it may break the budget)"}
+"""What an option means unless a design says it more exactly."""
+
+
 def option_meanings(entry: Design) -> dict[str, str]:
     """Return the options of a design that a person can give, with what they mean."""
-    said = entry.options or {}
+    said = _ALWAYS | dict(entry.options or {})
     return {name: said.get(name, "") for name in option_names(entry) if name != "watch"}
 
 
