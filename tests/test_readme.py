@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -28,14 +29,21 @@ def example_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_python_example_runs_and_is_short(example_folder: Path) -> None:
-    ((_, code),) = blocks("python")
-    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+def test_the_python_examples_run_and_are_short(example_folder: Path) -> None:
+    (_, first), (_, numbers) = blocks("python")
+    assert len([line for line in first.splitlines() if line.strip()]) <= 10
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=example_folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", first + numbers],
+        cwd=example_folder,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.startswith("CERTIFIED: lip(epsilon=1)")
     assert 'the belief in "flu" can rise from 10 %' in done.stdout
+    released = json.loads(done.stdout.splitlines()[-1])
+    assert len(released) == 2
+    assert all(0 < number < 300_000 for number in released)
     assert (example_folder / "mechanism.json").is_file()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +12,7 @@ import numpy as np
 from rich.rule import Rule
 from rich.text import Text
 
+from liftlock import line
 from liftlock.cli.console import make_console, show
 from liftlock.cli.options import FILE
 from liftlock.comparison import yardsticks
@@ -26,6 +27,7 @@ from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.report.design import design_report
 from liftlock.report.heatmap import draw_lifts
+from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.text import audit_report
 
@@ -36,10 +38,22 @@ TRUE_LEAKAGE = "2"
 """A guarantee that the published response does keep, so that it can be sampled at all."""
 
 _MARKER = "about.txt"
-_FILES = ("prior.csv", "published.csv", "mechanism.json", "reports.csv", "pairs.csv", "lifts.png")
+_FILES = (
+    "prior.csv",
+    "published.csv",
+    "mechanism.json",
+    "reports.csv",
+    "pairs.csv",
+    "lifts.png",
+    "salaries.csv",
+    "salaries.json",
+    "salaries.png",
+)
+PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
+"""The salaries that are made, and how they are cut."""
 
 
-@click.command("demo", short_help="Audit, design, release and check a health survey.")
+@click.command("demo", short_help="Audit, design, release and check a survey, and salaries.")
 @click.option(
     "--folder",
     type=FILE,
@@ -48,7 +62,7 @@ _FILES = ("prior.csv", "published.csv", "mechanism.json", "reports.csv", "pairs.
     help="Where the example files go.",
 )
 def demo_command(folder: Path) -> int:
-    """Audit, design, release and check a health survey, on data made here."""
+    """Audit, design, release and check a health survey and salaries, on data made here."""
     _prepare(folder)
     prior = Prior.from_counts(SURVEY)
     prior_file, published_file = folder / "prior.csv", folder / "published.csv"
@@ -87,13 +101,10 @@ def demo_command(folder: Path) -> int:
     _release(Mechanism.load(mechanism_file), truth, folder / "reports.csv")
 
     _heading("5. The lifts of the published response as a picture")
-    picture = folder / "lifts.png"
-    try:
-        check_picture(picture)
-        draw_lifts(result, picture)
-        show(f"written to {picture}")
-    except InputError as problem:
-        show(str(problem))
+    _draw(folder / "lifts.png", lambda picture: draw_lifts(result, picture))
+
+    salaries_file = folder / "salaries.csv"
+    _numbers(salaries_file)
 
     pairs_file = folder / "pairs.csv"
     recorded = lock(published, LIP(TRUE_LEAKAGE), prior).simulate(truth, seed=1)
@@ -103,10 +114,50 @@ def demo_command(folder: Path) -> int:
         f"liftlock compare --prior {prior_file} --utility {UTILITY}\n"
         f"liftlock audit {mechanism_file} --alpha 2 --at-epsilon 0.5\n"
         f"liftlock probe {pairs_file} --prior {prior_file} --claim lip={EPSILON}\n"
-        f"liftlock relations lip={EPSILON} --prior {prior_file}",
+        f"liftlock relations lip={EPSILON} --prior {prior_file}\n"
+        f"liftlock compare --prior {salaries_file} --column salary --domain {_domain()} --grid 32",
         wrap=False,
     )
     return 0
+
+
+def _numbers(salaries_file: Path) -> None:
+    """Make salaries, and release them as numbers."""
+    generator = np.random.default_rng(1)
+    salaries = np.round(generator.lognormal(10.8, 0.5, PEOPLE), -1)
+    _write_rows(salaries_file, ["salary"], [[int(salary)] for salary in salaries])
+    _heading(f"6. {PEOPLE:,} salaries, each released as a number")
+    made_file, picture = salaries_file.with_suffix(".json"), salaries_file.with_suffix(".png")
+    show(
+        f"liftlock design --prior {salaries_file} --column salary --domain {_domain()} "
+        f"--grid {CELLS} --epsilon {EPSILON} -o {made_file} --plot {picture}",
+        wrap=False,
+    )
+    show("")
+    made = design(line.from_data(salaries, domain=DOMAIN), LIP(EPSILON), cells=CELLS)
+    made.save(made_file)
+    show(design_report(made, yardsticks(made, "mean")))
+    released = made.release(salaries)
+    show("")
+    show(
+        f"mean salary: true {salaries.mean():,.0f}, of the released numbers "
+        f"{np.mean(released):,.0f}"
+    )
+    _draw(picture, lambda path: draw_numbers(made, path))
+
+
+def _domain() -> str:
+    return ":".join(str(end) for end in DOMAIN)
+
+
+def _draw(picture: Path, draw: Callable[[Path], None]) -> None:
+    """Draw a picture, or say what is missing for it."""
+    try:
+        check_picture(picture)
+        draw(picture)
+        show(Text(f"picture written to {picture}", style="dim"))
+    except InputError as problem:
+        show(str(problem))
 
 
 def _prepare(folder: Path) -> None:
