@@ -25,6 +25,7 @@ _ERROR, _BIAS, _NOTHING, _DENSITY = "#1b4f8a", "#b3500a", "#555555", "#8fa7c4"
 _COLOURED = 0.995
 _MARGIN = 0.04
 _SHOWN = 1e-3
+_BINS = 80
 _MARKED = 40
 """Up to so many released numbers have a mark each, at the right of the heat map."""
 
@@ -53,7 +54,8 @@ def draw_numbers(made: Mechanism, path: Path) -> None:
         for axis in (heat.yaxis, error.yaxis, density.xaxis):
             axis.set_major_formatter(plain_number)
         figure.suptitle(
-            f"{made.notion}, made by {_method(made)}\n{prior.grid.describe()}", fontsize=10
+            f"{made.notion}, made by {_method(made)}\n{prior.grid.describe().partition(' (')[0]}",
+            fontsize=10,
         )
         figure.align_ylabels([heat, error, density])
 
@@ -183,14 +185,18 @@ def _errors(axes: Axes, scene: _Scene) -> None:
 
 
 def _density(axes: Axes, scene: _Scene, prior: GridPrior) -> None:
-    heights = scene.masses / np.diff(scene.edges)
+    masses = scene.masses.copy()
     # The ends of the domain hold what was clamped: mass, but no density.
-    heights[0] -= min(prior.grid.below, scene.masses[0]) / (scene.edges[1] - scene.edges[0])
-    heights[-1] -= min(prior.grid.above, scene.masses[-1]) / (scene.edges[-1] - scene.edges[-2])
-    axes.stairs(np.clip(heights, 0.0, None), scene.edges, fill=True, color=_DENSITY)
+    masses[0] -= min(prior.grid.below, masses[0])
+    masses[-1] -= min(prior.grid.above, masses[-1])
+    # A cell of one value that many share is as narrow as can be; bins of one width can be read.
+    bins = np.linspace(*scene.window, _BINS + 1)
+    rising = np.concatenate([[0.0], np.cumsum(masses)])
+    heights = np.diff(np.interp(bins, scene.edges, rising))
+    axes.stairs(heights, bins, fill=True, color=_DENSITY)
     axes.set_ylabel("prior")
     axes.set_yticks([])
-    axes.set_ylim(0.0, 1.15 * float(np.quantile(heights, 0.98)) or 1.0)
+    axes.set_ylim(0.0, 1.1 * float(heights.max()) or 1.0)
     clamped = prior.grid.clamped()
     if clamped:
         axes.set_title(clamped, fontsize=8, color="#444444", pad=3)
