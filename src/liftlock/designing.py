@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from liftlock.alphabet import Label
+from liftlock.channel import Table
 from liftlock.context import Context, Joint, PriorSet
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft, FormDraft, Optimality
@@ -138,7 +139,7 @@ def best(
 
     Options go to those methods that take them. A remark says how the others did. A mechanism that
     keeps epsilon outright keeps it with any delta, so where a delta is allowed the optimum without
-    one is tried as well.
+    one is tried as well. `outage`, which gives the value itself away now and then, has to be named.
 
     >>> from liftlock.notions.approximate_lip import ApproximateLIP
     >>> from liftlock.prior import Prior
@@ -153,6 +154,7 @@ def best(
         entry
         for entry in DESIGNS.values()
         if entry.keeps
+        and not entry.on_request
         and kind in entry.contexts
         and (notion.name in entry.notions or (pure is not None and entry.key == "optimal"))
     ]
@@ -460,6 +462,8 @@ class _Order:
             if self.whole is not self.context:
                 said = f"they never occur, and would be answered like {like}"
             remarks.append(f"{said}: {shown}")
+        if isinstance(self.notion, ApproximateLIP) and isinstance(locked, Locked):
+            remarks.append(_outright(locked.channel, self.whole))
         if isinstance(self.context, GridPrior):
             remarks += _resolution(self.context)
         if isinstance(self.context, PriorSet):
@@ -503,6 +507,14 @@ class _Order:
             nothing=value_of_nothing(goal, masses),
             truth=value_of_truth(goal, masses),
         )
+
+
+def _outright(channel: Table, context: Context) -> str:
+    """Say what leaks where delta lets the budget be broken."""
+    found = extremes(channel, context)
+    sides = [side(found).value for side in (lower_reading, upper_reading)]
+    lower, upper = ("infinite" if side.is_infinite else f"{float(side):.4g}" for side in sides)
+    return f"where delta lets it, it leaks eps_lower {lower} and eps_upper {upper}"
 
 
 def _resolution(prior: GridPrior) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -297,3 +298,24 @@ def test_a_mechanism_that_needs_no_delta(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_nothing_fits() -> None:
     with pytest.raises(ll.NotDefined, match="designing"):
         best(RARE, ll.notions.registry.make_notion("breach", {"rho1": "0.1", "rho2": "0.5"}))
+
+
+def test_the_best_does_not_give_values_away_unless_asked_to() -> None:
+    """Outage would win by a share delta, and reveal a share delta of the people."""
+    asked = ll.ApproximateLIP("1", "0.05")
+    found = best(WAGES, asked, cells=5)
+    named = design(WAGES, asked, method="outage", cells=5)
+    assert found.origin is not None
+    assert named.origin is not None
+    assert found.origin.method != "outage"
+    assert named.origin.objective < found.origin.objective
+
+
+def test_what_leaks_where_delta_lets_it_is_said() -> None:
+    prior = WAGES.grid(5)
+    made = design(prior, ll.ApproximateLIP("1", "0.05"), method="outage")
+    assert made.origin is not None
+    # Somebody else's own output is one that x never gives, and it proves that somebody.
+    low = min(prior.fractions)
+    said = f"where delta lets it, it leaks eps_lower infinite and eps_upper {-math.log(low):.4g}"
+    assert said in made.origin.remarks

@@ -200,6 +200,7 @@ DESIGN = Design(
     contexts=("prior",),
     uses_utility=True,
     face_value=True,
+    on_request=True,
     options={
         "gap": "the relative gap to prove before stopping (1e-6)",
         "seconds": "stop after so many seconds with the best mechanism so far",

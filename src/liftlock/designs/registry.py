@@ -44,6 +44,8 @@ class Design:
     """Whether it treats every input alike, also those that the prior calls impossible (LDP)."""
     face_value: bool = False
     """Whether its outputs on a grid are numbers to be taken as they are, as added noise gives."""
+    on_request: bool = False
+    """Whether it is made only when it is named: what it does should be somebody's decision."""
     options: Mapping[str, str] | None = None
     """Options of its own: name and meaning."""
 
