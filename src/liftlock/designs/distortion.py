@@ -78,7 +78,10 @@ def least(
     problem: Problem, loss: Floats, names: Alphabet, *, seconds: float | None = None
 ) -> Least:
     """Find the best channel for any loss matrix, rows inputs, columns reproductions."""
-    builder = Builder(problem, loss)
+    # Losses of any size are brought to about 1; a power of two rounds nothing.
+    size = float(np.abs(loss).max(initial=0.0))
+    unit = 2.0 ** round(np.log2(size)) if size > 0 else 1.0
+    builder = Builder(problem, np.asarray(loss) / unit)
     optimum, channel, prices = builder.solve(seconds)
     if not optimum.solved:
         # Out of time: the best constant answer, with whatever the prices prove.
@@ -91,8 +94,8 @@ def least(
     )
     cost = float(((problem.masses[:, None] * matrix) * loss[:, used]).sum())
     reference = float((problem.masses @ loss).min())
-    bound = min(optimum.bound, cost)
-    return Least(matrix, loss[:, used], tuple(used), outputs, cost, bound, reference, prices)
+    bound = min(unit * optimum.bound, cost)
+    return Least(matrix, loss[:, used], tuple(used), outputs, cost, bound, reference, unit * prices)
 
 
 def _cleaned(channel: Floats) -> tuple[Floats, list[int]]:

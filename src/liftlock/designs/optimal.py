@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
@@ -113,11 +114,36 @@ def optimal(
         direct = _many_symbols(problem, goal, clock)
         if direct is not None:
             return draft_of(problem, goal, direct, DESIGN.key)
-    oracle = _oracle(problem, goal, how, clock)
+    scaled, unit = _scaled(goal)
+    oracle = _oracle(problem, scaled, how, clock)
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
     first = _merged(problem) if problem.given is not None else None
-    solution = generate(problem.masses, goal, oracle, clock, floor=floor, first=first)
+    if watch is not None:
+        tell = watch
+        clock.watch = lambda step: tell(
+            replace(step, cost=unit * step.cost, bound=unit * step.bound)
+        )
+    found = generate(problem.masses, scaled, oracle, clock, floor=floor, first=first)
+    solution = replace(
+        found, cost=unit * found.cost, bound=unit * found.bound, reference=unit * found.reference
+    )
     return draft_of(problem, goal, solution, DESIGN.key)
+
+
+def _scaled(goal: Utility) -> tuple[Utility, float]:
+    """Bring numbers to a range of about 1, or linear programmes lose their digits.
+
+    Returns the utility, and what its costs are to be multiplied by: a power of two, so that
+    nothing is rounded.
+    """
+    if not isinstance(goal, Mean):
+        return goal, 1.0
+    points = np.array(goal.points)
+    size = float(np.ptp(points))
+    if not size > 0:
+        return goal, 1.0
+    unit = 2.0 ** round(np.log2(size))
+    return Mean(tuple((points / unit).tolist())), unit**2
 
 
 def _merged(problem: Problem) -> Floats:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs.optimal import optimal
+from liftlock.designs.optimal import How, optimal
 from liftlock.designs.problem import Problem
+from liftlock.designs.solver.oracle import Progress
 from liftlock.errors import InputError
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.notion import Notion
@@ -161,3 +162,38 @@ def test_very_many_secrets_do_not_exhaust_the_memory() -> None:
     )
     draft = optimal(joint, ll.LIP("0.3"), how="generation", seconds=3.0)
     assert ll.lock(draft, ll.LIP("0.3"), joint).certificate.holds
+
+
+@pytest.mark.parametrize("how", ["auto", "generation"])
+@pytest.mark.parametrize("scale", [1, 10**5, 10**7])
+def test_numbers_of_any_size_are_solved(how: How, scale: int) -> None:
+    """Numbers of the size of salaries once ended the search with a gap of a half."""
+    counts = np.random.default_rng(2).integers(1, 100, 40)
+    prior = ll.Prior.from_counts({x * scale: int(count) for x, count in enumerate(counts)})
+    steps: list[Progress] = []
+    goal = make_utility("mean", prior.inputs)
+    found = optimal(prior, ll.LIP("1"), utility=goal, how=how, watch=steps.append).optimality
+    assert found is not None
+    assert found.gap <= 1.1e-6
+    assert found.reference == pytest.approx(float(goal.costs(prior.floats()[None, :])[0]))
+    assert steps[-1].bound <= found.reference
+    assert steps[-1].cost >= 0.1 * found.reference
+
+
+def test_distances_of_many_numbers_name_their_medians() -> None:
+    generator = np.random.default_rng(4)
+    points = generator.permutation(60) * 1000
+    counts = generator.integers(1, 50, 60)
+    prior = ll.Prior.from_counts({int(t): int(c) for t, c in zip(points, counts, strict=True)})
+    goal = make_utility("absolute", prior.inputs)
+    draft = optimal(prior, ll.LIP("1"), utility=goal)
+    exact = optimal(prior, ll.LIP("1"), utility=goal, how="generation")
+    assert draft.optimality is not None
+    assert exact.optimality is not None
+    assert draft.optimality.cost == pytest.approx(exact.optimality.cost, rel=3e-6)
+    assert draft.optimality.bound <= exact.optimality.cost
+    joint = draft.matrix * prior.floats()[:, None]
+    for column, label in zip(joint.T, draft.outputs.labels, strict=True):
+        median = float(str(label))
+        below, above = column[points < median].sum(), column[points > median].sum()
+        assert max(below, above) <= 0.5 * column.sum() * (1 + 1e-9)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.designs.solver.box import Box
 from liftlock.designs.solver.oracle import Clock
@@ -34,6 +35,9 @@ _DOWNHILL = 3
 
 _SMALL = 0.02
 """Dips that are shallower than this share of the deepest are left for later."""
+
+_MANY, _SORTED = 1000, 8
+"""Of more numbers than this only every eighth is sorted for, unless it matters."""
 
 _FIRST = 96
 """Places at which a curve of numbers is looked at first."""
@@ -82,12 +86,32 @@ def least(box: Box, slopes: Floats) -> Floats:
     >>> least(box, np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
     [0.5, 0.125]
     """
+    return filled(box, slopes)[0]
+
+
+def filled(box: Box, slopes: Floats) -> tuple[Floats, Floats]:
+    """Return the least slopes . v for each row, and the slope at which the mass is used up."""
     order = np.argsort(slopes, axis=1)
     widths = box.width[order]
-    taken = np.clip(box.free - (np.cumsum(widths, axis=1) - widths), 0.0, widths)
-    raised = (np.take_along_axis(slopes, order, axis=1) * taken).sum(axis=1)
-    values: Floats = slopes @ box.low + raised
-    return values
+    left = box.free - (np.cumsum(widths, axis=1) - widths)
+    ascending = np.take_along_axis(slopes, order, axis=1)
+    values: Floats = slopes @ box.low + (ascending * np.clip(left, 0.0, widths)).sum(axis=1)
+    last = np.maximum((left > 0).sum(axis=1) - 1, 0)
+    return values, ascending[np.arange(len(last)), last]
+
+
+def at_least(box: Box, slopes: Floats, levels: Floats) -> Floats:
+    """Return a lower bound of the least slopes . v for each row, from any level, without sorting.
+
+    With v = low + u, 0 <= u <= width and sum u = free, for every level t
+
+        slopes . u >= t free - sum_x width_x max(t - slopes_x, 0),
+
+    with equality when the mass is used up at the slope t.
+    """
+    short = np.maximum(levels[:, None] - slopes, 0.0)
+    bounds: Floats = slopes @ box.low + levels * box.free - short @ box.width
+    return bounds
 
 
 def windows(box: Box, count: int) -> Floats:
@@ -224,15 +248,37 @@ class Absolute:
         lowest: Floats = _lowest(curve)
         return lowest[np.isin(lowest, curve.places[deep])]
 
-    def curve(self, prices: Floats, goal: float, clock: Clock) -> Curve:  # noqa: ARG002
-        """Look at the number of every input, which is exact."""
+    def curve(self, prices: Floats, goal: float, clock: Clock) -> Curve:
+        """Look at the number of every input; below the goal it is exact."""
         size = float(np.ptp(self.points) + np.abs(prices).max())
-        step = max(1, _CELLS // len(self.box))
-        parts = []
-        for begin in range(0, len(self.points), step):
-            parts.append(least(self.box, self.table(self.points[begin : begin + step]) - prices))
-            if clock.left <= 0 and begin + step < len(self.points):
-                return Curve(-np.inf, self.points[:0], self.points[:0])
-        values = np.concatenate(parts)
+        count = len(self.points)
+        some = np.unique(np.append(np.arange(0, count, _SORTED if count > _MANY else 1), count - 1))
+        values, levels = self._each(some, prices, None)
+        if len(some) < count:
+            # Between neighbours that were sorted the level hardly changes.
+            every = np.arange(count)
+            between = np.interp(self.points, self.points[some], levels)
+            bounds, _ = self._each(every, prices, between)
+            bounds[some] = values
+            low = np.flatnonzero(bounds < goal)
+            low = low[~np.isin(low, some)]
+            if len(low) and clock.left > 0:
+                bounds[low] = self._each(low, prices, None)[0]
+            values = bounds
         slack = _ROUNDING * size * len(self.box)
         return Curve(float(values.min()) - slack, self.points, values)
+
+    def _each(
+        self, chosen: npt.NDArray[np.intp], prices: Floats, levels: Floats | None
+    ) -> tuple[Floats, Floats]:
+        """Return the curve at some numbers and its levels; lower bounds if levels are given."""
+        step = max(1, _CELLS // len(self.box))
+        parts = []
+        for begin in range(0, len(chosen), step):
+            part = slice(begin, begin + step)
+            slopes = self.table(self.points[chosen[part]]) - prices
+            if levels is None:
+                parts.append(filled(self.box, slopes))
+            else:
+                parts.append((at_least(self.box, slopes, levels[part]), levels[part]))
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])

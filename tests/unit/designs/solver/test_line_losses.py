@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liftlock.designs.solver.box import Box
-from liftlock.designs.solver.line_losses import Absolute, Squared, least, windows
+from liftlock.designs.solver.line_losses import Absolute, Squared, at_least, least, windows
 from liftlock.designs.solver.oracle import Clock
 
 
@@ -87,3 +87,20 @@ def test_windows_are_allowed_and_reach_both_ends() -> None:
     means = found @ points
     ends = box.fill(np.stack([points, -points])) @ points
     assert (means[0], means[-1]) == pytest.approx(tuple(ends), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_very_many_numbers_the_curve_is_bounded_without_sorting(seed: int) -> None:
+    box, points, _ = world(seed, 1200)
+    generator = np.random.default_rng(seed)
+    prices = 0.05 + 0.05 * np.sin(9 * points) + 0.02 * generator.standard_normal(1200)
+    goal = -1e-3
+    curve = Absolute(box, points).curve(prices, goal, Clock())
+    true = least(box, np.abs(points[:, None] - points) - prices)
+    assert (curve.values <= true + 1e-12).all()
+    low = curve.values < goal
+    assert curve.values[low] == pytest.approx(true[low], abs=1e-12)
+    assert curve.bound <= true.min()
+    levels = generator.random(1200)
+    slopes = np.abs(points[:, None] - points) - prices
+    assert (at_least(box, slopes, levels) <= true + 1e-12).all()
