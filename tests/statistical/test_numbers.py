@@ -48,7 +48,7 @@ def inside(prior: GridPrior, cells: npt.NDArray[Any]) -> npt.NDArray[np.float64]
     """Return numbers somewhere inside the cells; at the ends also beyond the domain."""
     edges = np.array(prior.grid.edges)
     share = np.random.default_rng(1).random(len(cells))
-    numbers = edges[cells] + share * np.diff(edges)[cells] * 0.999999
+    numbers: npt.NDArray[np.float64] = edges[cells] + share * np.diff(edges)[cells] * 0.999999
     numbers[(cells == 0) & (share < 0.2)] = -5.0
     numbers[(cells == len(prior.grid) - 1) & (share < 0.2)] = 1e9
     return numbers

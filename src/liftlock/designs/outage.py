@@ -62,7 +62,7 @@ def outage(
     Every cost is then d times that of the truth plus 1 - d times that of the pure part: the gain is
     a share d of what is left to gain, which is how little an honest delta is worth.
 
-    Source: derived for liftlock; 000 Def 5, Cor 9; 003 Def 4.
+    Source: math the truth with probability delta; 000 Def 5, Cor 9; 003 Def 4.
 
     >>> rare = Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
     >>> outage(rare, ApproximateLIP("1", "0.09")).matrix[:, -3:].diagonal().round(6).tolist()

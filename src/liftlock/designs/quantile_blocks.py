@@ -37,7 +37,7 @@ def quantile_blocks(context: Context, notion: Notion, *, utility: Utility | None
     Where not even two equal blocks fit (U + L < 2) the line is cut in two unequal ones, at the
     place that explains most of the variance.
 
-    Source: derived for liftlock; it is k-ary randomised response on blocks of the prior.
+    Source: math k-ary response on blocks of equal mass.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.prior import Prior

@@ -32,7 +32,7 @@ def measure(channel: Channel, context: Context) -> Reading:
 
     A channel that never changes any belief points at nobody; its crowd is everybody, mass 1.
 
-    Source: not in the papers.
+    Source: math the crowd an output points at.
 
     >>> from liftlock.prior import Prior
     >>> reading = measure(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3}))
@@ -68,7 +68,7 @@ def of_table(table: LiftTable) -> Reading:
 def limit(*, lower: object, upper: object) -> Enclosure:
     """Enclose p* = (1 - e^-lower) / (e^upper - e^-lower) for lift budgets.
 
-    Source: not in the papers.
+    Source: math the crowd an output points at.
 
     >>> float(limit(lower="ln 3", upper="ln 3"))
     0.25
@@ -90,7 +90,7 @@ def limit(*, lower: object, upper: object) -> Enclosure:
 class CrowdMass:
     """The guarantee that no output points at a crowd smaller than a share of the population.
 
-    Source: not in the papers.
+    Source: math the crowd an output points at.
     """
 
     at_least: Fraction
