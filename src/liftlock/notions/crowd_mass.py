@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.integers import sum_of
 from liftlock.exact.numbers import exact_probability
 from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
@@ -50,14 +51,12 @@ def of_table(table: LiftTable) -> Reading:
     sure = floats > 1 + margin
     unsure = (floats >= 1 - margin) & ~sure
     for y, label in enumerate(table.outputs.labels):
-        raised = [
-            s
-            for s in range(len(table.secrets))
-            if sure[s, y] or (unsure[s, y] and table.lift_at(s, y) > 1)
-        ]
+        raised = np.flatnonzero(sure[:, y]).tolist()
+        raised += [s for s in np.flatnonzero(unsure[:, y]).tolist() if table.lift_at(s, y) > 1]
         if not raised:
             continue
-        mass = sum_of(table.secret_masses[s] for s in raised)
+        raised.sort()
+        mass = Fraction(sum(table.counts[s] for s in raised), table.count_total)
         if mass < best:
             best = mass
             names = tuple(table.secrets.labels[s] for s in raised)
