@@ -8,7 +8,7 @@ import click
 
 from liftlock.cli.console import show, show_json
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import Design, find_design, option_names
+from liftlock.designs.registry import Design, find_design, option_meanings
 from liftlock.report.design import design_page, designs_table
 
 
@@ -38,16 +38,6 @@ def designs_command(method: str | None, as_json: bool) -> int:
     if not all(entry.keeps for entry in DESIGNS.values()):
         show("* a published formula that may break its budget: made only with --as-published")
     return 0
-
-
-_ALWAYS = {"as_published": "make the published formula as it is (it may break the budget)"}
-"""What an option means unless a design says it more exactly."""
-
-
-def option_meanings(entry: Design) -> dict[str, str]:
-    """Return the options of a design that a person can give, with what they mean."""
-    said = _ALWAYS | dict(entry.options or {})
-    return {name: said.get(name, "") for name in option_names(entry) if name != "watch"}
 
 
 def entry_data(entry: Design) -> dict[str, Any]:

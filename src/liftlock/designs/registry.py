@@ -64,6 +64,16 @@ def option_names(design: Design) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(design.options or {}), *keywords]))
 
 
+_ALWAYS = {"as_published": "make the published formula as it is (it may break the budget)"}
+"""What an option means unless a design says it more exactly."""
+
+
+def option_meanings(design: Design) -> dict[str, str]:
+    """Return the options of a design that a person can give, with what they mean."""
+    said = _ALWAYS | dict(design.options or {})
+    return {name: said.get(name, "") for name in option_names(design) if name != "watch"}
+
+
 def kind_of(context: Context) -> Kind:
     """Name the kind of a context."""
     kinds: tuple[tuple[type, Kind], ...] = (

@@ -14,6 +14,7 @@ from liftlock.designs.registry import (
     check_options,
     find_design,
     kind_of,
+    option_meanings,
     option_names,
 )
 from liftlock.errors import InputError, NotDefined
@@ -87,6 +88,7 @@ def test_kinds() -> None:
 @pytest.mark.parametrize("key", DESIGNS)
 def test_every_option_has_a_meaning(key: str) -> None:
     entry = DESIGNS[key]
-    said = entry.options or {}
-    for name in option_names(entry):
-        assert name == "watch" or said.get(name), f"{key} does not say what {name} means"
+    said = option_meanings(entry)
+    assert set(option_names(entry)) - {"watch"} == set(said)
+    for name, meaning in said.items():
+        assert meaning, f"{key} does not say what {name} means"
