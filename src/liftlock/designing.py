@@ -97,6 +97,7 @@ def design(
     (True, 0.4432)
     """
     context = cut(context, cells, spacing)
+    _check_notion(notion)
     method = usual_method(notion) if method is None else method
     if method is None:
         return best(context, notion, utility=utility, bits=bits, **options)
@@ -148,6 +149,7 @@ def best(
     'lip_ediv(epsilon=1, delta=0.05)'
     """
     context = cut(context, cells, spacing)
+    _check_notion(notion)
     kind = kind_of(context)
     pure = without_delta(notion)
     entries = [
@@ -238,6 +240,12 @@ def cut(
         return context.grid(
             DEFAULT_CELLS if cells is None else cells, "mass" if spacing is None else spacing
         )
+    if not hasattr(context, "describe"):
+        raise InputError(
+            "not a prior, a joint, or a set of priors",
+            value=type(context).__name__,
+            remedy="make one, such as Prior.from_counts(...), line.from_data(...), line.from_scipy",
+        )
     if cells is not None or spacing is not None:
         raise InputError(
             "only a prior on the line is cut into cells",
@@ -245,6 +253,14 @@ def cut(
             remedy="leave out cells and spacing",
         )
     return context
+
+
+def _check_notion(notion: Notion) -> None:
+    """Refuse a bare budget, which does not say what it bounds."""
+    if not hasattr(notion, "certify"):
+        raise InputError(
+            "not a notion of privacy", value=notion, remedy='give one such as LIP("1")'
+        )
 
 
 def usual_goal(context: Context) -> str:
@@ -285,6 +301,7 @@ def design_as_published(
     'alip(lower=0.2118577304, upper=1.0000000001)'
     """
     context = cut(context, cells, spacing)
+    _check_notion(notion)
     if find_design(method, DESIGNS).accepts("as_published"):
         options = {"as_published": True} | options
     order = _Order.of(context, notion, utility, method, options)
@@ -521,7 +538,9 @@ def _resolution(prior: GridPrior) -> list[str]:
     """Say how finely the line was cut, what that costs, and what lies outside."""
     said = [prior.grid.describe()]
     masses = prior.floats()
-    whole = float(masses @ prior.points**2 - (masses @ prior.points) ** 2) + prior.inner_variance
+    # Squares of numbers far from 0, such as times in seconds, would cancel each other.
+    away = prior.points - masses @ prior.points
+    whole = float(masses @ away**2) + prior.inner_variance
     said.append(
         f"cutting adds {prior.inner_variance:.3g} to the squared error, "
         f"{100 * prior.inner_variance / whole:.2g} % of the variance of X"

@@ -207,8 +207,11 @@ def _formula_remarks(
     if asked:
         beyond = float(axis.masses[normal.distances > reach].sum())
         said.append(
-            f"{100 * beyond:.3g} % of the prior lies beyond that radius: the analytic statement "
-            "does not protect it, the certificate covers every input of the finite channel"
+            "nothing of the prior, as it is cut, lies beyond that radius"
+            if beyond == 0.0
+            else f"{100 * beyond:.3g} % of the prior lies beyond that radius: "
+            "the analytic statement does not protect it, "
+            "the certificate covers every input of the finite channel"
         )
     return said
 

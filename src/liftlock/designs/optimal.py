@@ -36,6 +36,9 @@ from liftlock.utility.utility import Utility, mean_cost, restricted
 _WORTHLESS = 1e-12
 """A mechanism that saves a smaller share of the cost of releasing nothing releases nothing."""
 
+_TOLERABLE = 1e-9
+"""A bound this near to the cost of releasing nothing proves that nothing else is worth a word."""
+
 _ASSIGN = 300_000
 """Beyond so many cells outputs are named greedily."""
 
@@ -45,6 +48,10 @@ _EXACT_BUDGET = (
     "a tiny budget, such as 1e-9, may allow much more"
 )
 _NOTHING_BETTER = "nothing that the budget allows is better than no release: the output is constant"
+_NOTHING_FOUND = (
+    "the search ended before anything better than no release was found: the output is constant; "
+    "ask for a smaller gap, or give it more time"
+)
 
 How = Literal["auto", "generation", "enumeration"]
 
@@ -239,7 +246,8 @@ def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock, how: H
     else:
         found = least_distortion(problem, goal, seconds=clock.seconds)
     if found.cost >= found.reference * (1.0 - _WORTHLESS):
-        return _constant(problem, goal, found.bound, DESIGN.key, _NOTHING_BETTER)
+        remark = _why_constant(found.bound, found.reference)
+        return _constant(problem, goal, found.bound, DESIGN.key, remark)
     kept = joined(problem, goal, found.matrix)
     cost = float((problem.masses[:, None] * kept.matrix * found.loss[:, list(kept.kept)]).sum())
     proof = Optimality(
@@ -305,7 +313,8 @@ def _medians(problem: Problem, goal: Distortion, solution: Solution) -> Least:
 def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -> Draft:
     """Turn a decomposition of the prior into a draft with named outputs."""
     if solution.cost >= solution.reference * (1.0 - _WORTHLESS):
-        return _constant(problem, goal, solution.bound, method, _NOTHING_BETTER)
+        remark = _why_constant(solution.bound, solution.reference)
+        return _constant(problem, goal, solution.bound, method, remark)
     kept = joined(problem, goal, solution.channel(problem.masses))
     cost = mean_cost(goal, kept.matrix, problem.masses)
     outputs, order = named_outputs(problem.inputs, kept.matrix, problem.masses)
@@ -330,6 +339,12 @@ def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -
         optimality=proof,
         remarks=remarks,
     )
+
+
+def _why_constant(bound: float, reference: float) -> str:
+    """Say whether no release is proved to be the best, or only the best that was found."""
+    proved = bound >= reference - _TOLERABLE * abs(reference)
+    return _NOTHING_BETTER if proved else _NOTHING_FOUND
 
 
 def _constant(problem: Problem, goal: Utility, bound: float, method: str, remark: str) -> Draft:

@@ -216,7 +216,8 @@ class Mixture:
 
     def describe(self) -> str:
         """Say which law it is."""
-        return f"a mixture of {len(self.weights)} normal laws"
+        many = len(self.weights)
+        return f"a mixture of {many} normal law{'' if many == 1 else 's'}"
 
     def _standard(self, points: npt.ArrayLike) -> Floats:
         centred = np.asarray(points, dtype=np.float64)[..., None] - np.array(self.means)
@@ -246,7 +247,7 @@ class Sample:
             raise InputError(
                 "all values are the same",
                 value=float(self.values[0]),
-                remedy="there is nothing to protect: release it as it is",
+                remedy="they say nothing of how others are spread: add people, or give a law",
             )
         self.values.setflags(write=False)
 

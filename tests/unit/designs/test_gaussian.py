@@ -316,3 +316,16 @@ def test_priors_without_numbers_or_spread() -> None:
         gaussian(ll.Prior.from_counts({1: 1, 2: 0, 3: 1}), LIP("1"))
     made = design(ll.Prior.from_counts({1: 1, 2: 0, 3: 1}), LIP("1"), method="gaussian")
     assert made.channel.inputs.labels == (1, 3)
+
+
+def test_a_radius_that_leaves_nobody_out_does_not_warn() -> None:
+    wages = LinePrior.of(normal(0, 5), domain=(-60, 60)).grid(16)
+    said = {
+        radius: design(wages, ApproximateLIP("1", "0.1"), method="gaussian", radius=radius)
+        for radius in (5, 50)
+    }
+    remarks = {
+        radius: " ".join(made.origin.remarks) for radius, made in said.items() if made.origin
+    }
+    assert "% of the prior lies beyond that radius" in remarks[5]
+    assert "nothing of the prior, as it is cut, lies beyond that radius" in remarks[50]

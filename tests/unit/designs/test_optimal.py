@@ -197,3 +197,15 @@ def test_distances_of_many_numbers_name_their_medians() -> None:
         median = float(str(label))
         below, above = column[points < median].sum(), column[points > median].sum()
         assert max(below, above) <= 0.5 * column.sum() * (1 + 1e-9)
+
+
+def test_a_search_that_ends_at_once_does_not_claim_that_nothing_is_better() -> None:
+    """With a gap of 2 the constant output is good enough, but it is not the best."""
+    prior = ll.Prior.from_counts({t: 1 + t % 7 for t in range(40)})
+    loose = optimal(prior, ll.LIP("1"), utility=make_utility("mean", prior.inputs), gap=2.0)
+    assert len(loose.outputs) == 1
+    assert loose.remarks[0].startswith("the search ended before anything better")
+    rare = ll.Prior.from_counts({0: 97, 1: 1, 2: 1, 3: 1})
+    best = optimal(rare, ll.LIP("1"), utility=make_utility("absolute", rare.inputs))
+    assert len(best.outputs) == 1
+    assert best.remarks[0].startswith("nothing that the budget allows is better")

@@ -179,3 +179,16 @@ def test_the_package_names_them_all() -> None:
     ]
     for prior in priors:
         assert sum(prior.grid(8).fractions) == 1
+
+
+def test_equal_values_are_not_called_public() -> None:
+    """A value that only one person has shown is still theirs: the remedy is not to release it."""
+    with pytest.raises(InputError) as refusal:
+        Sample.of([7])
+    assert "release" not in str(refusal.value)
+    assert "add people, or give a law" in str(refusal.value)
+
+
+def test_one_component_is_one_law() -> None:
+    assert Mixture.of([(1, 0, 1)]).describe() == "a mixture of 1 normal law"
+    assert PEAKS.describe() == "a mixture of 2 normal laws"
