@@ -121,8 +121,8 @@ class Origin:
 class Accuracy:
     """The error of released numbers taken at face value: mean absolute, and mean squared.
 
-    The absolute error is that of the numbers that cells stand for; the grid adds at most the mean
-    deviation inside a cell.
+    On a grid it is the error for X clamped to the domain. The absolute error is that of the numbers
+    that cells stand for; the grid adds at most the mean deviation inside a cell.
     """
 
     absolute: float

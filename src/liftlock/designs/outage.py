@@ -1,4 +1,4 @@
-"""Outage: what a delta honestly buys. Now and then the value itself, else the best without it."""
+"""Outage: a plain use of a delta. Now and then the value itself, else the best without it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def outage(
         ediv, def5: delta / (1 - P_min),   joint: delta / max P (1 - P),   LDP: delta.
 
     Every cost is then d times that of the truth plus 1 - d times that of the pure part: the gain is
-    a share d of what is left to gain, which is how little an honest delta is worth.
+    a share d of what is left to gain. It is not the best that a delta allows.
 
     Source: math the truth with probability delta; 000 Def 5, Cor 9; 003 Def 4.
 

@@ -42,6 +42,8 @@ _PANELS = np.concatenate([10.0 ** np.arange(-12, -2), np.arange(1, 64) / 64])
 """Shares of the mass at which integrals are split, so that no peak falls between two nodes."""
 _LEAST_INSIDE = 0.5
 _CENTRAL = 0.0005
+_LARGEST = 1e150
+"""Beyond this, or below its inverse, the squares of numbers leave the range of floats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +264,7 @@ class LinePrior:
             ]
         else:
             ends = list(read_domain(domain))
+        _check_range(*ends)
         found = cls(law, *ends)
         inside = 1.0 - found.below - found.above
         if inside < _LEAST_INSIDE:
@@ -293,6 +296,12 @@ class LinePrior:
             edges = self._by_mass(number)
         else:
             edges = np.linspace(self.lower, self.upper, number + 1)
+            if not (np.diff(edges) > 0).all():
+                raise InputError(
+                    f"floats cannot tell the edges of {number} cells apart",
+                    value=f"{self.lower!r} to {self.upper!r}",
+                    remedy="use fewer cells, or subtract what all numbers have in common",
+                )
         counts, means, variances, edges = self._filled(edges, spacing)
         if len(counts) < 2:
             raise InputError(
@@ -420,10 +429,21 @@ def read_domain(domain: Any) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
+def _check_range(lower: float, upper: float) -> None:
+    """Refuse a domain in which squared errors would overflow, or vanish."""
+    if max(abs(lower), abs(upper)) > _LARGEST or upper - lower < 1.0 / _LARGEST:
+        raise InputError(
+            "the numbers are too large, or too near each other, for squared errors",
+            value=f"{lower:g} to {upper:g}",
+            remedy="measure them in another unit",
+        )
+
+
 def _between(values: Floats, lower: float, upper: float, cells: int) -> Floats:
     """Return edges that cut sorted values into parts of nearly the same size.
 
-    An edge is the shortest decimal number between two neighbours, rather than somebody's value.
+    An edge is the shortest decimal number above the lower neighbour and at most the upper one, so
+    it tells as little of either as can be; it may still happen to be the upper one's value.
     """
     clipped = np.clip(values, lower, upper)
     places = np.round(np.arange(1, cells) * len(clipped) / cells).astype(np.intp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import liftlock as ll
 from liftlock.designing import design
@@ -127,3 +128,36 @@ def test_no_delta_is_the_pure_optimum() -> None:
 def test_a_notion_without_a_delta_is_refused(notion: Notion) -> None:
     with pytest.raises(NotDefined, match="delta"):
         outage(PRIOR, notion)
+
+
+def test_a_delta_can_be_put_to_better_use() -> None:
+    """The best channel to some places under (1, 0.05)-LIP is a linear programme."""
+    prior = ll.Prior.uniform(range(6))
+    masses, points, places = prior.floats(), np.arange(6.0), np.linspace(0, 5, 21)
+    rows, columns = len(points), len(places)
+    size = rows * columns
+    each, none = np.eye(size), np.zeros((size, size))
+    output = np.kron(np.ones((rows, 1)), np.kron(masses[None, :], np.eye(columns)))
+    over, no_row = np.kron(np.eye(rows), np.ones((1, columns))), np.zeros((rows, size))
+    found = scipy.optimize.linprog(
+        np.concatenate(
+            [(masses[:, None] * (points[:, None] - places) ** 2).ravel(), none[:2].ravel()]
+        ),
+        A_ub=np.block(
+            [
+                [each - np.e * output, -each, none],
+                [output - np.e * each, none, -each],
+                [no_row, over, no_row],
+                [no_row, no_row, over],
+            ]
+        ),
+        b_ub=np.concatenate([np.zeros(2 * size), np.full(2 * rows, 0.05)]),
+        A_eq=np.hstack([over, no_row, no_row]),
+        b_eq=np.ones(rows),
+    )
+    pure = design(prior, ll.LIP("1"), utility="mean").origin
+    made = design(prior, ApproximateLIP("1", "0.05"), utility="mean", method="outage").origin
+    assert pure is not None
+    assert made is not None
+    assert made.objective < pure.objective
+    assert pure.objective - float(found.fun or np.inf) > 1.5 * (pure.objective - made.objective)

@@ -368,3 +368,27 @@ def test_words() -> None:
     assert cut.grid.clamped() == ("of the prior 25 % above the domain counts as its nearer end")
     assert cut.describe() == "a prior on 4 cells of [0, 300000]"
     assert str(cut).startswith("4 values: 4 cells")
+
+
+@pytest.mark.parametrize("values", [[-1.7e308, 0, 1.7e308], [0, 1e200], [0, 5e-324], [0, 1e-200]])
+def test_numbers_whose_squares_floats_cannot_hold(values: list[float]) -> None:
+    with pytest.raises(InputError, match="too large, or too near each other"):
+        ll.line.from_data(values)
+
+
+def test_edges_that_floats_cannot_tell_apart() -> None:
+    near = ll.line.from_data([1.0, 1.0 + 2.0**-52, 1.0 + 2.0**-50])
+    with pytest.raises(InputError, match="edges of 8 cells apart"):
+        near.grid(8, "width")
+    assert near.grid(2, "width").counts == (2, 1)
+
+
+def test_integer_masses_are_those_of_the_law_to_what_is_documented() -> None:
+    for cells in (7, 512, 4096):
+        for spacing in ("mass", "width"):
+            cut = ll.line.normal(50, 10, domain=(20, 75)).grid(cells, spacing)
+            edges = np.array(cut.grid.edges)
+            edges[0], edges[-1] = -np.inf, np.inf
+            law = scipy.stats.norm(50, 10)
+            true = np.where(edges[1:] > 50, -np.diff(law.sf(edges)), np.diff(law.cdf(edges)))
+            assert np.abs(cut.floats() - true).sum() < 1e-8
