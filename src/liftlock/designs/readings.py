@@ -46,7 +46,8 @@ def with_readings(draft: Draft, prior: GridPrior, utility: Utility) -> Draft:
     masses, points = prior.floats(), prior.points
     numeric = utility.name in ("mean", "squared", "absolute")
     read = posterior_medians if utility.name == "absolute" else posterior_means
-    matrix = draft.matrix
+    # An output that never occurs has no posterior to be read.
+    matrix = draft.matrix[:, masses @ draft.matrix > 0]
     numbers = read(matrix, masses, points)
     if numeric:
         matrix = _without_rare(matrix, masses @ matrix, numbers)
@@ -76,6 +77,8 @@ def _without_rare(matrix: Floats, totals: Floats, numbers: Floats) -> Floats:
     if len(common) in (0, len(totals)):
         return matrix
     nearest = np.abs(numbers[:, None] - numbers[common]).argmin(axis=1)
-    joined = np.zeros((len(matrix), len(common)))
-    np.add.at(joined.T, nearest, matrix.T)
+    # Of several that read the same the first takes all.
+    used, place = np.unique(nearest, return_inverse=True)
+    joined = np.zeros((len(matrix), len(used)))
+    np.add.at(joined.T, place, matrix.T)
     return joined

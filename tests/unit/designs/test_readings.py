@@ -11,6 +11,7 @@ import liftlock as ll
 from liftlock.designs.draft import Draft
 from liftlock.designs.readings import posterior_means, posterior_medians, with_readings
 from liftlock.exact.integers import Floats
+from liftlock.notions.alip import MinLift
 from liftlock.utility.registry import make_utility
 
 CUT = ll.line.from_data([1, 2, 2, 3, 5, 8, 13, 21], domain=(0, 25)).grid(4)
@@ -86,3 +87,27 @@ def test_a_residue_is_joined_with_the_output_that_reads_most_alike() -> None:
     found = with_readings(draft, prior, make_utility("mean", prior.inputs))
     assert np.allclose(found.matrix, rows, rtol=0, atol=1e-15)
     assert len(with_readings(draft, prior, make_utility("histogram", prior.inputs)).outputs) == 3
+
+
+@pytest.mark.parametrize("name", ["mean", "absolute", "histogram"])
+def test_an_output_that_never_occurs_is_not_read(name: str) -> None:
+    matrix = np.array([[0.5, 0.0, 0.5], [0.5, 0.0, 0.5], [0.25, 0.0, 0.75], [0.25, 0.0, 0.75]])
+    draft = Draft.of(CUT.inputs, ["low", "never", "high"], matrix)
+    read = with_readings(draft, CUT, make_utility(name, CUT.inputs))
+    assert read.matrix == pytest.approx(matrix[:, [0, 2]])
+
+
+def test_common_outputs_that_read_the_same_are_joined_where_others_are_rare() -> None:
+    rare = 2.0**-30
+    matrix = np.tile([0.5, 0.5, 0.0], (4, 1))
+    matrix[3] = 0.5 - rare / 2, 0.5 - rare / 2, rare
+    draft = Draft.of(CUT.inputs, ["one", "same", "rare"], matrix)
+    read = with_readings(draft, CUT, make_utility("mean", CUT.inputs))
+    assert read.matrix == pytest.approx(np.ones((4, 1)))
+
+
+def test_a_method_with_many_outputs_that_read_alike_works_on_a_grid() -> None:
+    cut = ll.line.normal(50, 10, domain=(20, 80)).grid(8, "width")
+    made = ll.design(cut, MinLift("1.843"), method="arc", utility="mean")
+    assert made.certificate.holds
+    assert np.isfinite(np.asarray(made.simulate([20.0, 90.0], seed=1))).all()
