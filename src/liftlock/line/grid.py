@@ -110,7 +110,8 @@ class Grid:
             f"{_short(self.widths.min())} to {_short(self.widths.max())} wide"
         )
         if self.joined:
-            text += f" ({self.joined} fewer than asked for, which would be without mass)"
+            why = "equal values share a cell" if self.spacing == "mass" else "the others are empty"
+            text += f" ({self.joined} fewer than {len(self) + self.joined}: {why})"
         return text
 
     def clamped(self) -> str:
@@ -446,22 +447,63 @@ def _between(values: Floats, lower: float, upper: float, cells: int) -> Floats:
     it tells as little of either as can be; it may still happen to be the upper one's value.
     """
     clipped = np.clip(values, lower, upper)
-    places = np.round(np.arange(1, cells) * len(clipped) / cells).astype(np.intp)
-    places = places[(places > 0) & (places < len(clipped))]
-    # Equal values stay together: go to where the run that a place falls into begins. A run that
-    # takes the room of several cells ends in an edge as well, so that it is one cell by itself.
-    first = np.searchsorted(clipped, clipped[places], side="left")
-    after = np.searchsorted(clipped, clipped[places], side="right")
-    begins, fallen = np.unique(first, return_counts=True)
-    alone = np.isin(first, begins[fallen > 1]) | (first == 0)
-    fixed = np.unique(np.concatenate([first[alone], after[alone], [0, len(clipped)]]))
-    near = np.abs(first[:, None] - fixed).min(axis=1) < 0.5 * len(clipped) / cells
-    starts = np.unique(np.concatenate([first[~near], fixed[1:-1]]))
+    starts = _starts(np.unique(clipped, return_counts=True)[1], cells)
     inner = [shortest_between(float(clipped[i - 1]), float(clipped[i])) for i in starts]
     if inner and inner[-1] >= upper:
         # Mass that sits at the upper end keeps a cell of its own, which must have a width.
         inner[-1] = _short_of(float(clipped[starts[-1] - 1]), upper)
     return np.array(inner)
+
+
+def _starts(runs: npt.NDArray[np.int64], cells: int) -> npt.NDArray[np.int64]:
+    """Return where cells begin, the first one left out, for runs of equal values in order.
+
+    Equal values stay together. A value that takes the room of a cell or more is a cell by itself,
+    and what is left is shared out among the other cells.
+    """
+    heavy = np.zeros(len(runs), dtype=bool)
+    while True:
+        left = cells - int(heavy.sum())
+        more = ~heavy & (runs * left >= runs[~heavy].sum()) if left > 1 else heavy & ~heavy
+        if not more.any():
+            break
+        heavy |= more
+    ends = np.cumsum(runs)
+    # A stretch of light values between two heavy ones is cut by itself.
+    stretch = np.cumsum(heavy)
+    sizes = np.zeros(int(stretch[-1]) + 1)
+    np.add.at(sizes, stretch[~heavy], runs[~heavy])
+    parts = _shared(sizes, max(cells - int(heavy.sum()), 0))
+    begins = [ends[heavy] - runs[heavy], ends[heavy]]
+    for which in np.flatnonzero(sizes):
+        members = np.flatnonzero(~heavy & (stretch == which))
+        first = ends[members[0]] - runs[members[0]]
+        wanted = first + np.arange(1, parts[which]) * sizes[which] / max(parts[which], 1)
+        # The beginning of the run that is nearest to where a cut is wanted.
+        possible = ends[members[:-1]]
+        if len(possible) and len(wanted):
+            place = np.clip(np.searchsorted(possible, wanted), 1, len(possible)) - 1
+            after = np.minimum(place + 1, len(possible) - 1)
+            nearer = np.abs(possible[after] - wanted) < np.abs(possible[place] - wanted)
+            begins.append(possible[np.where(nearer, after, place)])
+    found = np.unique(np.concatenate(begins))
+    found = found[(found > 0) & (found < ends[-1])]
+    while len(found) >= cells:
+        # Short stretches between heavy values asked for too many: join the two smallest cells.
+        bounds = np.concatenate([[0], found, [ends[-1]]])
+        found = np.delete(found, np.argmin(bounds[2:] - bounds[:-2]))
+    return found
+
+
+def _shared(sizes: Floats, cells: int) -> npt.NDArray[np.int64]:
+    """Share cells out in proportion to sizes, at least one for each that is not empty."""
+    fair = cells * sizes / max(float(sizes.sum()), 1.0)
+    parts: npt.NDArray[np.int64] = np.maximum(np.floor(fair), sizes > 0).astype(np.int64)
+    for place in np.argsort(parts - fair, kind="stable"):
+        if parts.sum() >= cells:
+            break
+        parts[place] += sizes[place] > 0
+    return parts
 
 
 def _short_of(left: float, right: float) -> float:

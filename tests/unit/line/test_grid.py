@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
@@ -361,10 +361,25 @@ def test_labels_of_numbers_stay_apart(numbers: list[float]) -> None:
     assert labels == pytest.approx(numbers, abs=1e-3)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([0, 0, 0, 0, 1, 2, 2, 3, 5, 8, 8, 13, 21]), min_size=2, max_size=80),
+    st.integers(2, 12),
+)
+def test_values_that_many_share_are_cells_of_their_own(values: list[int], cells: int) -> None:
+    distinct = sorted(set(values))
+    assume(len(distinct) > 1)
+    cut = ll.line.from_data(values).grid(cells)
+    assert len(cut.grid) <= cells
+    assert sum(cut.counts) == len(values)
+    if len(distinct) <= cells:
+        assert cut.counts == tuple(values.count(value) for value in distinct)
+
+
 def test_words() -> None:
     cut = ll.line.from_data([1, 2, 3, 400_000], domain=(0, 300_000)).grid(8)
     assert cut.grid.describe().startswith("4 cells of equal mass on [0, 300000], ")
-    assert "(4 fewer than asked for, which would be without mass)" in cut.grid.describe()
+    assert "(4 fewer than 8: equal values share a cell)" in cut.grid.describe()
     assert cut.grid.clamped() == ("of the prior 25 % above the domain counts as its nearer end")
     assert cut.describe() == "a prior on 4 cells of [0, 300000]"
     assert str(cut).startswith("4 values: 4 cells")
