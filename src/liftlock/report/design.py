@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from liftlock.comparison import Comparison, Curve, Point, Yardstick
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.oracle import Progress
 from liftlock.mechanism import Mechanism
+from liftlock.report.amounts import amount, title_of
 from liftlock.report.labels import printable
 from liftlock.report.released import number_lines
 from liftlock.report.text import certificate_lines, grid_of
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
 
 _FEW = 2
+_HEADING = 34
+_BETWEEN = 2
+"""Blanks between two columns of a table in the house style."""
 
 
 def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableType:
@@ -28,7 +34,8 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
     origin = made.origin
     assert origin is not None
     inputs, outputs = len(made.channel.inputs), made.channel.outputs_text
-    words = f"{origin.title}: {origin.objective:.10g}"
+    title = title_of(origin.utility, origin.title)
+    words = f"{title}: {amount(origin.objective)}"
     if origin.closeness():
         words += f", {origin.closeness()}"
     parts: list[RenderableType] = [
@@ -41,7 +48,7 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
     parts += [Text(crowd)] if crowd else []
     parts += number_lines(made)
     parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
-    return Group(*parts, Text(), _yardsticks(origin.title, others))
+    return Group(*parts, Text(), _yardsticks(title, others))
 
 
 def _count(number: int, noun: str) -> str:
@@ -51,22 +58,11 @@ def _count(number: int, noun: str) -> str:
 def _yardsticks(title: str, others: Sequence[Yardstick]) -> Grid:
     grid = grid_of()
     grid.add_column("compared with", no_wrap=True)
-    grid.add_column(title, justify="right")
+    grid.add_column(title, justify="right", max_width=_HEADING)
     grid.add_column("protects", overflow="fold")
     for other in others:
-        grid.add_row(other.name, _worth(other.objective), other.guarantee)
+        grid.add_row(other.name, amount(other.objective), other.guarantee)
     return grid
-
-
-def _worth(objective: float) -> str:
-    """Write a utility; those of salaries are large, and nobody reads their sixth decimal.
-
-    >>> _worth(0.3287611726), _worth(66154321.123), _worth(1234.5)
-    ('0.328761', '66,154,321', '1,234.50')
-    """
-    if abs(objective) < 100:
-        return f"{objective:.6f}"
-    return f"{objective:,.0f}" if abs(objective) >= 1e5 else f"{objective:,.2f}"
 
 
 def progress_text(state: Progress) -> str:
@@ -140,21 +136,17 @@ def comparison_table(found: Comparison) -> RenderableType:
     """Return the utility of every method at every budget; published ones with their true budget."""
     epsilons = sorted({point.epsilon for curve in found.curves for point in curve.points})
     better = "more is better" if found.larger_is_better else "less is better"
-    grid = grid_of()
-    grid.add_column("epsilon", justify="right", no_wrap=True)
-    for curve in found.curves:
-        grid.add_column(heading(curve), justify="right", overflow="fold")
-    for epsilon in epsilons:
-        cells = [_cell(curve, epsilon) for curve in found.curves]
-        grid.add_row(f"{epsilon:.4g}", *cells)
+    columns = [
+        (heading(curve), [_cell(curve, epsilon) for epsilon in epsilons]) for curve in found.curves
+    ]
     parts: list[RenderableType] = [
-        Text(f"{found.title} ({better}), {found.context}"),
+        Text(f"{title_of(found.utility, found.title)} ({better}), {found.context}"),
         Text(
-            f"no release {found.nothing:.6g}, no noise {found.truth:.6g}; "
+            f"no release {amount(found.nothing)}, no noise {amount(found.truth)}; "
             f"an epsilon of 1 means {found.notion}"
         ),
         Text(),
-        grid,
+        _Blocks("epsilon", [f"{epsilon:.4g}" for epsilon in epsilons], columns),
     ]
     if not all(curve.keeps for curve in found.curves):
         parts += [
@@ -162,6 +154,40 @@ def comparison_table(found: Comparison) -> RenderableType:
             Text("* published formula; in brackets the budget that it truly needs", style="dim"),
         ]
     return Group(*parts)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """A table that goes on below itself where it is too wide: no number is cut in two."""
+
+    first: str
+    rows: Sequence[str]
+    columns: Sequence[tuple[str, Sequence[str]]]
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        for place, block in enumerate(self._split(options.max_width)):
+            if place:
+                yield Text()
+            grid = grid_of()
+            grid.add_column(self.first, justify="right", no_wrap=True)
+            for name, _cells in block:
+                grid.add_column(name, justify="right", no_wrap=True)
+            for row, name in enumerate(self.rows):
+                grid.add_row(name, *(cells[row] for _, cells in block))
+            yield grid
+
+    def _split(self, width: int) -> list[list[tuple[str, Sequence[str]]]]:
+        start = max(cell_len(text) for text in (self.first, *self.rows))
+        blocks: list[list[tuple[str, Sequence[str]]]] = [[]]
+        used = start
+        for name, cells in self.columns:
+            wide = _BETWEEN + max(cell_len(text) for text in (name, *cells))
+            if blocks[-1] and used + wide > width:
+                blocks.append([])
+                used = start
+            blocks[-1].append((name, cells))
+            used += wide
+        return blocks
 
 
 def heading(curve: Curve) -> str:
@@ -175,7 +201,7 @@ def _cell(curve: Curve, epsilon: float) -> str:
     point = next((p for p in curve.points if p.epsilon == epsilon), None)
     if point is None:
         return ""
-    return _worth(point.objective) + ("" if curve.keeps else f" ({needed_text(point)})")
+    return amount(point.objective) + ("" if curve.keeps else f" ({needed_text(point)})")
 
 
 def needed_text(point: Point) -> str:

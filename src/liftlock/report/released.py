@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from rich.text import Text
 
-from liftlock.designs.readings import posterior_means
+from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
+from liftlock.report.amounts import DIGITS, amount
 from liftlock.report.text import grid_of
 from liftlock.utility.mean import points_of
 
@@ -24,6 +26,7 @@ MOST_LISTED = 12
 """With more outputs than this only their range is shown."""
 
 _SAME = 1e-3
+_TINY = 1e-4
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,21 @@ class Released:
     """The mean of X given each of them."""
     absolute: float
     squared: float
+    read_absolute: float
+    """The errors of the best readings of the outputs, instead of the numbers themselves."""
+    read_squared: float
     nothing_absolute: float
-    """The error of the median, when nothing is released."""
+    """The errors of one number for everybody, when nothing is released."""
     nothing_squared: float
-    """The error of the mean, when nothing is released."""
+    reading: Literal["mean", "median"]
+    """Which reading, and which one number, is the best for what was designed for."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether readings are noticeably better than the numbers themselves."""
+        if self.reading == "median":
+            return self.absolute > (1 + _SAME) * self.read_absolute
+        return self.squared > (1 + _SAME) * self.read_squared
 
     @classmethod
     def of(cls, made: Mechanism) -> Released | None:
@@ -53,20 +67,42 @@ class Released:
         matrix = made.table.floats()
         numbers = points_of(made.table.outputs, "released numbers")
         order = np.argsort(numbers, kind="stable")
-        ascending = np.argsort(points, kind="stable")
-        places = np.searchsorted(np.cumsum(masses[ascending]), 0.5)
-        median = points[ascending][min(int(places), len(points) - 1)]
-        mean = float(masses @ points)
+        joint = matrix * masses[:, None]
+        reading = _reading(made)
+        best = made.readings(reading)
+        best = np.where(np.isfinite(best), best, numbers)  # an output that never occurs has none
+        one = _for_everybody(masses, points, reading)
         found = made.accuracy()
+        # The mean of a cell stands for everybody in it; what that hides belongs to every error.
+        hidden = prior.inner_variance
+
+        def errors(guesses: Floats | float) -> tuple[float, float]:
+            apart = np.abs(points[:, None] - guesses)
+            return float((joint * apart).sum()), float((joint * apart**2).sum()) + hidden
+
         return cls(
             numbers[order],
             (masses @ matrix)[order],
             posterior_means(matrix, masses, points)[order],
             found.absolute,
             found.squared,
-            float(masses @ np.abs(points - median)),
-            float(masses @ (points - mean) ** 2) + prior.inner_variance,
+            *errors(best),
+            *errors(one),
+            reading,
         )
+
+
+def _reading(made: Mechanism) -> Literal["mean", "median"]:
+    absolute = made.origin is not None and made.origin.utility == "absolute"
+    return "median" if absolute else "mean"
+
+
+def _for_everybody(masses: Floats, points: Floats, reading: Literal["mean", "median"]) -> float:
+    """Return the one number that is nearest to everybody: the mean or the median."""
+    if reading == "mean":
+        return float(masses @ points / masses.sum())
+    read = posterior_medians(np.ones((len(masses), 1)), masses, points)
+    return float(read[0])
 
 
 def number_lines(made: Mechanism) -> list[RenderableType]:
@@ -75,19 +111,27 @@ def number_lines(made: Mechanism) -> list[RenderableType]:
     if found is None:
         return []
     step = float(np.ptp(found.numbers)) or abs(float(found.numbers[0])) or 1.0
-    digits = max(0, 3 - math.floor(math.log10(step)))
-
-    def write(number: float) -> str:
-        return f"{number:,.{digits}f}"
-
+    write = _writer(step, float(np.abs(found.numbers).max()))
     lines: list[RenderableType] = [
         Text(
-            f"a released number is off by {write(found.absolute)} on average "
-            f"(no release: {write(found.nothing_absolute)}), root mean square "
-            f"{write(math.sqrt(found.squared))} (no release: "
-            f"{write(math.sqrt(found.nothing_squared))})"
-        )
+            f"a released number is off by {_short(found.absolute)} on average (no release, the "
+            f"{found.reading} for everybody: {_short(found.nothing_absolute)})"
+        ),
+        Text(
+            f"its squared error, with that of cutting, is {amount(found.squared)} (no release: "
+            f"{amount(found.nothing_squared)}), root mean square "
+            f"{_short(math.sqrt(found.squared))} (no release: "
+            f"{_short(math.sqrt(found.nothing_squared))})"
+        ),
     ]
+    if found.apart:
+        lines.append(
+            Text(
+                f"replaced by its best reading, the {found.reading} of X given it "
+                f"(Mechanism.readings), it is off by {_short(found.read_absolute)}, root mean "
+                f"square {_short(math.sqrt(found.read_squared))}"
+            )
+        )
     if len(found.numbers) > MOST_LISTED:
         lines.append(
             Text(
@@ -108,6 +152,23 @@ def number_lines(made: Mechanism) -> list[RenderableType]:
     return [*lines, Text(), grid, Text()]
 
 
+def _short(error: float) -> str:
+    return amount(error, DIGITS - 1)
+
+
+def _writer(step: float, largest: float) -> Callable[[float], str]:
+    """Return what writes numbers of one list alike, fine enough to tell them apart.
+
+    >>> _writer(80_000.0, 130_000.0)(52_310.4), _writer(2e-9, 3e-9)(1.7224448e-9)
+    ('52,310', '1.722e-09')
+    """
+    digits = 3 - math.floor(math.log10(step))
+    if largest < _TINY:
+        places = digits + math.floor(math.log10(largest or step))
+        return lambda number: f"{number:.{places}e}"
+    return lambda number: f"{round(number, min(digits + 2, 15)):,.{max(0, digits)}f}"
+
+
 def number_data(made: Mechanism) -> dict[str, Any] | None:
     """Return the JSON form of what is released for numbers; None for other mechanisms."""
     found = Released.of(made)
@@ -126,6 +187,9 @@ def number_data(made: Mechanism) -> dict[str, Any] | None:
         "above": grid.above,
         "absolute_error": found.absolute,
         "squared_error": found.squared,
+        "absolute_error_of_readings": found.read_absolute,
+        "squared_error_of_readings": found.read_squared,
+        "reading": found.reading,
         "absolute_error_of_nothing": found.nothing_absolute,
         "squared_error_of_nothing": found.nothing_squared,
         "released": found.numbers.tolist(),

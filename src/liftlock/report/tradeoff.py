@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liftlock.comparison import Comparison, Curve
+from liftlock.report.amounts import title_of
 from liftlock.report.design import heading
 from liftlock.report.pictures import check_picture, picture
 
@@ -41,7 +42,7 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
         axes.set_xlim(left=0.0)
         axes.margins(y=0.06)
         axes.set_xlabel(f"budget epsilon (nats), 1 means {found.notion}")
-        axes.set_ylabel(found.title)
+        axes.set_ylabel(title_of(found.utility, found.title))
         better = "higher is better" if found.larger_is_better else "lower is better"
         axes.set_title(f"Utility against privacy, {found.context}\n({better})", fontsize=11)
         for side in ("top", "right"):

@@ -8,8 +8,11 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from liftlock.cli.compare import read_epsilons
+from liftlock.comparison import Comparison, Curve, Point
+from liftlock.report.design import comparison_table, heading
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_bad_input import assert_refused
 
@@ -29,6 +32,26 @@ def test_a_table(run: Run) -> None:
     # Known from closed forms and brute force; the published one truly needs 1.9 nats.
     assert lines[5].split() == ["1", "0.328761", "0.443233", "0.276195", "(1.9)"]
     assert lines[-1].startswith("* published formula")
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_numbers_are_never_split(width: int) -> None:
+    points = [Point(e, e, 519569651.4 / e, e, e, 8, None, 0.0, "lip(1)") for e in (0.5, 1.0, 2.0)]
+    names = ["optimal", "quantile-blocks", "bounded-laplace", "laplace", "gaussian:published", "s"]
+    curves = [Curve(name, "lip", ":" not in name, tuple(points)) for name in names]
+    found = Comparison("c", "lip(1)", "mean", "t", False, 2e9, 0.0, tuple(curves))
+    console = Console(width=width, highlight=False)
+    with console.capture() as captured:
+        console.print(comparison_table(found))
+    lines = captured.get().splitlines()
+    assert all(len(line.rstrip()) <= width for line in lines)
+    text = " ".join(lines)
+    for number in ("1,039,140,000", "519,570,000", "259,785,000"):
+        assert text.count(number) == len(names)
+    assert text.count("259,785,000 (2)") == 1  # the published one
+    assert text.count("epsilon ") == {60: 2, 80: 2, 110: 1}[width] + 1
+    for curve in curves:
+        assert heading(curve) in text
 
 
 def test_csv_json_and_picture(run: Run) -> None:

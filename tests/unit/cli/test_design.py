@@ -35,7 +35,7 @@ def test_the_optimum_is_printed_and_written(designed: Run, run: Run) -> None:
     outcome = designed(*ASKED, "--utility", "histogram", "-o", "m.json")
     assert (outcome.code, set(outcome.made) - set(FILES)) == (0, {"m.json"})
     assert outcome.out.startswith("CERTIFIED: lip(epsilon=1) for a prior on 3 symbols\n")
-    assert "histogram error (mean squared, per person): 0.3287611726, proved" in outcome.out
+    assert "histogram error (mean squared, per person): 0.328761, proved" in outcome.out
     table = outcome.out.partition("compared with")[2].splitlines()[1:]
     assert [line.split("  ")[0] for line in table if line] == [
         "this mechanism (optimal)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 from rich.console import Console
 
 import liftlock as ll
+from liftlock.comparison import yardsticks
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError
 from liftlock.line.fitting import Fit
+from liftlock.report.amounts import amount
 from liftlock.report.design import design_report
 from liftlock.report.fit import draw_fit
 from liftlock.report.fitted import fit_report
@@ -50,8 +53,9 @@ def test_errors_are_those_of_everybody(made: ll.Mechanism) -> None:
     assert found.absolute == pytest.approx(absolute, rel=0.02)
     assert found.nothing_squared == pytest.approx(clipped.var(), rel=1e-4)
     assert found.nothing_absolute == pytest.approx(
-        np.abs(clipped - np.median(clipped)).mean(), rel=0.05
+        np.abs(clipped - clipped.mean()).mean(), rel=0.02
     )
+    assert (found.reading, found.apart) == ("mean", False)
     assert found.shares == pytest.approx(rows.mean(axis=0)[np.argsort(numbers)])
     assert found.guesses == pytest.approx(found.numbers, abs=1e-2)
 
@@ -66,6 +70,66 @@ def test_lines(made: ll.Mechanism) -> None:
     assert "mean of X then" in "\n".join(text_of(line) for line in number_lines(noisy))
     assert number_lines(ll.design(ll.Prior.uniform("ab"), ll.LIP("1"))) == []
     assert number_data(ll.design(ll.Prior.uniform("ab"), ll.LIP("1"))) is None
+
+
+def test_no_release_is_read_as_the_mechanism_is() -> None:
+    skewed = ll.line.from_data([1, 1, 1, 2, 2, 3, 9, 40], domain=(0, 40)).grid(8)
+    masses, points = skewed.floats(), skewed.points
+    for utility, reading in (("mean", "mean"), ("absolute", "median")):
+        made = ll.design(skewed, ll.LIP("1"), utility=utility)
+        found = Released.of(made)
+        assert found is not None
+        assert found.reading == reading
+        best = masses @ points if reading == "mean" else 2.0  # half of the people have at most 2
+        assert found.nothing_absolute == pytest.approx(masses @ np.abs(points - best))
+        assert found.absolute <= found.nothing_absolute
+        lines = "\n".join(text_of(line) for line in number_lines(made))
+        assert f"no release, the {reading} for everybody" in lines
+
+
+def test_added_noise_is_told_from_its_best_reading() -> None:
+    """Noise as it is released is far worse than no release; what it is read as is not."""
+    made = ll.design(CUT, ll.LIP("1"), method="sampling")
+    found = Released.of(made)
+    assert found is not None
+    assert found.apart
+    assert made.origin is not None
+    assert found.read_squared == pytest.approx(made.origin.objective + CUT.inner_variance)
+    assert found.squared == made.accuracy().squared
+    assert found.read_squared <= found.nothing_squared < found.squared
+    out = " ".join(text_of(design_report(made, ())).split())
+    assert f"best reading of the output (mean, per person): {amount(made.origin.objective)}" in out
+    assert f"is {amount(found.squared)} (no release: {amount(found.nothing_squared)})" in out
+    assert "replaced by its best reading, the mean of X given it" in out
+
+
+def test_a_report_of_tiny_numbers() -> None:
+    made = ll.design(ll.line.normal(0, 1e-9, domain=(-1e-8, 1e-8)).grid(8), ll.LIP("1"))
+    out = text_of(design_report(made, yardsticks(made, "mean")))
+    assert "0.0000" not in out.partition("squared error")[2]
+    assert "off by 5.5624e-10 on average" in out
+    assert re.search(r"-7\.\d\de-10 +26\.9 %", out)
+    assert made.origin is not None
+    assert out.count(amount(made.origin.objective)) == 2  # above and in the table
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (0.46, "0.46"),
+        (519569651.4, "519,570,000"),
+        (999999.7, "1,000,000"),
+        (-1234.5678, "-1,234.57"),
+        (0.00012345678, "0.000123457"),
+        (0.000099999999, "0.0001"),
+        (1.7224448e-9, "1.72244e-09"),
+        (3e15, "3e+15"),
+        (math.inf, "infinite"),
+    ],
+)
+def test_amounts(number: float, text: str) -> None:
+    assert amount(number) == text
 
 
 def test_one_released_number() -> None:
