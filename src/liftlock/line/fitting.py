@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,13 @@ from liftlock.line.law import Histogram, Law, Mixture, Parametric, Sample, Smoot
 MOST_COMPONENTS = 8
 """As many components are tried unless told otherwise."""
 
+MOST_FITTED = 20_000
+"""Of more numbers a mixture is fitted to so many, evenly spaced in their order: no law that these
+cannot tell apart is worth the hours that millions would take."""
+
+LEAST_PEOPLE = 5
+"""A component on fewer numbers than this would publish them."""
+
 _STARTS = 5
 _STEPS = 200
 _STILL = 1e-5
@@ -32,8 +40,13 @@ _MOST_AT_FIRST = 2048
 _LEAST_VARIANCE = 1e-4
 """Of one component, as a share of the variance of all: keeps a repeated value from being a spike
 of infinite likelihood."""
+_LEAST_OF_FEW = 0.1
+"""The same times the number of values: few values do not tell a peak from a person."""
+_FAR, _FAR_ROOT = 0.05, 1.6
 _SEED = 0
 _MOST_BINS = 512
+_SAME = 1e-9
+"""Numbers nearer than this share of their range differ by rounding."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,7 @@ class Score:
     """How well one candidate explains the numbers, and what its parameters cost.
 
     BIC = p ln n - 2 ln L with p free parameters, n numbers and the likelihood L: less is better.
+    Of more than 20,000 numbers so many are counted, evenly spaced in their order, for every law.
     """
 
     law: str
@@ -70,13 +84,27 @@ class Fit(LinePrior):
     choice: str
     """The kind of law, as it is asked for."""
 
-    @property
+    @cached_property
     def distance(self) -> float:
         """The largest distance of the distribution functions of law and numbers.
 
         D = sup |F_n(x) - F(x)| (Kolmogorov and Smirnov): 0 is perfect, 1 is hopeless.
         """
         return distance(self.law, self.values)
+
+    @property
+    def far(self) -> bool:
+        """Whether the distance is more than chance and a good law leave: a wrong prior.
+
+        D > max(0.05, 1.6 / sqrt(n)); the second is exceeded by chance once in a hundred times.
+        """
+        return self.distance > max(_FAR, _FAR_ROOT / math.sqrt(len(self.values)))
+
+    @property
+    def used(self) -> int:
+        """How many of the numbers the law was fitted to."""
+        many = len(self.values)
+        return min(many, MOST_FITTED) if self.choice == "mixture" else many
 
     @property
     def clamped(self) -> int:
@@ -100,7 +128,8 @@ class Fit(LinePrior):
 
     def describe(self) -> str:
         """Say which law was fitted, to how many numbers, and how well."""
-        text = f"{self.law.describe()}, fitted to {len(self.values):,} values"
+        part = f"{self.used:,} of " if self.used < len(self.values) else ""
+        text = f"{self.law.describe()}, fitted to {part}{len(self.values):,} values"
         if isinstance(self.law, Sample):
             text = f"the {len(self.values):,} values themselves"
         return f"{text} (largest distance {self.distance:.3g})"
@@ -113,13 +142,16 @@ def fit(
     law: str = "mixture",
     components: int | None = None,
     most: int = MOST_COMPONENTS,
+    watch: Callable[[str], None] | None = None,
 ) -> Fit:
     """Fit a law to numbers.
 
     A ``mixture`` of normal laws is fitted by EM (scikit-learn); without `components` their number,
-    1 to `most`, is that of the least BIC. ``normal``, ``lognormal``, ``laplace``, ``uniform`` and
-    ``beta`` (on the domain, which it needs) are fitted by maximum likelihood. ``histogram`` takes
-    bins of a round width, ``sample`` the numbers as they are.
+    1 to `most`, is that of the least BIC, and none stands on fewer than 5 numbers. Of more than
+    20,000 numbers so many are used, evenly spaced in their order. ``normal``, ``lognormal``,
+    ``laplace``, ``uniform`` and ``beta`` (on the domain, which it needs) are fitted by maximum
+    likelihood. ``histogram`` takes bins of a round width, ``sample`` the numbers as they are.
+    `watch` is told what is being tried.
 
     Source: 000 Remark 2.
 
@@ -142,12 +174,13 @@ def fit(
     found: Law = sample
     scores: tuple[Score, ...] = ()
     if key == "mixture":
-        found, scores = _mixture(numbers, components, most)
+        found, scores = _mixture(_evenly(numbers, MOST_FITTED), components, most, watch)
     elif key != "sample":
         found, free = _SIMPLE[key](numbers, ends)
         if free:
-            likelihood = float(np.log(found.density(numbers)).sum())
-            scores = (Score.of(key, 1, likelihood, free, len(numbers)),)
+            some = _evenly(numbers, MOST_FITTED)
+            likelihood = float(np.log(found.density(some)).sum())
+            scores = (Score.of(key, 1, likelihood, free, len(some)),)
     placed = LinePrior.of(found, ends)
     return Fit(found, placed.lower, placed.upper, numbers, scores, key)
 
@@ -170,10 +203,19 @@ def distance(law: Law, values: Any) -> float:
 # --- mixtures -----------------------------------------------------------------------------------
 
 
+def _evenly(numbers: Floats, most: int) -> Floats:
+    """Return at most so many of ordered numbers, each in the middle of its share of them."""
+    if len(numbers) <= most:
+        return numbers
+    return numbers[((np.arange(most) + 0.5) * (len(numbers) / most)).astype(np.intp)]
+
+
 def _mixture(
-    numbers: Floats, components: int | None, most: int
+    numbers: Floats, components: int | None, most: int, watch: Callable[[str], None] | None
 ) -> tuple[Mixture, tuple[Score, ...]]:
     different = len(np.unique(numbers))
+    # One component is the mean and the deviation, which two numbers have as well.
+    people = max(1, len(numbers) // LEAST_PEOPLE)
     if components is not None:
         tried = [_number_of(components)]
         if tried[0] > different:
@@ -181,14 +223,20 @@ def _mixture(
                 f"{tried[0]} components for {different} different values",
                 remedy="give fewer components",
             )
+        if tried[0] > people:
+            raise _too_few(tried[0], len(numbers))
     else:
-        tried = list(range(1, min(_number_of(most), different) + 1))
+        tried = list(range(1, min(_number_of(most), different, people) + 1))
     # Solvers and their tolerances like numbers of the size of 1.
     centre, spread = float(numbers.mean()), float(numbers.std())
     column = ((numbers - centre) / spread)[:, None]
     candidates = []
     for number in tried:
+        if watch is not None:
+            watch(f"{number} of {tried[-1]} components")
         weights, means, deviations, likelihood = _expect_and_maximise(column, number)
+        if number > 1 and weights.min() / weights.sum() * len(numbers) < LEAST_PEOPLE:
+            continue
         order = np.argsort(means)
         law = Mixture(
             tuple((weights[order] / weights.sum()).tolist()),
@@ -198,8 +246,18 @@ def _mixture(
         on_the_line = likelihood - len(numbers) * math.log(spread)
         score = Score.of("mixture", number, on_the_line, 3 * number - 1, len(numbers))
         candidates.append((law, score))
+    if not candidates:
+        raise _too_few(tried[0], len(numbers))
     best = min(candidates, key=lambda candidate: candidate[1].bic)[0]
     return best, tuple(score for _, score in candidates)
+
+
+def _too_few(components: int, size: int) -> InputError:
+    return InputError(
+        f"one of {components} components stands on fewer than {LEAST_PEOPLE} of {size:,} values, "
+        "and would publish them",
+        remedy="give fewer components, or none to have their number chosen",
+    )
 
 
 def _number_of(given: object) -> int:
@@ -225,12 +283,10 @@ def _expect_and_maximise(column: Floats, components: int) -> tuple[Floats, Float
     shared = {
         "n_components": components,
         "max_iter": _STEPS,
-        "reg_covar": _LEAST_VARIANCE,
+        "reg_covar": max(_LEAST_VARIANCE, _LEAST_OF_FEW / len(column)),
         "random_state": _SEED,
     }
-    few = column
-    if len(column) > _MOST_AT_FIRST:
-        few = column[np.linspace(0, len(column) - 1, _MOST_AT_FIRST).round().astype(np.intp)]
+    few = _evenly(column, _MOST_AT_FIRST)
     # Threads that wait for one another take ten times as long on so little work.
     with warnings.catch_warnings(), threadpool_limits(1):
         # The best point of the last step is a mixture like any other; its likelihood is measured.
@@ -286,10 +342,10 @@ def _beta(numbers: Floats, ends: tuple[float, float] | None) -> tuple[Smooth, in
     outside = int(((numbers <= lower) | (numbers >= upper)).sum())
     if outside:
         raise InputError(
-            f"{outside} of {len(numbers)} values do not lie inside the domain, "
-            "where a beta law has all its mass",
+            f"{outside} of {len(numbers)} values do not lie strictly inside the domain, "
+            "as those of a beta law do",
             value=f"{lower:g} to {upper:g}",
-            remedy="widen the domain, or fit another law such as mixture",
+            remedy="widen the domain a little, or fit another law such as mixture",
         )
     from scipy.stats import beta
 
@@ -306,15 +362,20 @@ def _histogram(numbers: Floats, _: object) -> tuple[Smooth, int]:
 def round_bins(numbers: Floats, share: float = 1.0) -> tuple[Floats, Floats]:
     """Return the counts and edges of bins of a round width, near a share of Freedman-Diaconis'.
 
+    No bin is narrower than the smallest distance of two different numbers, such as 1 of integers.
+
     >>> round_bins(np.array([0.3, 1.2, 1.9, 2.5, 2.6, 4.1]))[1].tolist()
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     """
     quarter, three = np.quantile(numbers, [0.25, 0.75])
     whole = float(np.ptp(numbers))
     usual = share * 2.0 * float(three - quarter) / len(numbers) ** (1 / 3)
-    width = max(usual if usual > 0 else whole / math.sqrt(len(numbers)), whole / _MOST_BINS)
+    gaps = np.diff(numbers)
+    least = float(gaps[gaps > whole * _SAME].min()) * (1.0 - _SAME)
+    width = max(usual if usual > 0 else whole / math.sqrt(len(numbers)), whole / _MOST_BINS, least)
     power = 10.0 ** math.floor(math.log10(width))
-    step = min((power * factor for factor in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / width)))
+    steps = [power * factor for factor in (1, 2, 5, 10) if power * factor >= least]
+    step = min(steps, key=lambda s: abs(math.log(s / width)))
     first = math.floor(float(numbers[0]) / step)
     last = math.floor(float(numbers[-1]) / step) + 1
     edges: Floats = step * np.arange(first, last + 1, dtype=np.float64)

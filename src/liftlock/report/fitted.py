@@ -10,13 +10,11 @@ from liftlock.line.grid import GridPrior
 from liftlock.line.law import Mixture
 from liftlock.report.text import grid_of
 
-_FAR = 0.1
-
 
 def fit_report(found: Fit, prior: GridPrior) -> RenderableType:
     """Return the law, its components and scores, how well it fits, and how it is cut."""
     parts: list[RenderableType] = [Text(found.describe(), style="bold")]
-    if found.distance > _FAR:
+    if found.far:
         parts.append(
             Text("that is far from the data: under this prior a mechanism may leak more", "red")
         )

@@ -78,6 +78,54 @@ def test_repeated_values_do_not_become_spikes() -> None:
     assert min(found.deviations) >= 0.0099 * np.std(values)
 
 
+def test_no_component_is_a_person() -> None:
+    """Ten people had one of 61,000 and one of 120,000 as components of their own."""
+    ten = [31e3, 35e3, 38e3, 40e3, 42e3, 44e3, 47e3, 52e3, 61e3, 120e3]
+    found = ll.line.fit(ten, domain=(0, 200_000))
+    assert isinstance(found.law, Mixture)
+    assert len(found.scores) <= 2
+    assert min(found.law.weights) * len(ten) >= 5
+    far = [*NORMAL, 900_000, 910_000]
+    apart = ll.line.fit(far, domain=(0, 1_000_000), most=3)
+    assert isinstance(apart.law, Mixture)
+    assert min(apart.law.weights) * len(far) >= 5
+    for values, number in ((ten, 3), (far, 2)):
+        with pytest.raises(InputError, match=f"one of {number} components stands on fewer than 5"):
+            ll.line.fit(values, components=number)
+    assert isinstance(ll.line.fit([1, 2, 3], components=1).law, Mixture)
+
+
+def test_few_values_make_wide_components() -> None:
+    values = [*[10.0] * 10, *[20.0] * 10]
+    found = ll.line.fit(values, components=2).law
+    assert isinstance(found, Mixture)
+    assert min(found.deviations) >= 0.999 * np.std(values) * math.sqrt(0.1 / 20)
+
+
+def test_a_million_numbers_take_seconds() -> None:
+    ordered = scipy.stats.norm.ppf((np.arange(1_000_000) + 0.5) / 1_000_000)
+    tried: list[str] = []
+    found = ll.line.fit(ordered, most=2, watch=tried.append)
+    assert tried == ["1 of 2 components", "2 of 2 components"]
+    assert found.used == 20_000
+    assert "fitted to 20,000 of 1,000,000 values" in found.describe()
+    assert isinstance(found.law, Mixture)
+    assert found.law.means == pytest.approx((0,), abs=1e-4)
+    assert found.law.deviations == pytest.approx((1,), rel=1e-3)
+    assert found.distance < 1e-3
+    one = ll.line.fit(ordered, law="normal")
+    assert one.used == 1_000_000
+    assert found.scores[0].bic == pytest.approx(one.scores[0].bic, rel=1e-4)
+
+
+def test_far_is_more_than_chance() -> None:
+    assert not ll.line.fit(NORMAL, law="normal").far
+    assert not ll.line.fit([31, 35, 38, 40, 42, 44, 47, 120], law="normal").far
+    zeros = [*[0.0] * 900, *RANDOM.uniform(1, 1000, 100)]
+    assert ll.line.fit(zeros, law="normal").far
+    assert not ll.line.fit(zeros, law="sample").far
+
+
 @pytest.mark.parametrize(
     ("law", "values", "known"),
     [
@@ -139,6 +187,10 @@ def test_a_histogram_has_round_bins() -> None:
     widths = np.diff(found.edges)
     assert set(widths.tolist()) in ({1000.0}, {2000.0}, {5000.0})
     assert found.shares.sum() == pytest.approx(1)
+    ages = np.sort(RANDOM.integers(17, 90, 30_000)).astype(float)
+    assert np.diff(round_bins(ages, 0.1)[1]).min() == 1
+    assert np.diff(round_bins(ages / 10, 0.1)[1]).min() == pytest.approx(0.1)
+    assert np.diff(round_bins(ages * 3, 0.1)[1]).min() >= 3
     counts, edges = round_bins(np.array([0.0, 0.0, 0.0, 10.0]))  # quartiles in one place
     assert counts.sum() == 4
     assert edges[0] <= 0 < 10 < edges[-1]
@@ -173,7 +225,7 @@ def test_words(peaks: Fit) -> None:
         ({"components": 9}, "9 components for 3 different values"),
         ({"law": "lognormal"}, "positive numbers only: -1.0"),
         ({"law": "beta"}, "a beta law lives on a domain; give the domain"),
-        ({"law": "beta", "domain": (-1, 8)}, "1 of 3 values do not lie inside the domain"),
+        ({"law": "beta", "domain": (-1, 8)}, "1 of 3 values do not lie strictly inside the domain"),
         ({"law": "normal", "domain": (100, 200)}, "the domain holds only"),
         ({"domain": (5, 5)}, "not above the lower"),
     ],
