@@ -72,7 +72,14 @@ class Axis:
                 value=f"{ends[0]:g} to {ends[1]:g}",
                 remedy=f"the numbers go from {points.min():g} to {points.max():g}",
             )
-        return cls(context.inputs, points, context.floats(), np.linspace(*ends, cells + 1))
+        edges = np.linspace(*ends, cells + 1)
+        if not (np.diff(0.5 * (edges[:-1] + edges[1:])) > 0).all():
+            raise InputError(
+                f"floats cannot tell {cells} outputs apart",
+                value=f"{ends[0]!r} to {ends[1]!r}",
+                remedy="ask for fewer outputs, or subtract what all numbers have in common",
+            )
+        return cls(context.inputs, points, context.floats(), edges)
 
     @property
     def lower(self) -> float:

@@ -12,6 +12,9 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 
+_LARGEST = 1e150
+"""Squares of larger numbers leave the range of floats."""
+
 
 @dataclass(frozen=True)
 class Mean:
@@ -33,7 +36,14 @@ class Mean:
     @classmethod
     def of(cls, inputs: Alphabet) -> Mean:
         """Take the numbers from the coordinates or the labels of an alphabet."""
-        return cls(tuple(points_of(inputs, "mean").tolist()))
+        points = points_of(inputs, "mean")
+        if not np.abs(points).max() <= _LARGEST:
+            raise InputError(
+                "a number is too large to be squared",
+                value=float(np.abs(points).max()),
+                remedy="measure them in another unit",
+            )
+        return cls(tuple(points.tolist()))
 
     def restricted(self, places: Sequence[int]) -> Mean:
         """Keep the numbers of the symbols at some places."""

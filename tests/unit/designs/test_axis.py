@@ -132,3 +132,15 @@ def test_a_coarser_axis_has_the_same_ends() -> None:
     assert (few.lower, few.upper, len(few.values)) == (0.0, 99.0, 16)
     assert few.points is axis.points
     assert math.isclose(few.width, axis.width)
+
+
+def test_outputs_that_floats_cannot_tell_apart() -> None:
+    far = ll.Prior.from_counts({10**15: 1, 10**15 + 2: 1})
+    with pytest.raises(InputError, match="floats cannot tell 512 outputs apart"):
+        Axis.of(far)
+    assert Axis.of(far, outputs=4).outputs.labels == (
+        1e15 + 0.25,
+        1e15 + 0.75,
+        1e15 + 1.25,
+        1e15 + 1.75,
+    )

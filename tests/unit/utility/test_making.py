@@ -75,3 +75,9 @@ def test_restricting_to_some_symbols() -> None:
         narrow = restricted(goal, [0, 2], 3)
         np.testing.assert_allclose(narrow.costs(rows), goal.costs(wide), atol=1e-15)
         assert restricted(goal, [0, 1, 2], 3) is goal
+
+
+def test_numbers_whose_squares_floats_cannot_hold() -> None:
+    with pytest.raises(InputError, match="too large to be squared"):
+        make_utility("mean", Alphabet.of([0, 10**200]))
+    assert make_utility("absolute", Alphabet.of([0, 10**200])).name == "absolute"
