@@ -26,6 +26,7 @@ from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
@@ -57,6 +58,9 @@ How = Literal["auto", "generation", "enumeration"]
 
 _MANY, _MANY_POINTS = 250, 24
 """Beyond so many symbols of X itself, linear programmes over posteriors are too slow."""
+
+_MANY_UNDER_LDP = 24
+"""Beyond so many numbers neighbours are joined before the LDP optimum is searched for."""
 
 _MANY_DISTANCES = 48
 """Beyond so many symbols of X itself, a linear programme in the whole channel is too slow."""
@@ -113,6 +117,10 @@ def optimal(
         # table is *exactly* independent, as this budget demands.
         worst = float(problem.masses @ goal.costs(np.eye(len(problem.masses))))
         return _constant(problem, goal, worst, DESIGN.key, _EXACT_BUDGET)
+    if how == "auto" and _many_under_ldp(problem, goal):
+        from liftlock.designs.neighbours import by_neighbours
+
+        return by_neighbours(problem, goal, clock, optimal)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
         return _distortion(problem, goal, clock, how)
     if problem.ratio is not None and not (problem.masses > 0).all():
@@ -135,6 +143,17 @@ def optimal(
         found, cost=unit * found.cost, bound=unit * found.bound, reference=unit * found.reference
     )
     return draft_of(problem, goal, solution, DESIGN.key)
+
+
+def _many_under_ldp(problem: Problem, goal: Utility) -> bool:
+    """Tell whether there are more numbers than the search for an LDP optimum can bear."""
+    return (
+        problem.ratio is not None
+        and isinstance(problem.context, Prior)
+        and len(problem.masses) > _MANY_UNDER_LDP
+        and goal.name in ("mean", "squared", "absolute")
+        and bool((problem.masses > 0).all())
+    )
 
 
 def _scaled(goal: Utility) -> tuple[Utility, float]:

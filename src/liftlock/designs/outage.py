@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +12,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft, gap_text
 from liftlock.designs.k_rr import k_rr
+from liftlock.designs.neighbours import LINE
 from liftlock.designs.optimal import optimal
 from liftlock.designs.problem import Problem
 from liftlock.designs.rare import strain
@@ -30,16 +30,13 @@ from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 from liftlock.utility.mutual_information import MutualInformation
-from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility
 
 _FEW = 12
-"""Up to so many symbols the LDP optimum is quick; neighbouring numbers are joined to so many."""
+"""Up to so many symbols the LDP optimum is quick."""
 
 _UNIT = 2.0**-50
 """What rounding one output to an integer of 52 bits may add to a delta, with room to spare."""
-
-_LINE = ("mean", "squared", "absolute")
 
 
 def outage(
@@ -148,29 +145,12 @@ def _pure(
 ) -> tuple[Draft, str]:
     """Return the mechanism that speaks when the value itself is not released, and its name."""
     budget = _without_delta(notion)
-    if isinstance(budget, LIP) or len(prior.inputs) <= _FEW:
+    if isinstance(budget, LIP) or len(prior.inputs) <= _FEW or goal.name in LINE:
         found = optimal(prior, budget, utility=goal, **options)
         proof = found.optimality
         near = "" if proof is None else f", proved within {gap_text(proof.gap)}"
         return found, f"the optimum without a delta speaks{near}"
-    if goal.name not in _LINE:
-        return k_rr(prior, budget), "k-ary response without a delta speaks"
-    masses, points = prior.floats(), points_of(prior.inputs, goal.name)
-    order = np.argsort(points, kind="stable")
-    middle = (np.cumsum(masses[order]) - masses[order] / 2.0) * _FEW
-    group = np.empty(len(masses), dtype=np.intp)
-    group[order] = np.unique(middle.astype(np.intp), return_inverse=True)[1]
-    size = int(group.max()) + 1
-    counts = [0] * size
-    for place, count in zip(group.tolist(), prior.counts, strict=True):
-        counts[place] += count
-    means = np.bincount(group, masses * points) / np.bincount(group, masses)
-    joined = Prior(
-        Alphabet.of(range(size), [Fraction(float(mean)) for mean in means]), tuple(counts)
-    )
-    found = optimal(joined, budget, utility=make_utility(goal.name, joined.inputs), **options)
-    spread = replace(found, inputs=prior.inputs, matrix=found.matrix[group].copy())
-    return spread, f"the LDP optimum for {size} groups of neighbours, without a delta, speaks"
+    return k_rr(prior, budget), "k-ary response without a delta speaks"
 
 
 def _named(prior: Prior, pure: Draft) -> Alphabet:

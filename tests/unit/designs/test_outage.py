@@ -103,7 +103,7 @@ def test_ldp_on_many_cells_joins_neighbours_or_answers_k_ary(utility: str) -> No
     assert made.certificate.holds
     assert made.origin is not None
     said = " ".join(made.origin.remarks)
-    assert ("groups of neighbours" in said) == (utility != "histogram")
+    assert ("neighbours are joined" in said) == (utility != "histogram")
     if utility == "mean":
         assert made.origin.objective < 0.92 * (made.origin.nothing or 0.0)
 
