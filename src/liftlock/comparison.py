@@ -98,6 +98,13 @@ class Comparison:
     truth: float
     """The utility of releasing the value itself."""
     curves: tuple[Curve, ...]
+    left_out: int = 0
+    """How many points were not made, because somebody stopped the comparison."""
+
+    @property
+    def asked(self) -> int:
+        """How many points were asked for."""
+        return self.left_out + sum(len(curve.points) for curve in self.curves)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat row for each point, as a CSV wants them."""
@@ -119,6 +126,7 @@ class Comparison:
             "larger_is_better": self.larger_is_better,
             "nothing": self.nothing,
             "truth": self.truth,
+            "left_out": self.left_out,
             "curves": [
                 {
                     "method": curve.method,
@@ -142,6 +150,7 @@ def compare(
     cells: int | None = None,
     spacing: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
 ) -> Comparison:
     """Design with every method at every budget, and measure what each mechanism truly leaks.
 
@@ -149,8 +158,9 @@ def compare(
     published. A method that is only made for LDP gets the LDP budget that implies what is asked
     for (the smaller of the two sides). Published methods may break their promise; `needed` is then
     their true budget.
-    `seconds` limits each search that can be stopped. A prior on the line is cut once, into `cells`
-    with a `spacing`, as in `design`.
+    `seconds` limits each search that can be stopped. Once `stopped` returns true, the points that
+    are complete are all there will be; the one in the making is dropped. A prior on the line is
+    cut once, into `cells` with a `spacing`, as in `design`.
 
     >>> from liftlock.prior import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
@@ -176,10 +186,19 @@ def compare(
         for given, epsilon in budgets:
             if progress is not None:
                 progress(f"{name} at {epsilon:g}", done, total)
-            notion = make_notion(given)
-            points.append(_point(context, notion, method, goal, epsilon, seconds))
+            try:
+                point = _point(context, make_notion(given), method, goal, epsilon, seconds)
+            except KeyboardInterrupt:
+                if stopped is None or not stopped():
+                    raise
+            if stopped is not None and stopped():
+                break
+            points.append(point)
             done += 1
-        curves.append(Curve(name, method.used(asked).name, not method.published, tuple(points)))
+        if points:
+            curves.append(Curve(name, method.used(asked).name, not method.published, tuple(points)))
+        if len(points) < len(budgets):
+            break
     return Comparison(
         context.describe(),
         str(make_notion("1")),
@@ -189,6 +208,7 @@ def compare(
         value_of_nothing(goal, masses),
         value_of_truth(goal, masses),
         tuple(curves),
+        total - done,
     )
 
 

@@ -21,7 +21,7 @@ from liftlock.cli.asked import (
     refuse_infinite,
     utility_options,
 )
-from liftlock.cli.console import Notes, show, show_json, stepping
+from liftlock.cli.console import Notes, interruptible, show, show_json, stepping
 from liftlock.cli.options import FILE, context_options
 from liftlock.comparison import Comparison, MakeNotion, asymmetric, compare
 from liftlock.errors import InputError
@@ -33,6 +33,7 @@ from liftlock.report.tradeoff import draw_tradeoff
 from liftlock.storage import write_atomically
 
 MOST_BUDGETS = 1000
+INTERRUPTED = 130
 
 
 @click.command("compare", short_help="Draw privacy against utility for several methods.")
@@ -83,7 +84,7 @@ def compare_command(
 
     Every point is a certified mechanism. A method that is only made for LDP gets the LDP budget
     that implies the budget asked for. Published formulas that break their budget are shown at the
-    budget that they truly need.
+    budget that they truly need. Ctrl-C stops with the points that are complete (exit code 130).
 
     \b
     liftlock compare --prior prior.csv --utility histogram --plot tradeoff.png
@@ -102,8 +103,14 @@ def compare_command(
             check_output(path, context_paths, option)
     context = given_context(context_paths, note)
     goal = read_utility(utility, loss, context)
-    with stepping("comparing") as progress:
-        found = compare(context, make, names, budgets, goal, seconds=limit, progress=progress)
+    with interruptible() as stopped, stepping("comparing") as progress:
+        found = compare(
+            context, make, names, budgets, goal, seconds=limit, progress=progress, stopped=stopped
+        )
+    if not found.curves:
+        raise KeyboardInterrupt
+    if found.left_out:
+        note(f"interrupted: {found.left_out} of {found.asked} points are missing")
     if csv_file is not None:
         write_atomically(csv_file, comparison_csv(found))
         note(f"points written to {csv_file}")
@@ -115,7 +122,7 @@ def compare_command(
     else:
         show(comparison_table(found))
     note.show()
-    return 0
+    return INTERRUPTED if found.left_out else 0
 
 
 def _maker(

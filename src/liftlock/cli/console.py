@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import click
@@ -107,3 +110,23 @@ def stepping(text: str) -> Iterator[Callable[[str, int, int], None]]:
         yield lambda step, done, total: bar.update(
             task, description=f"{text}: {step}", completed=done, total=total
         )
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Tell whether Ctrl-C was pressed: a search that it stops ends as if nothing had happened."""
+    pressed = threading.Event()
+    # Another thread may not handle signals, and does not get any.
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed.is_set
+        return
+
+    def press(_number: int, _frame: FrameType | None) -> None:
+        pressed.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
+from liftlock import comparison
 from liftlock.cli.compare import read_epsilons
 from liftlock.comparison import Comparison, Curve, Point
+from liftlock.designing import design
 from liftlock.report.design import comparison_table, heading
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_bad_input import assert_refused
@@ -52,6 +57,48 @@ def test_numbers_are_never_split(width: int) -> None:
     assert text.count("epsilon ") == {60: 2, 80: 2, 110: 1}[width] + 1
     for curve in curves:
         assert heading(curve) in text
+
+
+def _pressing(at: int, monkeypatch: pytest.MonkeyPatch, *, swallowed: bool) -> None:
+    """Press Ctrl-C while the point of that number is made; a search may keep it to itself."""
+    count = iter(range(100))
+
+    def pressed(*arguments: Any, **options: Any) -> Any:
+        made = design(*arguments, **options)
+        if next(count) == at:
+            with contextlib.suppress(*([KeyboardInterrupt] if swallowed else [])):
+                signal.raise_signal(signal.SIGINT)
+        return made
+
+    monkeypatch.setattr(comparison, "design", pressed)
+
+
+@pytest.mark.parametrize("swallowed", [False, True])
+def test_an_interrupt_ends_the_whole_comparison(
+    run: Run, monkeypatch: pytest.MonkeyPatch, swallowed: bool
+) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    _pressing(3, monkeypatch, swallowed=swallowed)
+    asked = [*ASKED, "--methods", "safe-response,k-rr,arc", "--csv", "out.csv", "--json"]
+    outcome = run(*asked, files=FILES)
+    assert outcome.code == 130
+    data = json.loads(outcome.out)
+    assert [(c["method"], len(c["points"])) for c in data["curves"]] == [
+        ("safe-response", 2),
+        ("k-rr", 1),
+    ]
+    assert data["left_out"] == 3
+    assert data["notes"][0] == "interrupted: 3 of 6 points are missing"
+    assert len(Path("out.csv").read_text().splitlines()) == 4
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_before_the_first_point(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _pressing(0, monkeypatch, swallowed=True)
+    outcome = run(*ASKED, "--methods", "safe-response", "--csv", "out.csv", files=FILES)
+    assert (outcome.code, outcome.out) == (130, "")
+    assert "out.csv" not in outcome.made
+    assert outcome.err == "liftlock: interrupted; nothing more is written\n"
 
 
 def test_csv_json_and_picture(run: Run) -> None:
