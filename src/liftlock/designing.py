@@ -480,7 +480,7 @@ class _Order:
                 said = f"they never occur, and would be answered like {like}"
             remarks.append(f"{said}: {shown}")
         if isinstance(self.notion, ApproximateLIP) and isinstance(locked, Locked):
-            remarks.append(_outright(locked.channel, self.whole))
+            remarks.append(_outright(locked.channel, self.whole, self.notion))
         if isinstance(self.context, GridPrior):
             remarks += _resolution(self.context)
         if isinstance(self.context, PriorSet):
@@ -526,11 +526,13 @@ class _Order:
         )
 
 
-def _outright(channel: Table, context: Context) -> str:
-    """Say what leaks where delta lets the budget be broken."""
+def _outright(channel: Table, context: Context, notion: ApproximateLIP) -> str:
+    """Say what leaks where delta lets the budget be broken, if it does."""
     found = extremes(channel, context)
     sides = [side(found).value for side in (lower_reading, upper_reading)]
     lower, upper = ("infinite" if side.is_infinite else f"{float(side):.4g}" for side in sides)
+    if LIP(notion.epsilon).certify(channel, context).holds:
+        return f"it leaks eps_lower {lower} and eps_upper {upper}: delta is not used"
     return f"where delta lets it, it leaks eps_lower {lower} and eps_upper {upper}"
 
 

@@ -268,6 +268,9 @@ class Mechanism:
         """Measure every notion in the mechanism's own context."""
         return audit(self.channel, self.context, **options)
 
+    def __repr__(self) -> str:
+        return f"<Mechanism {self.certificate.guarantee}: {self.channel}>"
+
     def __str__(self) -> str:
         parts = [str(self.channel), str(self.certificate)]
         if self.origin is not None:

@@ -344,3 +344,10 @@ def test_the_price_of_cutting_is_right_for_numbers_far_from_zero() -> None:
         assert made.origin is not None
         shares += [said for said in made.origin.remarks if said.startswith("cutting adds")]
     assert shares == ["cutting adds 0.0214 to the squared error, 2.1 % of the variance of X"] * 2
+
+
+def test_a_delta_that_is_not_used_is_said() -> None:
+    made = design(WAGES, ll.ApproximateLIP("4", "0.05"), method="laplace", scale=1e6, cells=5)
+    assert made.origin is not None
+    assert any(remark.endswith(": delta is not used") for remark in made.origin.remarks)
+    assert not any(line.endswith("outputs") for line in str(made.certificate).splitlines())

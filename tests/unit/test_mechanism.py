@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import liftlock as ll
 from liftlock.channel import Channel
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.draft import Draft
@@ -409,7 +410,7 @@ def test_numbers_go_in_and_come_out() -> None:
     assert isinstance(array, np.ndarray)
     assert array.dtype == np.float64
     assert len(made.release([3, 4, 5])) == 3
-    for bad in ([math.nan], [math.inf], ["x"], [None], []):
+    for bad in ([math.nan], [math.inf], ["x"], [None]):
         with pytest.raises(InputError):
             made.release(bad)
 
@@ -456,3 +457,15 @@ def test_readings_and_accuracy_by_brute_force() -> None:
 def test_outputs_that_are_no_numbers_are_not_released_as_such() -> None:
     with pytest.raises(InputError):
         numeric(["low", "middle", "high"]).release([3])
+
+
+def test_nobody_answers_and_nothing_comes_out() -> None:
+    made = ll.design(ll.line.uniform(0, 1), ll.LIP("1"), cells=4)
+    assert made.release([]) == []
+    assert len(made.release(np.array([]))) == 0
+
+
+def test_a_mechanism_is_shown_in_one_short_line() -> None:
+    made = ll.design(ll.line.uniform(0, 1), ll.LIP("1"), cells=64)
+    assert repr(made).startswith("<Mechanism lip(epsilon=1): channel from 64 inputs to ")
+    assert len(repr(made)) < 100

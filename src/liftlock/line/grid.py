@@ -95,6 +95,8 @@ class Grid:
 
     def encode(self, values: Any) -> npt.NDArray[np.intp]:
         """Return the cell of each number; numbers outside the domain count as its ends."""
+        if hasattr(values, "__len__") and not len(values):
+            return np.zeros(0, dtype=np.intp)
         return np.searchsorted(np.array(self.edges[1:-1]), numbers_of(values), side="right")
 
     def outside(self, values: Any) -> int:

@@ -43,7 +43,7 @@ class Witness:
             parts.append(f"secrets {_several(self.secrets)}")
         if self.output is not None:
             parts.append(f"output {_quoted(self.output)}")
-        if self.outputs is not None:
+        if self.outputs:  # a set without outputs exceeds nothing
             parts.append(f"outputs {_several(self.outputs)}")
         if self.prior is not None:
             parts.append(str(self.prior))
