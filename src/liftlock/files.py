@@ -98,12 +98,14 @@ def _parse_sheet(path: Path, text: str) -> Sheet:
     return Sheet(path, header, header_line, rows)
 
 
-def _lines(path: Path, text: str, *, records: bool = False) -> Iterator[tuple[int, list[str]]]:
+def _lines(
+    path: Path, text: str, *, records: bool = False, mark: str = ","
+) -> Iterator[tuple[int, list[str]]]:
     """Give the header, then the rows, each with the line it starts on; blank lines are skipped.
 
     In a file of records one column is enough, and a row of empty cells is a record all the same.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
     header: list[str] | None = None
     start = 1
     try:
@@ -116,7 +118,7 @@ def _lines(path: Path, text: str, *, records: bool = False) -> Iterator[tuple[in
                 header = cells
                 _check_header(path, line, header, records=records)
             elif len(cells) != len(header):
-                raise _ragged(path, line, cells, header)
+                raise _ragged(path, line, cells, header, mark)
             yield line, cells
     except csv.Error as error:
         raise FileError(
@@ -136,17 +138,26 @@ def _first(path: Path, lines: Iterator[tuple[int, list[str]]]) -> tuple[int, lis
     return found
 
 
-def _ragged(path: Path, line: int, cells: list[str], header: list[str]) -> FileError:
+def _ragged(path: Path, line: int, cells: list[str], header: list[str], mark: str) -> FileError:
     remedy = "use one comma between cells and a point before decimals"
     found = _separator(cells[0]) if len(cells) == 1 else None
-    if found is not None:
+    if mark != ",":
+        remedy = "separate the cells of every line as those of the header"
+    elif found is not None:
         remedy = f"it has {found}: separate cells by commas"
     return FileError(
         f"{len(cells)} cell{'s' * (len(cells) != 1)}, but the header has {len(header)}",
         where=f"{path}, line {line}",
-        value=",".join(cells),
+        value=mark.join(cells),
         remedy=remedy,
     )
+
+
+def _mark_of(text: str) -> str:
+    """Return what separates the cells of a table: a comma, unless the header has none of them."""
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    found = [mark for mark in ";\t" if mark in header]
+    return found[0] if len(found) == 1 and "," not in header else ","
 
 
 def _separator(text: str) -> str | None:
@@ -416,7 +427,8 @@ def read_prior(path: str | Path, note: Note = _silent) -> Prior:
             "header is not label,count or label,probability",
             where=sheet.where(sheet.header_line),
             value=",".join(sheet.header),
-            remedy="write one of these on the first line, then one label on each line",
+            remedy="write one of these on the first line, then one label on each line; of a table "
+            "of people name the column of numbers (--column, read_column in Python)",
         )
     name = "count" if kind.startswith("count") else "probability"
     labels = _labels(sheet)
@@ -634,7 +646,8 @@ def read_column(
 ) -> Floats:
     """Read a column of numbers from a CSV with a header and one row for each person.
 
-    Empty cells are refused, or with ``missing="drop"`` left out, which `note` is told.
+    Empty cells are refused, or with ``missing="drop"`` left out. Cells may be separated by
+    semicolons or tabs throughout. `note` is told of both.
     """
     place = Path(path)
     text = read_text(place)
@@ -651,8 +664,11 @@ def read_column(
             value=column,
             remedy="give a CSV with a header, or leave out the column",
         )
-    lines = _lines(place, text, records=True)
+    mark = _mark_of(text)
+    lines = _lines(place, text, records=True, mark=mark)
     line, header = _first(place, lines)
+    if mark != ",":
+        note(f"the cells of {place} are separated by {dict(_MARKS)[mark]}, and were read so")
     if column not in header:
         raise FileError(
             "no such column",
@@ -687,7 +703,7 @@ def read_column(
             raise FileError(
                 said,
                 where=f"{place}, line {empty[0]}",
-                remedy="leave them out (--missing drop), or fill them in",
+                remedy=f"leave them out ({_DROP}), or fill them in",
             )
         note(f"{said}, and were left out")
     return np.array(numbers)
@@ -695,6 +711,8 @@ def read_column(
 
 MISSING = ("refuse", "drop")
 """What may be done with empty cells."""
+
+_DROP = '--missing drop, missing="drop" in Python'
 
 
 def _real(place: Path, line: int, at: int, header: list[str], text: str) -> float:
@@ -706,8 +724,8 @@ def _real(place: Path, line: int, at: int, header: list[str], text: str) -> floa
     if number is not None and math.isfinite(number):
         return number
     remedy = "numbers have a point before decimals and no other marks, like 52000.50"
-    if number is not None:
-        remedy = "correct it, or empty the cell and leave it out (--missing drop)"
+    if number is not None or not any(sign.isdigit() for sign in text):
+        remedy = f"correct it, or empty the cell and leave it out ({_DROP})"
     raise FileError(
         "not a number" if number is None else "not a finite number",
         where=f"{place}, line {line}, column {at + 1} ({header[at]!r})",

@@ -151,8 +151,13 @@ def read_notion(
             remedy=f"give one of {', '.join(design_notions())}",
         )
     if key == "alip":
-        if lower is None or upper is None or epsilon is not None:
+        if epsilon is not None:
             raise click.UsageError("alip takes --epsilon-lower and --epsilon-upper, no --epsilon")
+        for name, value in (("lower", lower), ("upper", upper)):
+            if value is None:
+                raise click.UsageError(
+                    f"alip takes --epsilon-lower and --epsilon-upper: --epsilon-{name} is missing"
+                )
         return make_notion(key, {"lower": lower, "upper": upper})
     if two:
         raise click.UsageError(f"--epsilon-lower and --epsilon-upper go with alip, not with {key}")
@@ -262,6 +267,12 @@ def chosen_options(
         found["gap"] = float(exact(gap, name="--gap"))
         if found["gap"] < 0:
             raise InputError("--gap is negative", value=gap, remedy="give 0 or more")
+        if found["gap"] >= 1:
+            raise InputError(
+                "--gap of 1 or more accepts anything",
+                value=gap,
+                remedy="it is relative: 0.01 is one per cent",
+            )
     limit = read_seconds(seconds)
     if limit is not None:
         found["seconds"] = limit

@@ -23,13 +23,16 @@ from liftlock.cli.asked import (
 )
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE, context_options
-from liftlock.comparison import Yardstick, yardsticks
+from liftlock.comparison import Yardstick, fitting, yardsticks
+from liftlock.context import Context
 from liftlock.designing import best, design, design_as_published, usual_method
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design, check_fits, find_design
-from liftlock.errors import InputError, LiftlockError
+from liftlock.errors import InputError, LiftlockError, NotDefined
+from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
+from liftlock.notions.notion import Notion
 from liftlock.report.design import design_report, progress_text
 from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
@@ -133,7 +136,7 @@ def design_command(
     if plot is not None and not isinstance(context, GridPrior):
         raise click.UsageError("--plot is for numbers; a table is drawn by liftlock audit --plot")
     if entry is not None:
-        check_fits(entry, context, guarantee)
+        check_method(entry, context, guarantee, named=method is not None)
     goal = read_utility(utility, loss, context)
     with working("designing") as progress:
         if entry is not None and entry.accepts("watch"):
@@ -150,6 +153,12 @@ def design_command(
             if isinstance(error, LiftlockError) or not of_the_method:
                 raise
             raise _unusable(entry, of_the_method, error) from None
+        if plot is not None and isinstance(made.channel, SupportChannel):
+            raise InputError(
+                "--plot is for mechanisms that release numbers, and this method releases sets",
+                value=made.origin.method if made.origin is not None else None,
+                remedy="leave out --plot: liftlock audit --plot draws its lifts",
+            )
         if output is not None:
             made.save(output)
             note(f"written to {output}")
@@ -181,6 +190,17 @@ def _unusable(entry: Design | None, given: Sequence[str], error: Exception) -> I
         remedy=f"it takes {', '.join(own_options(entry)) or 'none'}; "
         f"see liftlock designs {entry.key}",
     )
+
+
+def check_method(entry: Design, context: Context, guarantee: Notion, *, named: bool) -> None:
+    """Refuse a method that does not fit, and say whether another would."""
+    try:
+        check_fits(entry, context, guarantee)
+    except NotDefined as error:
+        if not named or not fitting(context, guarantee):
+            raise
+        remedy = f"{error.remedy}; leave out --method to have one that fits chosen"
+        raise NotDefined(error.notion, error.context, remedy) from None
 
 
 def check_published(entry: Design | None) -> None:

@@ -10,7 +10,7 @@ import click
 
 from liftlock.cli.asked import check_different, check_output
 from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.numbers import domain_option, fitted, grid_option
+from liftlock.cli.numbers import domain_option, far_text, fitted, grid_option
 from liftlock.cli.options import FILE
 from liftlock.errors import InputError
 from liftlock.files import MISSING
@@ -95,8 +95,10 @@ def fit_command(
         if path is not None:
             check_output(path, {"table": table}, name)
     check_different(output, plot)
-    with working("fitting"):
-        found = fitted(table, column, law, domain, missing, note, components)
+    found = fitted(table, column, law, domain, missing, note, components)
+    if as_json and found.far:  # the report says it by itself
+        note(far_text(found))
+    with working("cutting into cells"):
         with located(table):
             prior = found.grid(cells, spacing)
         if output is not None:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from liftlock.cli.console import working
 from liftlock.errors import FileError, InputError
 from liftlock.files import MISSING, read_column
 from liftlock.line.fitting import FITS, Fit, fit
@@ -132,6 +133,16 @@ class Numbers:
         for name, value in said.items():
             if value is None:
                 continue
+            if (
+                not self.asked
+                and name in _CUT
+                and prior is not None
+                and prior.suffix.lower() == ".json"
+            ):
+                raise click.UsageError(
+                    f"{name} cannot change a stored prior: one of numbers is already cut into "
+                    f"cells, so give {name} to liftlock fit when you make it"
+                )
             if not self.asked:
                 raise click.UsageError(f"{name} goes with numbers: give --column or --law")
             if self.law is not None and name not in _CUT:
@@ -149,9 +160,12 @@ class Numbers:
             return LinePrior.of(parse_law(self.law), self.domain)
         assert path is not None
         assert self.column is not None
-        return fitted(
+        found = fitted(
             path, self.column, self.fit or "sample", self.domain, self.missing or "refuse", note
         )
+        if found.far:
+            note(far_text(found))
+        return found
 
     def cut(self, path: Path | None, note: Callable[[str], None]) -> GridPrior:
         """Make the context."""
@@ -193,9 +207,10 @@ def fitted(
     components: int | None = None,
 ) -> Fit:
     """Read a column and fit a law to it; say what the fit and the domain do to the numbers."""
-    numbers = read_column(path, column, missing=missing, note=note)
-    with located(path):
-        found = fit(numbers, domain=domain, law=law, components=components)
+    with working("reading" if law == "sample" else "fitting") as progress:
+        numbers = read_column(path, column, missing=missing, note=note)
+        with located(path):
+            found = fit(numbers, domain=domain, law=law, components=components, watch=progress)
     if domain is None:
         note(
             f"no --domain: [{found.lower:g}, {found.upper:g}] was taken from the data, and shows "
@@ -206,7 +221,21 @@ def fitted(
             f"{found.clamped:,} of {len(numbers):,} values lie outside the domain and count as "
             "its nearer end"
         )
+    if found.used < len(numbers):
+        note(
+            f"the mixture was fitted to {found.used:,} of {len(numbers):,} values, evenly spaced "
+            "in their order"
+        )
     return found
+
+
+def far_text(found: Fit) -> str:
+    """Say that a fitted law is a wrong prior."""
+    return (
+        f"{found.law.describe()} is far from the data (largest distance {found.distance:.3g}): "
+        "under this prior a mechanism may leak more than its budget; another law, or the numbers "
+        "as they are (sample), may fit"
+    )
 
 
 def refuse_whole_grid(prior: Prior, path: Path, options: dict[str, Any]) -> None:

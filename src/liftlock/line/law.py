@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _HALVINGS = 200
+_MOST_SIZE = 1e100
 
 
 @runtime_checkable
@@ -76,6 +77,15 @@ class Parametric:
     scale: float = 1.0
     given: Any = None
     """The distribution itself, when it was not named."""
+
+    def __post_init__(self) -> None:
+        fine = 1.0 / _MOST_SIZE <= self.scale <= _MOST_SIZE and abs(self.loc) <= _MOST_SIZE
+        if not fine:
+            raise InputError(
+                "the numbers of a law are too large, or too near each other, for their squares",
+                value=self.title,
+                remedy="measure them in another unit",
+            )
 
     @cached_property
     def _distribution(self) -> Any:
@@ -449,9 +459,9 @@ def lognormal(mu: float, sigma: float) -> Parametric:
     """Return the law of e^Z for a normal Z of mean mu and deviation sigma."""
     _finite("lognormal", mu=mu)
     _positive("lognormal", sigma=sigma)
-    return Parametric(
-        f"lognormal({mu:g}, {sigma:g})", "lognorm", (float(sigma),), 0.0, float(np.exp(mu))
-    )
+    with np.errstate(over="ignore"):
+        scale = float(np.exp(mu))
+    return Parametric(f"lognormal({mu:g}, {sigma:g})", "lognorm", (float(sigma),), 0.0, scale)
 
 
 def laplace(mean: float, scale: float) -> Parametric:

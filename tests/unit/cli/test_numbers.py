@@ -162,8 +162,22 @@ def test_missing_values_are_left_out_when_told(run: Run) -> None:
     assert "note: 2 of 16 rows have no wage, and were left out\n" in outcome.err
     assert_refused(
         design(run, *FAST, files=files),
-        "2 of 16 rows have no wage at staff.csv, line 16; leave them out (--missing drop)",
+        "2 of 16 rows have no wage at staff.csv, line 16; leave them out (--missing drop, ",
     )
+
+
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_other_separators_are_read_and_said(run: Run, mark: str, name: str) -> None:
+    table = "\n".join(
+        mark.join(f'"{cell}"' for cell in line.split(",")) for line in STAFF.splitlines()
+    )
+    other = table.replace('"a"', '"a, or b"')
+    outcome = design(run, *FAST, "-o", "m.json", files={"staff.csv": other})
+    assert outcome.code == 0
+    assert f"note: the cells of staff.csv are separated by {name}, and were read so" in outcome.err
+    made = Mechanism.load("m.json")
+    design(run, *FAST, "-o", "usual.json")
+    assert made.channel == Mechanism.load("usual.json").channel
 
 
 def test_one_column_is_a_table(run: Run) -> None:
@@ -186,7 +200,18 @@ ROW = "staff.csv, line 16, column 2 ('wage')"
         ({"staff.csv": STAFF + 'q,"52,000",a\n'}, [], ["not a number", "like 52000.50"]),
         ({"staff.csv": STAFF + "q,5_0,a\n"}, [], ["not a number", "'5_0'"]),
         ({"staff.csv": STAFF + "q,7\n"}, [], ["2 cells, but the header has 3"]),
-        ({"staff.csv": "a;wage\n1;2\n"}, [], ["cells separated by semicolons"]),
+        ({"staff.csv": "a|wage\n1|2\n"}, [], ["cells separated by bars"]),
+        (
+            {"staff.csv": "a;wage\n1;2,5\n2;3,5\n"},
+            [],
+            ["not a number at staff.csv, line 2, column 2 ('wage'): '2,5'", "a point before dec"],
+        ),
+        ({"staff.csv": "a;wage\n1;2\n2\n"}, [], ["1 cell, but the header has 2", "as those of"]),
+        (
+            {"staff.csv": "a,wage\n1,2\n2,n/a\n"},
+            [],
+            ["'n/a'; correct it, or empty the cell and leave it out (--missing drop"],
+        ),
         ({"staff.csv": ""}, [], ["empty file at staff.csv"]),
         ({"staff.csv": "name,wage\n"}, [], ["no numbers below the header"]),
         ({"staff.csv": "wage,n\n7,a\n7,b\n"}, [], ["all values are the same at staff.csv: 7.0"]),
@@ -203,7 +228,7 @@ ROW = "staff.csv, line 16, column 2 ('wage')"
         ({}, ["--grid", "many"], ["'--grid'"]),
         ({}, ["--spacing", "even"], ["'--spacing'"]),
         ({}, ["--fit", "cauchy"], ["'--fit'"]),
-        ({}, ["--fit", "beta"], ["1 of 14 values do not lie inside the domain"]),
+        ({}, ["--fit", "beta"], ["1 of 14 values do not lie strictly inside the domain"]),
         ({}, ["--missing", "guess"], ["'--missing'"]),
         ({}, ["--radius", "0.1"], ["--radius is for priors of labels, not of numbers"]),
         ({}, ["--smooth", "1"], ["--smooth is for priors of labels"]),
@@ -213,6 +238,12 @@ ROW = "staff.csv, line 16, column 2 ('wage')"
         ({}, ["--plot", "staff.csv.png", "-o", "staff.csv.png"], ["would replace --output"]),
         ({}, ["-o", "staff.csv"], ["would replace --prior"]),
         ({}, ["--delta", "0.1", "--method", "arc"], ["the notion lip_ediv"]),
+        ({}, ["--delta", "0.1", "--method", "optimal"], ["made for lip", "leave out --method"]),
+        (
+            {},
+            ["--grid", "8", "--method", "oue", "--plot", "p.png", "-o", "m.json"],
+            ["releases sets: 'oue'", "leave out --plot"],
+        ),
         ({}, ["--delta", "2"], ["delta"]),
         ({}, ["--as-published", "--delta", "0.1"], ["give --method"]),
         ({}, ["--form", "joint"], ["--form goes with --delta"]),
@@ -237,6 +268,15 @@ def test_bad_input_is_one_line(
         (["--prior", "prior.csv", "--domain", "0:1"], ["--domain goes with numbers"]),
         (["--prior", "prior.csv", "--grid", "8"], ["--grid goes with numbers"]),
         (["--prior", "prior.csv", "--fit", "normal"], ["--fit goes with numbers"]),
+        (
+            ["--prior", "p.json", "--grid", "8"],
+            ["already cut into cells", "--grid to liftlock fit"],
+        ),
+        (["--prior", "p.json", "--domain", "0:9"], ["already cut into cells"]),
+        (["--prior", "staff.csv"], ["header is not label,count", "name the column", "--column"]),
+        (["--law", "normal(1e200, 1e199)"], ["too large", "another unit"]),
+        (["--law", "normal(0, 1e-200)", "--domain", "0:1"], ["too near each other"]),
+        (["--law", "lognormal(-800, 1)"], ["too near each other"]),
         (["--prior", "prior.csv", "--plot", "p.png"], ["--plot is for numbers"]),
         (["--prior", "prior.csv", "--law", "normal(0, 1)"], ["--law is instead of --prior"]),
         (["--joint", "prior.csv", "--law", "normal(0, 1)"], ["--law is instead of --joint"]),
@@ -357,6 +397,24 @@ def test_a_bad_fit_is_said(run: Run) -> None:
     files = {"t.csv": "wage\n" + "".join(f"{wage}\n" for wage in wages)}
     outcome = run("fit", "t.csv", "--column", "wage", "--law", "normal", files=files)
     assert "far from the data: under this prior a mechanism may leak more" in outcome.out
+    assert "far from" not in outcome.err
+    data = json.loads(run("fit", "t.csv", "--column", "wage", "--law", "normal", "--json").out)
+    assert any("is far from the data" in text for text in data["notes"])
+
+
+def test_a_bad_fit_is_said_wherever_it_is_a_context(run: Run) -> None:
+    wages = [*range(20, 40), *range(520, 540)]
+    files = {"t.csv": "wage\n" + "".join(f"{wage}\n" for wage in wages)}
+    numbers = ("--prior", "t.csv", "--column", "wage")
+    bad = (*numbers, "--fit", "normal")
+    cut = ("--domain", "0:600", "--grid", "8")
+    said = "is far from the data (largest distance 0.3"
+    made = run("design", *bad, *cut, "--epsilon", "1", *FAST[2:], "-o", "m.json", files=files)
+    assert made.code == 0
+    assert said in made.err
+    assert said in run("compare", *bad, *cut, "--epsilons", "1", "--methods", "sampling").err
+    assert said in run("audit", "m.json", *bad).err
+    assert "far from" not in run("audit", "m.json", *numbers).err
 
 
 @pytest.mark.parametrize(
