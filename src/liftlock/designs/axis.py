@@ -23,6 +23,7 @@ from liftlock.line.grid import DEFAULT_CELLS, GridPrior, check_cells, number_lab
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 
+_FEWEST = 64
 RARE = 2.0**-20
 """Outputs that no input gives with this probability are joined with their neighbours."""
 
@@ -45,17 +46,17 @@ class Axis:
     def of(cls, context: Context, *, domain: Any = None, outputs: int | None = None) -> Axis:
         """Read the numbers of a prior; outputs are cells of equal width on the domain.
 
-        There are as many as a grid has cells, but no more than 512 unless more are asked for: noise
-        blurs what finer ones would show. The domain of a grid is its own; that of other priors
-        reaches from the least number to the largest, unless another is given. It must hold all
-        numbers.
+        There are as many as a grid has cells, but at least 64 and no more than 512 unless others
+        are asked for: fewer would coarsen the noise, which blurs what finer ones would show. The
+        domain of a grid is its own; that of other priors reaches from the least number to the
+        largest, unless another is given. It must hold all numbers.
         """
         if not isinstance(context, Prior):
             raise NotDefined("adding noise", context.describe(), "it needs a prior of numbers")
         points = points_of(context.inputs, "added noise")
         if isinstance(context, GridPrior):
             ends = (context.grid.lower, context.grid.upper)
-            few = min(len(context.grid), DEFAULT_CELLS)
+            few = min(max(len(context.grid), _FEWEST), DEFAULT_CELLS)
             cells = few if outputs is None else check_cells(outputs)
         else:
             ends = (float(points.min()), float(points.max()))

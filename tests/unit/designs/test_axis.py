@@ -28,7 +28,7 @@ def test_numbers_from_labels_and_from_a_grid() -> None:
     assert (wider.width, wider.spread) == (100.0, 40.0)
     grid = LinePrior.of(normal(0, 1), domain=(-3, 3)).grid(16)
     found = Axis.of(grid)
-    assert (found.lower, found.upper, len(found.values)) == (-3.0, 3.0, 16)
+    assert (found.lower, found.upper, len(found.values)) == (-3.0, 3.0, 64)
     assert (found.points == grid.points).all()
 
 
