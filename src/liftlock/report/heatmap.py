@@ -17,7 +17,8 @@ from liftlock.prior import Prior
 from liftlock.report.labels import told_apart
 from liftlock.report.pictures import HIGHEST, WIDEST, check_picture, picture
 
-_MOST_LABELS = 64
+_MOST_LABELS, _MOST_POINTS = 64, 32
+"""Names cannot be guessed from their neighbours; numbers in a row can, and fewer are readable."""
 _MOST_NUMBERS = 16
 _LABEL_CELLS = 24
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -118,7 +119,11 @@ def _about(result: Audit, *, all_possible: bool) -> list[str]:
 def _name(axes: Any, alphabet: Alphabet, what: str, *, along_x: bool) -> None:
     """Name every row or column, or every tenth if they are too many."""
     names = told_apart(alphabet.labels, _LABEL_CELLS)
-    step = next((s for s in _STEPS if s * _MOST_LABELS >= len(names)), _STEPS[-1])
+    numeric = alphabet.coordinates is not None or all(
+        isinstance(label, int | float) for label in alphabet.labels
+    )
+    most = _MOST_POINTS if numeric else _MOST_LABELS
+    step = next((s for s in _STEPS if s * most >= len(names)), _STEPS[-1])
     places = range(0, len(names), step)
     texts = [names[place] for place in places]
     longest = max(cell_len(text) for text in texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.report.heatmap import COLOURS, LEAST_REACH, RULED_OUT, lift_text
 from liftlock.report.pictures import check_picture, picture, plain_number
+from liftlock.report.released import for_everybody, reading_of
 from liftlock.utility.mean import points_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _ERROR, _BIAS, _NOTHING, _DENSITY = "#1b4f8a", "#b3500a", "#555555", "#8fa7c4"
 _COLOURED = 0.995
+_NEAR = 2.0
+"""Colours reach to the extremes, unless these are so many times as far as nearly all lifts."""
 _MARGIN = 0.04
 _SHOWN = 1e-3
 _BINS = 80
@@ -73,6 +76,7 @@ class _Scene:
     masses: Floats
     numbers: Floats
     matrix: Floats
+    reading: Literal["mean", "median"]
 
     @classmethod
     def of(cls, made: Mechanism, prior: GridPrior) -> _Scene:
@@ -87,6 +91,7 @@ class _Scene:
             prior.floats(),
             numbers[order],
             matrix[:, order],
+            reading_of(made),
         )
 
     @property
@@ -118,7 +123,7 @@ def _heat(figure: Figure, axes: Axes, scene: _Scene) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(scene.matrix / (scene.masses @ scene.matrix))
     finite = np.isfinite(logs)
-    reach = max(float(np.quantile(np.abs(logs[finite]), _COLOURED)), LEAST_REACH)
+    reach, beyond = scale_of(logs[finite])
     plain = LinearSegmentedColormap.from_list("lift", COLOURS)
     colours = plain.with_extremes(bad=RULED_OUT)
     # Numbers that are released twice have a band of no height, which cannot be drawn.
@@ -147,35 +152,54 @@ def _heat(figure: Figure, axes: Axes, scene: _Scene) -> None:
                 clip_on=False,
             )
     bar = figure.colorbar(
-        ScalarMappable(Normalize(-reach, reach), colours), ax=axes, pad=0.025, aspect=28
+        ScalarMappable(Normalize(-reach, reach), colours),
+        ax=axes,
+        pad=0.025,
+        aspect=28,
+        extend=beyond,
     )
     ticks = np.linspace(-reach, reach, 5)
     bar.set_ticks(ticks.tolist(), labels=[lift_text(float(np.exp(tick))) for tick in ticks])
     bar.ax.tick_params(labelsize=8)
-    bar.set_label("lift (above 1 raises the belief)", fontsize=9)
+    said = "lift (above 1 raises the belief)"
+    if beyond != "neither":
+        extremes = (lift_text(float(np.exp(end(logs[finite])))) for end in (np.min, np.max))
+        said += f"\nin all from {' to '.join(extremes)}"
+    bar.set_label(said, fontsize=9)
+
+
+def scale_of(logs: Floats) -> tuple[float, Literal["neither", "min", "max", "both"]]:
+    """Return the log-lift of full colour, and on which sides there are larger ones.
+
+    A few extreme lifts, as the tails of noise have, would leave all others white.
+    """
+    largest = float(np.abs(logs).max())
+    usual = max(float(np.quantile(np.abs(logs), _COLOURED)), LEAST_REACH)
+    if largest <= _NEAR * usual:
+        return max(largest, LEAST_REACH), "neither"
+    below, above = bool(logs.min() < -usual), bool(logs.max() > usual)
+    return usual, "both" if below and above else "min" if below else "max"
 
 
 def _errors(axes: Axes, scene: _Scene) -> None:
     apart = scene.numbers - scene.points[:, None]
     absolute = (scene.matrix * np.abs(apart)).sum(axis=1)
     bias = (scene.matrix * apart).sum(axis=1)
-    order = np.argsort(scene.points)
-    rising = np.cumsum(scene.masses[order])
-    median = scene.points[order][min(int(np.searchsorted(rising, 0.5)), len(order) - 1)]
+    nothing = np.abs(scene.points - for_everybody(scene.masses, scene.points, scene.reading))
     axes.axhline(0.0, color="#bbbbbb", linewidth=0.8)
     axes.plot(
         scene.points,
-        np.abs(scene.points - median),
+        nothing,
         color=_NOTHING,
         linestyle=":",
         linewidth=1.2,
-        label="error of no release",
+        label=f"error of no release (the {scene.reading} for everybody)",
     )
     axes.plot(scene.points, bias, color=_BIAS, linestyle="--", linewidth=1.6, label="bias")
     axes.plot(scene.points, absolute, color=_ERROR, linewidth=1.8, label="mean absolute error")
     low, high = scene.window
     inside = (scene.points >= low) & (scene.points <= high)
-    drawn = np.concatenate([absolute[inside], bias[inside], np.abs(scene.points - median)[inside]])
+    drawn = np.concatenate([absolute[inside], bias[inside], nothing[inside]])
     room = 0.06 * (drawn.max() - min(drawn.min(), 0.0))
     axes.set_ylim(min(drawn.min(), 0.0) - room, drawn.max() + room)
     axes.set_ylabel("error")

@@ -68,10 +68,10 @@ class Released:
         numbers = points_of(made.table.outputs, "released numbers")
         order = np.argsort(numbers, kind="stable")
         joint = matrix * masses[:, None]
-        reading = _reading(made)
+        reading = reading_of(made)
         best = made.readings(reading)
         best = np.where(np.isfinite(best), best, numbers)  # an output that never occurs has none
-        one = _for_everybody(masses, points, reading)
+        one = for_everybody(masses, points, reading)
         found = made.accuracy()
         # The mean of a cell stands for everybody in it; what that hides belongs to every error.
         hidden = prior.inner_variance
@@ -92,12 +92,13 @@ class Released:
         )
 
 
-def _reading(made: Mechanism) -> Literal["mean", "median"]:
+def reading_of(made: Mechanism) -> Literal["mean", "median"]:
+    """Return which reading is the best for what a mechanism was designed for."""
     absolute = made.origin is not None and made.origin.utility == "absolute"
     return "median" if absolute else "mean"
 
 
-def _for_everybody(masses: Floats, points: Floats, reading: Literal["mean", "median"]) -> float:
+def for_everybody(masses: Floats, points: Floats, reading: Literal["mean", "median"]) -> float:
     """Return the one number that is nearest to everybody: the mean or the median."""
     if reading == "mean":
         return float(masses @ points / masses.sum())

@@ -13,13 +13,14 @@ from rich.console import Console
 import liftlock as ll
 from liftlock.comparison import yardsticks
 from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.draft import Draft
 from liftlock.errors import InputError
 from liftlock.line.fitting import Fit
 from liftlock.report.amounts import amount
 from liftlock.report.design import design_report
 from liftlock.report.fit import draw_fit
 from liftlock.report.fitted import fit_report
-from liftlock.report.numeric import draw_numbers
+from liftlock.report.numeric import draw_numbers, scale_of
 from liftlock.report.pictures import plain_number
 from liftlock.report.released import Released, number_data, number_lines
 
@@ -175,6 +176,28 @@ def test_pictures_of_several_mechanisms(method: str, tmp_path: Path) -> None:
     draw_numbers(ll.design(CUT, ll.LIP("1"), method=method), tmp_path / "m.svg")
     text = (tmp_path / "m.svg").read_text(encoding="utf-8")
     assert "<image" in text  # cells are dots, not a million paths
+
+
+def test_colours_reach_to_the_extremes_or_say_that_they_do_not() -> None:
+    even = np.linspace(-1.0, 1.0, 1001)
+    assert scale_of(even) == (1.0, "neither")
+    assert scale_of(np.append(even, 1.9)) == (1.9, "neither")
+    assert scale_of(np.zeros(5)) == (0.1, "neither")
+    assert scale_of(np.append(even, 9.0))[1] == "both"  # -1 is beyond the colours as well
+    for sign, side in ((1.0, "max"), (-1.0, "min")):
+        reach, beyond = scale_of(sign * np.append(np.linspace(-0.5, 1.0, 1001), 9.0))
+        assert 0.9 < reach <= 1.0
+        assert beyond == side
+
+
+def test_clipped_colours_are_named_in_the_picture(tmp_path: Path) -> None:
+    rare = ll.line.from_data([*range(60), *range(60), 900], domain=(0, 900)).grid(40)
+    rows = np.full((len(rare.labels), 10), 0.1)
+    rows[-1, :2] = (0.199, 0.001)
+    made = ll.lock(Draft.of(rare.inputs, range(10), rows), ll.LIP("7"), rare)
+    draw_numbers(made, tmp_path / "m.svg")
+    text = (tmp_path / "m.svg").read_text(encoding="utf-8")
+    assert "in all from 0.01" in text
 
 
 def test_pictures_of_odd_mechanisms(tmp_path: Path) -> None:

@@ -207,3 +207,10 @@ def test_the_last_change_of_delta() -> None:
     assert curve._last_change(audit(Channel.identity("abc"), PRIOR)) == pytest.approx(
         1.05 * np.log(10)
     )
+
+
+def test_numbers_in_a_row_are_thinned_out_and_names_are_not(tmp_path: Path) -> None:
+    for labels, said in ((range(64), True), ([f"town {k}" for k in range(64)], False)):
+        draw_lifts(audit(Channel.identity(labels), Prior.uniform(labels)), tmp_path / "m.svg")
+        content = (tmp_path / "m.svg").read_text(encoding="utf-8")
+        assert ("output (1 in 2 is named)" in content) == said
