@@ -8,9 +8,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import liftlock_command
 from liftlock import __version__
 from liftlock.cli import main
 from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
@@ -71,6 +73,18 @@ def test_an_interruption_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) 
     assert outcome.code == 130
     assert (outcome.out, outcome.made) == ("", frozenset())
     assert outcome.err == "liftlock: interrupted; nothing more is written\n"
+
+
+def test_an_interruption_while_importing_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Slow(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "liftlock.cli", Slow("liftlock.cli"))
+    assert liftlock_command.main() == 130
+    assert capsys.readouterr().err == "liftlock: interrupted; nothing more is written\n"
 
 
 # --- in a process of its own ---------------------------------------------------------------------

@@ -1,0 +1,18 @@
+"""The `liftlock` script: outside the package, so that Ctrl-C is answered while it is imported."""
+
+from __future__ import annotations
+
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Import the command line and run it."""
+    try:
+        from liftlock.cli import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        sys.stderr.write("liftlock: interrupted; nothing more is written\n")
+        return INTERRUPTED
