@@ -63,3 +63,15 @@ def test_hundreds_of_cells_take_a_moment_and_beat_noise() -> None:
     assert made.origin.gap is not None
     assert made.origin.gap < 0.1
     assert any("joined to 16 groups" in remark for remark in made.origin.remarks)
+
+
+def test_groups_prove_nothing_of_a_distortion_with_more_numbers_to_be_read_as() -> None:
+    points = [2, 5, 8, 10, 13, 15, 18, 20, 22, 23, 26, 29, 32, 34, 36, 38, 41, 44, 46, 49, 52, 55]
+    points += [56, 59, 61, 64, 66, 69]
+    counts = [8, 8, 14, 19, 4, 5, 3, 9, 1, 19, 16, 4, 7, 6, 2, 7, 7, 17, 15, 8, 16, 17, 18, 5, 1]
+    prior = ll.Prior.from_counts(dict(zip(points, [*counts, 17, 10, 6], strict=True)))
+    goal = make_utility("squared", prior.inputs)
+    joined = optimal(prior, ll.LDP("0.32"), utility=goal)
+    true = optimal(prior, ll.LDP("0.32"), utility=goal, how="generation")
+    assert proof_of(joined).bound <= proof_of(true).cost * (1 + 1e-9)
+    assert proof_of(joined).cost >= proof_of(true).bound * (1 - 1e-9)
