@@ -1,22 +1,20 @@
 """The optimum for numbers under pure lift limits: 512 and 4096 cells, with the gap that is proved.
 
-A log-normal prior, and the salaries of a city if a file of them is there (LIFTLOCK_SALARIES names a
-CSV file with a column GROSS). The baseline is one linear programme of the same problem with 40
-places, left to HiGHS; it is measured for squared errors of 512 cells only.
+A log-normal prior, and the salaries of a city (made ones where the data is not there). The baseline
+is one linear programme of the same problem with 40 places, left to HiGHS; it is measured for
+squared errors of 512 cells only.
 """
 
 from __future__ import annotations
 
-import csv
-import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from rich.table import Table as Grid
 from scipy import sparse
 
+from benchmarks.bench_salaries import salaries
 from liftlock import line
 from liftlock.designs.optimal import optimal
 from liftlock.designs.problem import Problem, supported
@@ -36,11 +34,8 @@ SECONDS = 120.0
 def priors(cells: int) -> Iterator[tuple[str, GridPrior]]:
     """Return the priors that are measured."""
     yield "log-normal", line.lognormal(10.8, 0.5, domain=DOMAIN).grid(cells)
-    path = Path(os.environ.get("LIFTLOCK_SALARIES", ""))
-    if path.is_file():
-        with path.open(newline="") as file:
-            values = [float(row["GROSS"]) for row in csv.DictReader(file) if row["GROSS"].strip()]
-        yield "salaries", line.from_data(values, domain=DOMAIN).grid(cells)
+    people, _ = salaries()
+    yield "salaries", line.from_data(people, domain=DOMAIN).grid(cells)
 
 
 def plain(problem: Problem, points: np.ndarray) -> float:

@@ -122,7 +122,7 @@ def run() -> Group:
     people, what = salaries()
     prior = line.from_data(people, domain=DOMAIN).grid(CELLS)
     nothing = float(np.abs(people - np.median(people)).mean())
-    jobs = [(epsilon, None, "") for epsilon in EPSILONS]
+    jobs: list[tuple[str, str | None, str]] = [(epsilon, None, "") for epsilon in EPSILONS]
     jobs += [(epsilon, delta, "ediv") for delta in DELTAS for epsilon in EPSILONS]
     jobs += [(epsilon, LOOSEST, "def5") for epsilon in EPSILONS]
     rows: list[Row] = []
