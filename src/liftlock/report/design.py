@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
 
 _FEW = 2
-_HEADING = 34
+_HEADING = 44
+"""The longest line of a heading over numbers that are short."""
 _BETWEEN = 2
 """Blanks between two columns of a table in the house style."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import numpy as np
 from liftlock.comparison import Comparison, Curve
 from liftlock.report.amounts import title_of
 from liftlock.report.design import heading
-from liftlock.report.pictures import check_picture, picture
+from liftlock.report.pictures import check_picture, picture, plain_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _COLOURS = ("#1b4f8a", "#b3500a", "#3d7a35", "#8a2f6b", "#5b5b5b", "#0f7f86", "#9a7d0a", "#6a3fa0")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _ENDS = "#777777"
+_LONGEST = 48
+"""Characters of a name that fit along an axis."""
 _LINE_HEIGHT = 0.052
 """The least distance of two names, as a share of the height of the axes."""
 
@@ -42,7 +45,8 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
         axes.set_xlim(left=0.0)
         axes.margins(y=0.06)
         axes.set_xlabel(f"budget epsilon (nats), 1 means {found.notion}")
-        axes.set_ylabel(title_of(found.utility, found.title))
+        axes.set_ylabel(textwrap.fill(title_of(found.utility, found.title), _LONGEST))
+        axes.yaxis.set_major_formatter(plain_number)
         better = "higher is better" if found.larger_is_better else "lower is better"
         axes.set_title(f"Utility against privacy, {found.context}\n({better})", fontsize=11)
         for side in ("top", "right"):
