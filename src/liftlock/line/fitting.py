@@ -19,7 +19,16 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line import law as laws
 from liftlock.line.grid import LinePrior, read_domain
-from liftlock.line.law import Histogram, Law, Mixture, Parametric, Sample, Smooth, numbers_of
+from liftlock.line.law import (
+    MOST_SIZE,
+    Histogram,
+    Law,
+    Mixture,
+    Parametric,
+    Sample,
+    Smooth,
+    numbers_of,
+)
 
 MOST_COMPONENTS = 8
 """As many components are tried unless told otherwise."""
@@ -170,6 +179,12 @@ def fit(
         )
     numbers = np.sort(numbers_of(values))
     sample = Sample(numbers)  # refuses numbers that are all the same
+    if max(-numbers[0], numbers[-1]) > MOST_SIZE or numbers[-1] - numbers[0] < 1.0 / MOST_SIZE:
+        raise InputError(
+            "the numbers are too large, or too near each other, to fit a law",
+            value=f"{numbers[0]:g} to {numbers[-1]:g}",
+            remedy="measure them in another unit",
+        )
     ends = None if domain is None else read_domain(domain)
     found: Law = sample
     scores: tuple[Score, ...] = ()

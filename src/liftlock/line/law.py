@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _HALVINGS = 200
-_MOST_SIZE = 1e100
+MOST_SIZE = 1e100
+"""Squares of larger numbers, or of smaller differences than its inverse, leave the floats."""
 
 
 @runtime_checkable
@@ -79,7 +80,7 @@ class Parametric:
     """The distribution itself, when it was not named."""
 
     def __post_init__(self) -> None:
-        fine = 1.0 / _MOST_SIZE <= self.scale <= _MOST_SIZE and abs(self.loc) <= _MOST_SIZE
+        fine = 1.0 / MOST_SIZE <= self.scale <= MOST_SIZE and abs(self.loc) <= MOST_SIZE
         if not fine:
             raise InputError(
                 "the numbers of a law are too large, or too near each other, for their squares",

@@ -242,6 +242,13 @@ def test_nothing_to_fit() -> None:
                 ll.line.fit(values, law=law, domain=(0, 10))
 
 
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1e-323])
+def test_numbers_whose_squares_leave_the_floats(size: float) -> None:
+    for law in FITS:
+        with pytest.raises(InputError, match=r"too large, or too near .* in another unit"):
+            ll.line.fit([size, 2 * size, -3 * size], law=law)
+
+
 def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     known = builtins.__import__
 
