@@ -107,12 +107,12 @@ class _Scene:
 
     @property
     def bands(self) -> Floats:
-        """The edges between released numbers: half-way, and as far beyond the first and last."""
+        """The edges between released numbers: half-way, and at most the ends of the domain."""
         if len(self.numbers) == 1:
             return np.array(self.window)
         between = 0.5 * (self.numbers[1:] + self.numbers[:-1])
-        first = 2 * self.numbers[0] - between[0]
-        last = 2 * self.numbers[-1] - between[-1]
+        first = max(2 * self.numbers[0] - between[0], min(self.edges[0], self.numbers[0]))
+        last = min(2 * self.numbers[-1] - between[-1], max(self.edges[-1], self.numbers[-1]))
         return np.concatenate([[first], between, [last]])
 
 
