@@ -269,10 +269,11 @@ def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock, how: H
         return _constant(problem, goal, found.bound, DESIGN.key, remark)
     kept = joined(problem, goal, found.matrix)
     cost = float((problem.masses[:, None] * kept.matrix * found.loss[:, list(kept.kept)]).sum())
+    truth = float(problem.masses @ goal.costs(np.eye(len(problem.masses))))
     proof = Optimality(
         goal.name,
         cost,
-        min(found.bound, cost),
+        min(max(found.bound, truth), cost),
         found.reference,
         seconds=clock.elapsed,
         stopped=stopped,
@@ -296,12 +297,15 @@ def _is_distance(goal: Distortion | Guess, problem: Problem) -> TypeGuard[Distor
         return False
     if not isinstance(goal, Distortion) or goal.name != "absolute":
         return False
-    known = {label: z for z, label in enumerate(goal.reproductions.labels)}
+    known = set(goal.reproductions.labels)
     if any(label not in known for label in problem.inputs.labels):
         return False
-    places = np.array([known[label] for label in problem.inputs.labels])
+    try:
+        places = points_of(goal.reproductions, goal.name)
+    except InputError:
+        return False
     points = points_of(problem.inputs, goal.name)
-    return bool((goal.loss[:, places] == np.abs(points[:, None] - points)).all())
+    return bool((goal.loss == np.abs(points[:, None] - places)).all())
 
 
 def _medians(problem: Problem, goal: Distortion, solution: Solution) -> Least:

@@ -52,8 +52,9 @@ class Mean:
     def costs(self, posteriors: Floats) -> Floats:
         """Return the variance of each row."""
         points = self._centred(posteriors)
-        mean = posteriors @ points
-        total: Floats = posteriors @ points**2 - mean**2
+        mean = np.asarray(posteriors @ points)
+        # A difference of squares would lose the digits of small variances.
+        total: Floats = np.einsum("...x,...x->...", posteriors, (points - mean[..., None]) ** 2)
         return total
 
     def slopes(self, posteriors: Floats) -> Floats:

@@ -209,3 +209,15 @@ def test_a_search_that_ends_at_once_does_not_claim_that_nothing_is_better() -> N
     best = optimal(rare, ll.LIP("1"), utility=make_utility("absolute", rare.inputs))
     assert len(best.outputs) == 1
     assert best.remarks[0].startswith("nothing that the budget allows is better")
+
+
+def test_a_loss_that_only_looks_like_a_distance_is_not_taken_for_one() -> None:
+    """One more way to be read, which costs 3 whatever the number: the median is not the best."""
+    points = np.arange(60.0)
+    loss = np.column_stack([np.abs(points[:, None] - points), np.full(60, 3.0)])
+    goal = ll.utility.Distortion(loss, ll.Alphabet.of([*range(60), 999]), name="absolute")
+    made = ll.design(ll.Prior.uniform(range(60)), ll.LIP("2"), utility=goal)
+    assert made.origin is not None
+    assert made.origin.bound is not None
+    assert made.origin.bound <= made.origin.objective + 1e-9
+    assert made.origin.objective <= 3.0 + 1e-9

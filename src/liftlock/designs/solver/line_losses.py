@@ -149,7 +149,8 @@ class Squared:
     def read(self, posteriors: Floats) -> tuple[Floats, Floats]:
         """Return means and variances."""
         means = posteriors @ self.points
-        return means, posteriors @ self.points**2 - means**2
+        # Squares of distances: a difference of squares would lose the digits of small variances.
+        return means, np.einsum("kx,kx->k", posteriors, self.table(means))
 
     def dips(self, curve: Curve, prices: Floats, places: Floats, below: float) -> Floats:
         """Go downhill from between the places: to the mean of the best posterior, and again."""

@@ -49,6 +49,9 @@ _PROVING = 0.8
 _PATIENCE = 120.0
 """Seconds after which a search without a time limit ends with the gap that it has proved."""
 
+_ONE_PRODUCT = 1e-11
+"""How far a cost that is one sum of products may be off, relatively."""
+
 _UNUSED = 1e-3
 """Outputs with a smaller share of a crowd than this are not worth a place of their own."""
 
@@ -172,7 +175,7 @@ class Search:
         columns[np.diag_indices(len(self.masses))] += 1.0 - self.lower
         cost = float(self.masses @ self.loss.read(columns)[1])
         self.best = (columns, self.masses.copy(), cost)
-        self.bound = cost - _ROUNDING * self.reference
+        self.bound = cost * (1.0 - _ONE_PRODUCT)
 
     def _joined(self) -> Floats:
         """Solve with neighbours joined; return the places found."""

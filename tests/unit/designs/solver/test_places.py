@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -182,3 +183,25 @@ def test_equal_numbers_cost_nothing() -> None:
     problem = Problem.of(prior, ll.LIP("1"))
     found = least_loss(problem, Mean((3.0, 3.0)), Clock())
     assert (found.cost, found.gap) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("heavy", [2**20, 2**40, 2**50])
+def test_small_variances_keep_their_digits(heavy: int) -> None:
+    """Only a lower limit: telling the truth as often as it allows is the one best decomposition."""
+    size = 30
+    prior = ll.Prior(
+        ll.Alphabet.of([f"s{i}" for i in range(size)], range(size)), (heavy, *[1] * (size - 1))
+    )
+    problem = Problem.of(prior, MinLift("0.5"))
+    found = least_loss(problem, Mean.of(prior.inputs), Clock())
+    with mp.workdps(40):
+        masses = [mp.mpf(count) / prior.total for count in prior.counts]
+        low = mp.exp(mp.mpf("-0.5"))
+        true = mp.mpf(0)
+        for x in range(size):
+            law = [low * mass for mass in masses]
+            law[x] += 1 - low
+            mean = sum(v * t for t, v in enumerate(law))
+            true += masses[x] * sum(v * (t - mean) ** 2 for t, v in enumerate(law))
+        assert found.bound <= true
+        assert found.bound >= true * (1 - mp.mpf("1e-9"))
