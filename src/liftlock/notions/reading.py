@@ -43,8 +43,8 @@ class Witness:
             parts.append(f"secrets {_several(self.secrets)}")
         if self.output is not None:
             parts.append(f"output {_quoted(self.output)}")
-        if self.outputs:  # a set without outputs exceeds nothing
-            parts.append(f"outputs {_several(self.outputs)}")
+        if self.outputs is not None:
+            parts.append(f"outputs {_several(self.outputs)}" if self.outputs else "no outputs")
         if self.prior is not None:
             parts.append(str(self.prior))
         return ", ".join(parts)
