@@ -1,4 +1,4 @@
-"""Make salaries.csv, the table of numbers in the documentation: ``python docs/examples/salaries.py``.
+"""Make salaries.csv, the numbers in the documentation: ``python docs/examples/salaries.py``.
 
 Nobody earns these salaries. They are quantiles of two normal laws and a log-normal one, rounded
 to hundreds, so that the same table is made everywhere.
