@@ -14,6 +14,7 @@ from liftlock.designing import cut, design, design_as_published, usual_goal, wit
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import representative
+from liftlock.designs.neighbours import LINE
 from liftlock.designs.problem import ldp_budget
 from liftlock.designs.registry import Design, Kind, check_fits, find_design, kind_of
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -432,8 +433,8 @@ def yardsticks(
     """Return what a designed mechanism is to be compared with, itself first.
 
     The others are the optimum under LDP at the same budget (k-ary randomised response where that
-    would take long; for numbers the Laplace mechanism that ignores the prior), no release at all,
-    and no noise. They are drafts: nothing is certified.
+    would take long; for numbers also the Laplace mechanism that ignores the prior), no release at
+    all, and no noise. They are drafts: nothing is certified.
     """
     origin, context = mechanism.origin, mechanism.context
     assert origin is not None
@@ -443,7 +444,7 @@ def yardsticks(
         Yardstick(f"this mechanism ({origin.method})", origin.objective, str(mechanism.notion))
     ]
     if isinstance(context, GridPrior):
-        found += _context_free(context, mechanism.notion, goal)
+        found += _under_ldp(context, mechanism.notion, goal, seconds)
     elif not isinstance(mechanism.notion, LDP):
         found += _ldp(context, mechanism.notion, goal, seconds)
     found.append(Yardstick("no release", value_of_nothing(goal, masses), "everything"))
@@ -451,21 +452,30 @@ def yardsticks(
     return tuple(found)
 
 
-def _context_free(context: GridPrior, notion: Notion, goal: Utility) -> list[Yardstick]:
-    """Measure Laplace noise of the scale that protects everybody, whatever the prior is."""
-    entry = DESIGNS.get(CONTEXT_FREE)
+def _under_ldp(
+    context: GridPrior, notion: Notion, goal: Utility, seconds: float
+) -> list[Yardstick]:
+    """Measure what protects everybody, whatever the prior is: the best known, and Laplace noise."""
     try:
         meant = without_delta(notion) or notion
         asked = meant if isinstance(meant, LDP) else implying(meant)
-        if entry is None or float(asked.bound()) == 0:
-            return []
-        draft = entry.make(context, asked, utility=goal, scale="context-free")
-    except (LiftlockError, TypeError):
+    except NotDefined:
         return []
-    if not isinstance(draft, Draft):
+    if float(asked.bound()) == 0:
         return []
-    worth = value(goal, draft.matrix, context.floats())
-    return [Yardstick("Laplace noise for any prior", worth, str(asked))]
+    ways: list[tuple[str, str, dict[str, Any]]] = [
+        ("Laplace noise for any prior", CONTEXT_FREE, {"scale": "context-free"})
+    ]
+    if goal.name in LINE and not isinstance(notion, LDP):
+        ways.insert(0, ("the best found under LDP", "optimal", {"seconds": seconds}))
+    found = []
+    for name, key, options in ways:
+        try:
+            draft = DESIGNS[key].make(context, asked, utility=goal, **options)
+        except LiftlockError:
+            continue
+        found.append(Yardstick(name, value(goal, draft.matrix, context.floats()), str(asked)))
+    return found
 
 
 def _ldp(context: Context, notion: Notion, goal: Utility, seconds: float) -> list[Yardstick]:
