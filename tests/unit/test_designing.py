@@ -351,3 +351,29 @@ def test_a_delta_that_is_not_used_is_said() -> None:
     assert made.origin is not None
     assert any(remark.endswith(": delta is not used") for remark in made.origin.remarks)
     assert ", no outputs" in str(made.certificate)
+
+
+@pytest.mark.parametrize(
+    ("method", "notion", "options"),
+    [
+        ("quantile-blocks", ll.LIP("1"), {}),
+        ("bounded-laplace", ll.LIP("1"), {"outputs": 24}),
+        ("gaussian", ll.ApproximateLIP("1", "0.01"), {"outputs": 24}),
+        ("laplace", ll.ApproximateLIP("1", "0.01", "def5"), {"outputs": 24}),
+    ],
+)
+def test_the_finest_grid_is_certified(method: str, notion: Any, options: dict[str, Any]) -> None:
+    prior = ll.line.lognormal(0, 0.8, domain=(0.01, 20)).grid(4096)
+    made = design(prior, notion, method=method, **options)
+    assert made.certificate.holds
+    rows = made.table.weights / 2.0**made.table.bits
+    masses = np.array(prior.counts) / sum(prior.counts)
+    output = masses @ rows
+    if isinstance(notion, ll.LIP):
+        lifts = rows / output
+        assert np.exp(-1) - 1e-12 <= lifts.min()
+        assert lifts.max() <= np.exp(1) + 1e-12
+        return
+    up = np.clip(rows - np.e * output, 0, None).sum(axis=1)
+    down = np.clip(output - np.e * rows, 0, None).sum(axis=1)
+    assert max(up.max() / (np.e if notion.form == "def5" else 1), down.max()) <= 0.01 + 1e-12
