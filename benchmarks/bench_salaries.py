@@ -170,9 +170,7 @@ def coarse(people: Floats, what: str) -> Table:
     not, and telling it costs nothing but what the cell hides.
     """
     epsilon = EPSILONS[-1]
-    shown = Table(
-        title=f"coarse grids, {what}; epsilon {epsilon}, best reading; sampling with delta {LOOSEST}"
-    )
+    shown = Table(title=f"coarse grids, {what}; epsilon {epsilon}; sampling with delta {LOOSEST}")
     for name in ("cells", "optimum, delta 0", "sampling, ediv", "sampling, def5"):
         shown.add_column(name, justify="right")
     for cells in (32, 64, 128, 256):
