@@ -96,6 +96,16 @@ def design(
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
     (True, 0.4432)
     """
+    if isinstance(context, LinePrior):
+        made = design(
+            cut(context, cells, spacing),
+            notion,
+            utility=utility,
+            method=method,
+            bits=bits,
+            **options,
+        )
+        return _doubted(made, context.doubt)
     context = cut(context, cells, spacing)
     _check_notion(notion)
     method = usual_method(notion) if method is None else method
@@ -225,6 +235,14 @@ def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
     # The bound is that of the stronger notion; a mechanism that uses delta might be better.
     origin = replace(made.origin, bound=None, gap=None, remarks=(*made.origin.remarks, said))
     return replace(made, certificate=certificate, origin=origin)
+
+
+def _doubted(mechanism: Mechanism, doubt: str) -> Mechanism:
+    """Add what is to be said of a prior that may be wrong."""
+    if not doubt or mechanism.origin is None:
+        return mechanism
+    remarks = (*mechanism.origin.remarks, doubt)
+    return replace(mechanism, origin=replace(mechanism.origin, remarks=remarks))
 
 
 def _objective(mechanism: Mechanism) -> float:

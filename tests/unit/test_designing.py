@@ -377,3 +377,13 @@ def test_the_finest_grid_is_certified(method: str, notion: Any, options: dict[st
     up = np.clip(rows - np.e * output, 0, None).sum(axis=1)
     down = np.clip(output - np.e * rows, 0, None).sum(axis=1)
     assert max(up.max() / (np.e if notion.form == "def5" else 1), down.max()) <= 0.01 + 1e-12
+
+
+def test_a_fit_that_is_far_from_the_data_is_said() -> None:
+    atoms = [0.0] * 80 + [100.0] * 20
+    far = design(ll.line.fit(atoms, law="normal", domain=(0, 100)), ll.LIP("1"), cells=6)
+    near = design(ll.line.from_data(atoms, domain=(0, 100)), ll.LIP("1"), cells=6)
+    assert far.origin is not None
+    assert near.origin is not None
+    assert any("is far from the data" in remark for remark in far.origin.remarks)
+    assert not any("is far from the data" in remark for remark in near.origin.remarks)

@@ -10,7 +10,7 @@ import click
 
 from liftlock.cli.asked import check_different, check_output
 from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.numbers import domain_option, far_text, fitted, grid_option
+from liftlock.cli.numbers import domain_option, fitted, grid_option
 from liftlock.cli.options import FILE
 from liftlock.errors import InputError
 from liftlock.files import MISSING
@@ -97,7 +97,7 @@ def fit_command(
     check_different(output, plot)
     found = fitted(table, column, law, domain, missing, note, components)
     if as_json and found.far:  # the report says it by itself
-        note(far_text(found))
+        note(found.doubt)
     with working("cutting into cells"):
         with located(table):
             prior = found.grid(cells, spacing)

@@ -164,7 +164,7 @@ class Numbers:
             path, self.column, self.fit or "sample", self.domain, self.missing or "refuse", note
         )
         if found.far:
-            note(far_text(found))
+            note(found.doubt)
         return found
 
     def cut(self, path: Path | None, note: Callable[[str], None]) -> GridPrior:
@@ -227,15 +227,6 @@ def fitted(
             "in their order"
         )
     return found
-
-
-def far_text(found: Fit) -> str:
-    """Say that a fitted law is a wrong prior."""
-    return (
-        f"{found.law.describe()} is far from the data (largest distance {found.distance:.3g}): "
-        "under this prior a mechanism may leak more than its budget; another law, or the numbers "
-        "as they are (sample), may fit"
-    )
 
 
 def refuse_whole_grid(prior: Prior, path: Path, options: dict[str, Any]) -> None:

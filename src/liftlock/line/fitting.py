@@ -110,6 +110,17 @@ class Fit(LinePrior):
         return self.distance > max(_FAR, _FAR_ROOT / math.sqrt(len(self.values)))
 
     @property
+    def doubt(self) -> str:
+        """What is to be said of a mechanism under this prior: nothing, unless it is far."""
+        if not self.far:
+            return ""
+        return (
+            f"{self.law.describe()} is far from the data (largest distance {self.distance:.3g}): "
+            "under this prior a mechanism may leak more than its budget; another law, or the "
+            "numbers as they are (sample), may fit"
+        )
+
+    @property
     def used(self) -> int:
         """How many of the numbers the law was fitted to."""
         many = len(self.values)

@@ -279,6 +279,11 @@ class LinePrior:
         return found
 
     @property
+    def doubt(self) -> str:
+        """Why the law may be wrong; empty for one that was declared."""
+        return ""
+
+    @property
     def below(self) -> float:
         """The mass under the domain."""
         return float(self.law.below(self.lower))
