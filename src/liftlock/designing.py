@@ -96,16 +96,6 @@ def design(
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
     (True, 0.4432)
     """
-    if isinstance(context, LinePrior):
-        made = design(
-            cut(context, cells, spacing),
-            notion,
-            utility=utility,
-            method=method,
-            bits=bits,
-            **options,
-        )
-        return _doubted(made, context.doubt)
     context = cut(context, cells, spacing)
     _check_notion(notion)
     method = usual_method(notion) if method is None else method
@@ -235,14 +225,6 @@ def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
     # The bound is that of the stronger notion; a mechanism that uses delta might be better.
     origin = replace(made.origin, bound=None, gap=None, remarks=(*made.origin.remarks, said))
     return replace(made, certificate=certificate, origin=origin)
-
-
-def _doubted(mechanism: Mechanism, doubt: str) -> Mechanism:
-    """Add what is to be said of a prior that may be wrong."""
-    if not doubt or mechanism.origin is None:
-        return mechanism
-    remarks = (*mechanism.origin.remarks, doubt)
-    return replace(mechanism, origin=replace(mechanism.origin, remarks=remarks))
 
 
 def _objective(mechanism: Mechanism) -> float:
@@ -555,7 +537,7 @@ def _outright(channel: Table, context: Context, notion: ApproximateLIP) -> str:
 
 
 def _resolution(prior: GridPrior) -> list[str]:
-    """Say how finely the line was cut, what that costs, and what lies outside."""
+    """Say how finely the line was cut, what that costs, what lies outside, and what is in doubt."""
     said = [prior.grid.describe()]
     masses = prior.floats()
     # Squares of numbers far from 0, such as times in seconds, would cancel each other.
@@ -565,8 +547,7 @@ def _resolution(prior: GridPrior) -> list[str]:
         f"cutting adds {prior.inner_variance:.3g} to the squared error, "
         f"{100 * prior.inner_variance / whole:.2g} % of the variance of X"
     )
-    clamped = prior.grid.clamped()
-    return [*said, clamped] if clamped else said
+    return [*said, *(text for text in (prior.grid.clamped(), prior.grid.doubt) if text)]
 
 
 def _is_constant(channel: AnyChannel) -> bool:

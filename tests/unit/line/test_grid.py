@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
@@ -26,7 +25,6 @@ from liftlock.line.grid import (
     LinePrior,
     number_labels,
     read_domain,
-    shortest_between,
 )
 from liftlock.line.law import Mixture, Smooth
 
@@ -212,25 +210,6 @@ def test_every_edge_is_a_round_number_and_nobodys_value() -> None:
     assert all(edge == round(edge, 1) for edge in edges)
 
 
-@given(NUMBERS, NUMBERS)
-def test_the_shortest_number_between_two(left: float, right: float) -> None:
-    if left == right:
-        return
-    left, right = min(left, right), max(left, right)
-    found = shortest_between(left, right)
-    assert left < found <= right
-    digits = len(Decimal(repr(found)).normalize().as_tuple().digits)
-    assert digits <= len(Decimal(repr(right)).normalize().as_tuple().digits)
-
-
-def test_neighbouring_floats() -> None:
-    for start in (0.1, 0.9999999999999999, 1e300, -0.1, 123456.789):
-        after = math.nextafter(start, math.inf)
-        assert shortest_between(start, after) == after
-    with pytest.raises(InputError, match="all of the prior falls into one cell"):
-        ll.line.from_data([0.1, math.nextafter(0.1, 1)]).grid(2)
-
-
 def test_a_number_finds_its_cell() -> None:
     grid = Grid((0.0, 10.0, 30.0), "mass", "", 0.0, 0.0, (1.0, 2.0))
     assert grid.encode([-5, 0, 9.99, 10, 30, 31]).tolist() == [0, 0, 0, 1, 1, 1]
@@ -359,21 +338,6 @@ def test_labels_of_numbers_stay_apart(numbers: list[float]) -> None:
     assert labels == [float(each) for each in coordinates]
     assert labels == sorted(labels)
     assert labels == pytest.approx(numbers, abs=1e-3)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.sampled_from([0, 0, 0, 0, 1, 2, 2, 3, 5, 8, 8, 13, 21]), min_size=2, max_size=80),
-    st.integers(2, 12),
-)
-def test_values_that_many_share_are_cells_of_their_own(values: list[int], cells: int) -> None:
-    distinct = sorted(set(values))
-    assume(len(distinct) > 1)
-    cut = ll.line.from_data(values).grid(cells)
-    assert len(cut.grid) <= cells
-    assert sum(cut.counts) == len(values)
-    if len(distinct) <= cells:
-        assert cut.counts == tuple(values.count(value) for value in distinct)
 
 
 def test_words() -> None:
