@@ -14,7 +14,6 @@ from liftlock.designing import cut, design, design_as_published, usual_goal, wit
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import representative
-from liftlock.designs.neighbours import LINE
 from liftlock.designs.problem import ldp_budget
 from liftlock.designs.registry import Design, Kind, check_fits, find_design, kind_of
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -30,6 +29,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
+from liftlock.utility.mean import OF_NUMBERS
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
 
@@ -466,7 +466,7 @@ def _under_ldp(
     ways: list[tuple[str, str, dict[str, Any]]] = [
         ("Laplace noise for any prior", CONTEXT_FREE, {"scale": "context-free"})
     ]
-    if goal.name in LINE and not isinstance(notion, LDP):
+    if goal.name in OF_NUMBERS and not isinstance(notion, LDP):
         ways.insert(0, ("the best found under LDP", "optimal", {"seconds": seconds}))
     found = []
     for name, key, options in ways:

@@ -26,8 +26,6 @@ from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, mean_cost
 
 GROUPS = 16
-LINE = ("mean", "squared", "absolute")
-"""Utilities that cannot tell near numbers apart."""
 
 _SOLVING = 0.5
 """The share of a limited time that is for the groups; the rest is for the bound."""

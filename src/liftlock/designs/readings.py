@@ -10,6 +10,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.designs.draft import Draft
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior, number_labels
+from liftlock.utility.mean import OF_NUMBERS
 from liftlock.utility.utility import Utility
 
 _RARE = 1e-6
@@ -44,7 +45,7 @@ def with_readings(draft: Draft, prior: GridPrior, utility: Utility) -> Draft:
     are those that hardly ever occur, with the one that reads most alike.
     """
     masses, points = prior.floats(), prior.points
-    numeric = utility.name in ("mean", "squared", "absolute")
+    numeric = utility.name in OF_NUMBERS
     read = posterior_medians if utility.name == "absolute" else posterior_means
     # An output that never occurs has no posterior to be read.
     matrix = draft.matrix[:, masses @ draft.matrix > 0]

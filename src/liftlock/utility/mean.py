@@ -16,6 +16,10 @@ _LARGEST = 1e150
 """Squares of larger numbers leave the range of floats."""
 
 
+OF_NUMBERS = ("mean", "squared", "absolute")
+"""Utilities that see the numbers of symbols only, so that near ones cost nearly the same."""
+
+
 @dataclass(frozen=True)
 class Mean:
     """E (X - E[X | Y])^2, the mean posterior variance of the numbers that the symbols stand for.
