@@ -17,6 +17,7 @@ import numpy as np
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
+from liftlock.designs.problem import refuse_never
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, check_cells, number_labels, read_domain
@@ -41,6 +42,8 @@ class Axis:
     points: Floats
     masses: Floats
     edges: Floats
+    inner_variance: float = 0.0
+    """The squared error that cutting the inputs into cells has cost already."""
 
     @classmethod
     def of(cls, context: Context, *, domain: Any = None, outputs: int | None = None) -> Axis:
@@ -49,13 +52,16 @@ class Axis:
         There are as many as a grid has cells, but at least 64 and no more than 512 unless others
         are asked for: fewer would coarsen the noise, which blurs what finer ones would show. The
         domain of a grid is its own; that of other priors reaches from the least number to the
-        largest, unless another is given. It must hold all numbers.
+        largest, unless another is given. It must hold all numbers, and each must be able to occur.
         """
         if not isinstance(context, Prior):
             raise NotDefined("adding noise", context.describe(), "it needs a prior of numbers")
         points = points_of(context.inputs, "added noise")
+        refuse_never(context)
+        inner = 0.0
         if isinstance(context, GridPrior):
             ends = (context.grid.lower, context.grid.upper)
+            inner = context.inner_variance
             few = min(max(len(context.grid), _FEWEST), DEFAULT_CELLS)
             cells = few if outputs is None else check_cells(outputs)
         else:
@@ -80,7 +86,7 @@ class Axis:
                 value=f"{ends[0]!r} to {ends[1]!r}",
                 remedy="ask for fewer outputs, or subtract what all numbers have in common",
             )
-        return cls(context.inputs, points, context.floats(), edges)
+        return cls(context.inputs, points, context.floats(), edges, inner)
 
     @property
     def lower(self) -> float:
@@ -128,6 +134,19 @@ class Axis:
         one_side = np.abs(high - low)
         cells: Floats = np.where(right[:, 1:] & ~right[:, :-1], 1.0 - low - high, one_side)
         return cells
+
+    def cut_text(self, how: str = "clamped to") -> str:
+        """Say what becomes of a number and its noise."""
+        ends = f"[{self.lower:g}, {self.upper:g}]"
+        return f"{how} {ends} and cut into {len(self.values)} outputs"
+
+    def worth(self, matrix: Floats) -> str:
+        """Say how far a released number is from the true one, if it is taken as it is."""
+        squared, absolute = (self.face_value_error(matrix, power) for power in (2, 1))
+        return (
+            "taken as it is, a released number has mean squared error "
+            f"{squared + self.inner_variance:.6g} and mean absolute error {absolute:.6g}"
+        )
 
     def coarse(self, cells: int) -> Axis:
         """Return the same axis with fewer output cells."""

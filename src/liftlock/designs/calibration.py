@@ -7,7 +7,7 @@ channel is measured in floats here and proved in integers when the draft is lock
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -343,3 +343,23 @@ def _chords(beyond: Callable[[float], float], breaks: Measured, keeps: Measured)
             at_low = at_low * 0.5 if kept else at_low
             kept, broke = True, False
     return high
+
+
+def least_cost(
+    cost_of: Callable[[float], float], places: Iterable[float], *, refinements: int = 4
+) -> float:
+    """Return the place of least cost: on a few places, then closer around the best of them.
+
+    >>> least_cost(lambda x: (x - 0.4) ** 2, (0.0, 0.5, 1.0), refinements=2)
+    0.375
+    """
+    costs = {place: cost_of(place) for place in places}
+    for _ in range(refinements):
+        known = sorted(costs)
+        best = min(known, key=costs.__getitem__)
+        at = known.index(best)
+        for neighbour in known[max(at - 1, 0) : at + 2]:
+            middle = 0.5 * (best + neighbour)
+            if middle not in costs:
+                costs[middle] = cost_of(middle)
+    return min(sorted(costs), key=costs.__getitem__)

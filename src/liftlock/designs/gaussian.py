@@ -20,11 +20,9 @@ from liftlock.designs.formulas.gaussian import (
     radius_delta,
     smallest_sigma,
 )
-from liftlock.designs.problem import refuse_never
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
-from liftlock.line.grid import GridPrior
 from liftlock.line.law import numbers_of
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
@@ -62,7 +60,7 @@ def gaussian(
     >>> gaussian(ages, ApproximateLIP("1", "0.01")).remarks[0]
     'noise of standard deviation 32.4402, clamped to [20, 60] and cut into 512 outputs'
     """
-    axis = read_axis(context, domain, outputs)
+    axis = Axis.of(context, domain=domain, outputs=outputs)
     normal = Normal.of(axis)
     reach = normal.read_radius(radius)
     if scale is None:
@@ -70,10 +68,10 @@ def gaussian(
     sigma, chosen = _sigma(axis, normal, notion, scale, reach)
     matrix = noisy(axis, sigma)
     remarks = [
-        f"noise of standard deviation {sigma:.6g}, {cut_text(axis)}",
+        f"noise of standard deviation {sigma:.6g}, {axis.cut_text()}",
         chosen,
         *_formula_remarks(axis, normal, notion, sigma, reach, radius is not None),
-        face_value_remark(context, axis, matrix),
+        axis.worth(matrix),
     ]
     return axis.draft(matrix, method=DESIGN.key, remarks=remarks, faithful=scale != "smallest")
 
@@ -84,13 +82,6 @@ def noisy(axis: Axis, sigma: float | Floats) -> Floats:
 
     scales = np.reshape(sigma, (-1, 1))
     return axis.clamped(lambda below: ndtr(below / scales))
-
-
-def read_axis(context: Context, domain: Any, outputs: int | None) -> Axis:
-    """Read the numbers of a prior, all of which can occur."""
-    axis = Axis.of(context, domain=domain, outputs=outputs)
-    refuse_never(context)
-    return axis
 
 
 @dataclass(frozen=True)
@@ -214,22 +205,6 @@ def _formula_remarks(
             "the certificate covers every input of the finite channel"
         )
     return said
-
-
-def cut_text(axis: Axis) -> str:
-    """Say what becomes of a number and its noise."""
-    ends = f"[{axis.lower:g}, {axis.upper:g}]"
-    return f"clamped to {ends} and cut into {len(axis.values)} outputs"
-
-
-def face_value_remark(context: Context, axis: Axis, matrix: Floats) -> str:
-    """Say how far a released number is from the true one, if it is taken as it is."""
-    inner = context.inner_variance if isinstance(context, GridPrior) else 0.0
-    return (
-        "taken as it is, a released number has mean squared error "
-        f"{axis.face_value_error(matrix) + inner:.6g} and mean absolute error "
-        f"{axis.face_value_error(matrix, power=1):.6g}"
-    )
 
 
 DESIGN = Design(

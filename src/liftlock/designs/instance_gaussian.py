@@ -10,18 +10,15 @@ import numpy as np
 
 from liftlock.context import Context
 from liftlock.designs.axis import Axis
-from liftlock.designs.calibration import NUMERIC_NOTIONS, lip_deltas
+from liftlock.designs.calibration import NUMERIC_NOTIONS, least_cost, lip_deltas
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas.gaussian import instance_sigma, output_deltas
 from liftlock.designs.gaussian import (
     NEEDS,
     Normal,
-    cut_text,
-    face_value_remark,
     least_sigma,
     lip_formula,
     noisy,
-    read_axis,
 )
 from liftlock.designs.problem import limits
 from liftlock.designs.registry import Design
@@ -39,7 +36,6 @@ from liftlock.utility.utility import Utility, mean_cost
 _SHARES = np.geomspace(1.0, 0.05, 33)
 """Shares of the common deviation at which each value is looked at alone."""
 _POWERS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0)
-_REFINEMENTS = 4
 _FEW_OUTPUTS = 64
 """So many outputs do to tell which profile and power are good."""
 _FEW_ROWS = 64
@@ -76,16 +72,16 @@ def instance_gaussian(
     noise of deviation 8.83609 to 17.917, clamped to [20, 60] and cut into 64 outputs
     the least deviations of the form s profile^t for lip(2), with t = 0.7812
     """
-    axis = read_axis(context, domain, outputs)
+    axis = Axis.of(context, domain=domain, outputs=outputs)
     if as_published:
         sigmas, said = _published(axis, notion)
     else:
         sigmas, said = _calibrated(axis, notion, utility, power)
     matrix = noisy(axis, sigmas)
     remarks = [
-        f"noise of deviation {sigmas.min():.6g} to {sigmas.max():.6g}, {cut_text(axis)}",
+        f"noise of deviation {sigmas.min():.6g} to {sigmas.max():.6g}, {axis.cut_text()}",
         *said,
-        face_value_remark(context, axis, matrix),
+        axis.worth(matrix),
     ]
     return axis.draft(matrix, method=DESIGN.key, remarks=remarks, faithful=as_published)
 
@@ -128,7 +124,7 @@ def _calibrated(
         def cost_of(t: float) -> float:
             return cost(few, _deviations(few, notion, shape, t, within=_ROUGH))
 
-        power = _best_power(cost_of)
+        power = least_cost(cost_of, _POWERS)
         sigmas = _deviations(axis, notion, shape, power) if power else even
         if power and cost(axis, sigmas) > cost(axis, even):
             power, sigmas = 0.0, even
@@ -154,20 +150,6 @@ def _deviations(
     bent = shape**power
     deviations: Floats = least_sigma(axis, notion, bent, within=within) * bent
     return deviations
-
-
-def _best_power(cost_of: Callable[[float], float]) -> float:
-    """Return the power of least cost: on a few places, then closer around the best of them."""
-    costs = {power: cost_of(power) for power in _POWERS}
-    for _ in range(_REFINEMENTS):
-        places = sorted(costs)
-        best = min(places, key=costs.__getitem__)
-        at = places.index(best)
-        for neighbour in places[max(at - 1, 0) : at + 2]:
-            middle = 0.5 * (best + neighbour)
-            if middle not in costs:
-                costs[middle] = cost_of(middle)
-    return min(sorted(costs), key=costs.__getitem__)
 
 
 def profile(axis: Axis, notion: Notion, common: float) -> Floats:

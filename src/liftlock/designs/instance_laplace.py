@@ -9,7 +9,7 @@ import numpy as np
 
 from liftlock.context import Context
 from liftlock.designs.axis import Axis
-from liftlock.designs.calibration import NUMERIC_NOTIONS
+from liftlock.designs.calibration import NUMERIC_NOTIONS, least_cost
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.laplace_noise import NEEDS, OPTIONS, LaplaceNoise, epsilon_of
@@ -78,7 +78,7 @@ def instance_laplace(
             chosen, scales = 0.0, np.full(len(scales), single)
     said = [_described(noise, scales)]
     if chosen:
-        alone = noise.axis.face_value_error(noise.cells(single)) + noise.inner_variance
+        alone = noise.axis.face_value_error(noise.cells(single)) + noise.axis.inner_variance
         inverse = f"{(1 - chosen) / base:.6g} + {chosen / base:.6g} p(x) / p_max"
         said += [
             f"{100 * chosen:.3g} % of the largest inverse scale follows the prior: 1/b = {inverse}",
@@ -104,11 +104,8 @@ def _published(noise: LaplaceNoise, notion: Notion, sensitivity: str) -> Draft:
 
 
 def _described(noise: LaplaceNoise, scales: Floats) -> str:
-    axis = noise.axis
-    return (
-        f"Laplace noise of scales {scales.min():.6g} to {scales.max():.6g}, renormalised on "
-        f"[{axis.lower:g}, {axis.upper:g}] and cut into {len(axis.values)} outputs"
-    )
+    cut = noise.axis.cut_text(noise.how)
+    return f"Laplace noise of scales {scales.min():.6g} to {scales.max():.6g}, {cut}"
 
 
 def read_weight(weight: object) -> float:
@@ -153,16 +150,7 @@ def _best_weight(noise: LaplaceNoise, notion: Notion, density: Floats) -> float:
             return np.inf
         return small.axis.face_value_error(small.cells(scales))
 
-    found = {weight: error(weight) for weight in _WEIGHTS}
-    for _ in range(_REFINEMENTS):
-        best = min(found, key=lambda weight: (found[weight], weight))
-        known = sorted(found)
-        place = known.index(best)
-        for other in known[max(place - 1, 0) : place + 2]:
-            if other != best:
-                middle = 0.5 * (best + other)
-                found[middle] = error(middle)
-    return min(found, key=lambda weight: (found[weight], weight))
+    return least_cost(error, _WEIGHTS, refinements=_REFINEMENTS)
 
 
 def _grouped(noise: LaplaceNoise, density: Floats) -> tuple[LaplaceNoise, Floats]:

@@ -12,10 +12,9 @@ from liftlock.designs.axis import Axis, join_rare
 from liftlock.designs.calibration import smallest_scale
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.problem import ldp_budget, refuse_never
+from liftlock.designs.problem import ldp_budget
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.line.grid import GridPrior
 from liftlock.line.law import numbers_of
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
@@ -55,18 +54,18 @@ class LaplaceNoise:
     axis: Axis
     bounded: bool
     """Whether it is renormalised on the domain; otherwise it is clamped to it."""
-    inner_variance: float
-    """The squared error that cutting the inputs into cells has cost already."""
 
     @classmethod
     def of(
         cls, context: Context, *, bounded: bool, domain: Any = None, outputs: int | None = None
     ) -> LaplaceNoise:
         """Read the numbers of a prior, all of which can occur."""
-        axis = Axis.of(context, domain=domain, outputs=outputs)
-        refuse_never(context)
-        inner = context.inner_variance if isinstance(context, GridPrior) else 0.0
-        return cls(axis, bounded, inner)
+        return cls(Axis.of(context, domain=domain, outputs=outputs), bounded)
+
+    @property
+    def how(self) -> str:
+        """What is done with noise that leaves the domain."""
+        return "renormalised on" if self.bounded else "clamped to"
 
     @property
     def least(self) -> float:
@@ -139,30 +138,25 @@ class LaplaceNoise:
     ) -> Draft:
         """Return the draft of a matrix, with what there is to say about its errors."""
         axis = self.axis
-        squared, absolute = (axis.face_value_error(matrix, power) for power in (2, 1))
         ends = axis.lower, axis.upper
         uncut = formulas.mean_squared_error(
             axis.points, axis.masses, scales, *ends, bounded=self.bounded
         )
         worth = (
-            f"taken as it is, a released number has mean squared error "
-            f"{squared + self.inner_variance:.6g} and mean absolute error {absolute:.6g}; "
-            f"in closed form the squared error of the noise, uncut, is {uncut:.6g}"
+            f"{axis.worth(matrix)}; in closed form the squared error of the noise, uncut, is "
+            f"{uncut:.6g}"
         )
         return axis.draft(matrix, method=method, remarks=[*said, worth], faithful=faithful)
 
     def described(self, scale: float) -> list[str]:
         """Say what noise it is, and what it would leak uncut."""
         axis = self.axis
-        how = "renormalised on" if self.bounded else "clamped to"
-        ends = f"[{axis.lower:g}, {axis.upper:g}]"
         if self.bounded:
             sides = formulas.leakage(axis.points, axis.masses, scale, axis.lower, axis.upper)
         else:
             sides = formulas.clamped_leakage(axis.points, axis.masses, scale)
-        cut = f"{how} {ends} and cut into {len(axis.values)} outputs"
         return [
-            f"Laplace noise of scale {scale:.6g}, {cut}",
+            f"Laplace noise of scale {scale:.6g}, {axis.cut_text(self.how)}",
             f"uncut, this noise leaks eps_lower {sides[0]:.4g} and eps_upper {sides[1]:.4g}",
         ]
 
