@@ -253,12 +253,17 @@ class Mechanism:
         )
         return prior.floats()[order], points[order]
 
-    def accuracy(self) -> Accuracy:
-        """Return how far released numbers are from the truth, on average over the prior."""
+    def accuracy(self, numbers: npt.ArrayLike | None = None) -> Accuracy:
+        """Return how far released numbers are from the truth, on average over the prior.
+
+        With `numbers`, one for each output or one for all, how far those would be: such as
+        `readings()`, or the mean for everybody.
+        """
         masses, points = self.masses_and_points()
-        numbers = points_of(self.table.outputs, "accuracy")
+        if numbers is None:
+            numbers = points_of(self.table.outputs, "accuracy")
         joint = self.table.floats() * masses[:, None]
-        apart = np.abs(points[:, None] - numbers)
+        apart = np.abs(points[:, None] - np.asarray(numbers, dtype=np.float64))
         squared = float((joint * apart**2).sum())
         if isinstance(self.context, GridPrior):
             squared += self.context.inner_variance

@@ -60,34 +60,27 @@ class Released:
     @classmethod
     def of(cls, made: Mechanism) -> Released | None:
         """Measure a mechanism; None if it is not one for numbers."""
-        prior = made.context
-        if not isinstance(prior, GridPrior) or isinstance(made.channel, SupportChannel):
+        if not isinstance(made.context, GridPrior) or isinstance(made.channel, SupportChannel):
             return None
         masses, points = made.masses_and_points()
         matrix = made.table.floats()
         numbers = points_of(made.table.outputs, "released numbers")
         order = np.argsort(numbers, kind="stable")
-        joint = matrix * masses[:, None]
         reading = reading_of(made)
         best = made.readings(reading)
         best = np.where(np.isfinite(best), best, numbers)  # an output that never occurs has none
         one = for_everybody(masses, points, reading)
-        found = made.accuracy()
-        # The mean of a cell stands for everybody in it; what that hides belongs to every error.
-        hidden = prior.inner_variance
-
-        def errors(guesses: Floats | float) -> tuple[float, float]:
-            apart = np.abs(points[:, None] - guesses)
-            return float((joint * apart).sum()), float((joint * apart**2).sum()) + hidden
-
+        found, read, nothing = (made.accuracy(guess) for guess in (None, best, one))
         return cls(
             numbers[order],
             (masses @ matrix)[order],
             posterior_means(matrix, masses, points)[order],
             found.absolute,
             found.squared,
-            *errors(best),
-            *errors(one),
+            read.absolute,
+            read.squared,
+            nothing.absolute,
+            nothing.squared,
             reading,
         )
 
