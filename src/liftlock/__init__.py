@@ -36,11 +36,15 @@ from liftlock.notions import (
     ApproximateLIP,
     Audit,
     Certificate,
+    ProfileAudit,
+    ProfilePrivacy,
     audit,
+    audit_profiles,
     implied,
     lift_table,
 )
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling import release, simulate
 
 if TYPE_CHECKING:
@@ -70,10 +74,14 @@ __all__ = [
     "NotCertified",
     "NotDefined",
     "Prior",
+    "ProfileAudit",
+    "ProfileGraph",
+    "ProfilePrivacy",
     "Table",
     "UnprotectedInput",
     "__version__",
     "audit",
+    "audit_profiles",
     "best",
     "compare",
     "design",

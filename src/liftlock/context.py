@@ -1,13 +1,14 @@
 """What is assumed about the world: the secret, the data, and the prior knowledge linking them.
 
-Three kinds of context exist:
+Four kinds of context exist:
 
 - a `Prior`: the secret is the value itself (S = X);
 - a `Joint`: the secret S is another attribute, correlated with the value X;
 - a set of priors (`Family`, `Intervals`, `Ball`): the prior is not known exactly, and a guarantee
-  must hold for every prior of the set.
+  must hold for every prior of the set;
+- a `ProfileGraph`: the secret is which distribution the data comes from.
 
-Notions dispatch on these kinds; a new kind (a graph of profiles, say) is one more class here.
+Notions dispatch on these kinds.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from liftlock.exact.integers import Integers, as_integers, multiply
 from liftlock.exact.numbers import exact, exact_probability
 from liftlock.line.grid import GridPrior
 from liftlock.prior import Prior, common_integers, integers_from_json, sorted_labels
+from liftlock.profile_graph import ProfileGraph
 
 
 @runtime_checkable
@@ -144,6 +146,21 @@ class Joint:
         np.add.at(cells, (rows.encode(left), columns.encode(right)), 1)
         table = [[int(cell) + extra for cell in row] for row in cells]
         return cls.from_rows(rows, columns, table)
+
+    @classmethod
+    def from_profiles(cls, graph: ProfileGraph, weights: Prior | None = None) -> Joint:
+        """Take the profile for the secret, with a prior over profiles (by default all alike).
+
+        >>> Joint.from_profiles(ProfileGraph.bernoulli(["0.2", "0.9"])).prior[1]
+        Fraction(11, 20)
+        """
+        chances = Prior.uniform(graph.profiles.labels) if weights is None else weights
+        aligned = chances.reordered(graph.profiles).fractions
+        rows = [
+            [chance * value for value in graph.law(name).fractions]
+            for name, chance in zip(graph.profiles.labels, aligned, strict=True)
+        ]
+        return cls.from_rows(graph.profiles, graph.inputs, rows)
 
     @cached_property
     def total(self) -> int:
@@ -507,6 +524,8 @@ def context_from_data(data: Any) -> Context:
             Alphabet.from_data(data.get("inputs")),
             tuple(integers_from_json(row, "counts") for row in rows),
         )
+    if kind == "profiles":
+        return ProfileGraph.from_json(data)
     if kind == "family":
         members = data.get("priors")
         if not isinstance(members, list):
@@ -520,7 +539,7 @@ def context_from_data(data: Any) -> Context:
     raise CountError(
         "unknown kind of context",
         value=kind,
-        remedy="known kinds are prior, grid, joint, family, intervals and ball",
+        remedy="known kinds are prior, grid, joint, family, intervals, ball and profiles",
     )
 
 

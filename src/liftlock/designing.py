@@ -40,6 +40,8 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion, safe_text
+from liftlock.profile_graph import ProfileGraph
+from liftlock.profiles.designing import design_profiles
 from liftlock.sampling import SimulationBits, draw_reports
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.registry import make_utility
@@ -96,6 +98,10 @@ def design(
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
     (True, 0.4432)
     """
+    if isinstance(context, ProfileGraph):
+        return design_profiles(
+            context, notion, utility=utility, method=method, bits=bits, **options
+        )
     context = cut(context, cells, spacing)
     _check_notion(notion)
     method = usual_method(notion) if method is None else method

@@ -85,13 +85,13 @@ class UnprotectedInput(LiftlockError, ValueError):
     occur, nothing bounds what its output reveals.
     """
 
-    def __init__(self, labels: Sequence[object]) -> None:
+    def __init__(self, labels: Sequence[object], *, whose: str = "the prior") -> None:
         self.labels = tuple(labels)
         shown = ", ".join(repr(label) for label in self.labels[:5])
         more = f" and {len(self.labels) - 5} more" if len(self.labels) > 5 else ""
         super().__init__(
-            f"the prior gives probability 0 to input {shown}{more}, which the channel accepts: "
-            "such a symbol has no guarantee; smooth the prior, drop the symbol from the channel, "
+            f"{whose} gives probability 0 to input {shown}{more}, which the channel accepts: "
+            f"such a symbol has no guarantee; smooth {whose}, drop the symbol from the channel, "
             "or state that it never occurs (impossible='ignore', on the command line "
             "--impossible ignore)"
         )

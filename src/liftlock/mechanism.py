@@ -18,7 +18,7 @@ from liftlock.designs.draft import Draft, FormDraft, gap_text
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import representative
 from liftlock.designs.readings import posterior_means, posterior_medians
-from liftlock.errors import FileError, InputError, NotCertified
+from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS, LARGE
 from liftlock.forms import SupportChannel, any_channel_from_data
@@ -28,8 +28,10 @@ from liftlock.notions.certificate import Certificate, check_certificate_data
 from liftlock.notions.crowd_mass import measure as measure_crowd
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
+from liftlock.notions.profile import ProfileAudit, audit_profiles, uses_profile
 from liftlock.notions.registry import make_notion
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
 from liftlock.storage import located, read_json, shaped, write_atomically
 from liftlock.utility.mean import points_of
@@ -176,12 +178,18 @@ class Mechanism:
             )
         return self.channel
 
-    def release(self, values: Sequence[Any] | npt.NDArray[Any]) -> list[Any] | npt.NDArray[Any]:
+    def release(
+        self, values: Sequence[Any] | npt.NDArray[Any], profiles: Any = None
+    ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values with the operating system's entropy. Ask each person once.
 
         Encodings give rows of packed bytes. A mechanism on a grid takes numbers and gives numbers;
-        those outside the domain count as its nearer end.
+        those outside the domain count as its nearer end. A mechanism that uses profiles takes the
+        profile of each value, or one for all of them.
         """
+        if self._by_profile(profiles):
+            rows = self._profile_rows(values, profiles)
+            return self._named(release_codes(self.table, rows), values)
         if isinstance(self.context, GridPrior):
             if isinstance(self.channel, SupportChannel):
                 return release(self.channel, self._symbols(values))
@@ -189,15 +197,67 @@ class Mechanism:
         return release(self.channel, values)
 
     def simulate(
-        self, values: Sequence[Any] | npt.NDArray[Any], *, seed: SupportsIndex | str
+        self,
+        values: Sequence[Any] | npt.NDArray[Any],
+        profiles: Any = None,
+        *,
+        seed: SupportsIndex | str,
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
+        if self._by_profile(profiles):
+            rows = self._profile_rows(values, profiles)
+            return self._named(simulate_codes(self.table, rows, seed=seed), values)
         if isinstance(self.context, GridPrior):
             if isinstance(self.channel, SupportChannel):
                 return simulate(self.channel, self._symbols(values), seed=seed)
             drawn = simulate_codes(self.table, self._cells(values), seed=seed)
             return self._numbers(drawn, values)
         return simulate(self.channel, values, seed=seed)
+
+    def _by_profile(self, profiles: Any) -> bool:
+        """Tell whether the mechanism looks at the profile of a value."""
+        if isinstance(self.context, ProfileGraph):
+            return uses_profile(self.channel, self.context)
+        if profiles is not None:
+            raise InputError(
+                "profiles for a mechanism that knows none",
+                value=self.certificate.guarantee,
+                remedy="leave them out",
+            )
+        return False
+
+    def _profile_rows(
+        self, values: Sequence[Any] | npt.NDArray[Any], profiles: Any
+    ) -> npt.NDArray[np.intp]:
+        """Return the rows of the table that values belong to, each under its profile."""
+        graph = self.context
+        assert isinstance(graph, ProfileGraph)
+        if profiles is None:
+            raise InputError(
+                "no profiles, which this mechanism uses",
+                remedy="say whose the values are: release(values, profiles), one profile for each "
+                "value or one for all",
+            )
+        codes = graph.inputs.encode(values)
+        one = isinstance(profiles, str | tuple) or not hasattr(profiles, "__len__")
+        whose = graph.profiles.encode([profiles] if one else profiles)
+        if not one and len(whose) != len(codes):
+            raise InputError(
+                f"{len(whose)} profiles for {len(codes)} values",
+                remedy="give one profile for each value, or one for all",
+            )
+        order = graph.pairs.order_of(
+            self.table.inputs, whose="the graph", other_name="the mechanism"
+        )
+        rows: npt.NDArray[np.intp] = order[whose * len(graph.inputs) + codes]
+        return rows
+
+    def _named(
+        self, codes: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any]
+    ) -> list[Any] | npt.NDArray[Any]:
+        """Return the outputs by name: an array for an array, else a list."""
+        reports = self.table.outputs.decode(codes)
+        return reports if isinstance(values, np.ndarray) else reports.tolist()
 
     def _symbols(self, values: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
         """Return the cells of numbers by name, as an encoding takes them."""
@@ -272,6 +332,12 @@ class Mechanism:
     def audit(self, **options: Any) -> Audit:
         """Measure every notion in the mechanism's own context."""
         return audit(self.channel, self.context, **options)
+
+    def audit_profiles(self) -> ProfileAudit:
+        """Measure the loss of every edge of the mechanism's own graph."""
+        if not isinstance(self.context, ProfileGraph):
+            raise NotDefined("profile", self.context.describe(), "audit() measures all that is")
+        return audit_profiles(self.channel, self.context)
 
     def __repr__(self) -> str:
         return f"<Mechanism {self.certificate.guarantee}: {self.channel}>"

@@ -25,7 +25,7 @@ from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.draft import Draft, FormDraft
-from liftlock.errors import NotCertified, NotDefined, RowError
+from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.weights import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
 from liftlock.forms import SupportChannel
@@ -33,6 +33,7 @@ from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior, common_integers
+from liftlock.profile_graph import ProfileGraph
 
 NOISE = 1e-10
 """Outputs that no input gives with more than this probability are a solver's residue."""
@@ -41,6 +42,7 @@ MOST_BLEND = Fraction(1, 1 << 20)
 """A draft that needs a larger blend is not a rounding accident but a wrong design."""
 
 _DRAFT_BITS = 62
+_LEAST = 2.0**-_DRAFT_BITS
 _REFINEMENTS = 6
 
 C = TypeVar("C")
@@ -151,19 +153,31 @@ def lock(
         return _lock_form(form, notion, context, bits, most_blend, impossible)
     mixer, dropped = _mixer(draft, context, noise, bits)
     rounded = mixer.table(Fraction(0))
-    certificate = notion.certify(rounded, context, impossible=impossible)
-    if certificate.holds:
-        return _locked(draft, rounded, certificate, Fraction(0), dropped)
+    unprotected: UnprotectedInput | None = None
+    try:
+        certificate = notion.certify(rounded, context, impossible=impossible)
+        if certificate.holds:
+            return _locked(draft, rounded, certificate, Fraction(0), dropped)
+    except UnprotectedInput as refusal:
+        # Rows of values that a profile calls impossible are bounded too, so blending can help.
+        if not isinstance(context, ProfileGraph):
+            raise
+        unprotected = refusal
 
     def attempt(blend: Fraction) -> tuple[Table, Certificate] | None:
         table = mixer.table(blend)
-        verdict = notion.certify(table, context, impossible=impossible)
+        try:
+            verdict = notion.certify(table, context, impossible=impossible)
+        except UnprotectedInput:
+            return None
         return (table, verdict) if verdict.holds else None
 
     found = _least_blend(
         attempt, most_blend, bits, _REFINEMENTS if rounded.weights.size <= LARGE else 1
     )
     if found is None:
+        if unprotected is not None:
+            raise unprotected
         smallest = notion.smallest(rounded, context)
         raise NotCertified(certificate, smallest)
     blend, table, verdict = found
@@ -255,9 +269,13 @@ class _Mixer:
 
     @cached_property
     def _common(self) -> Floats:
+        """The rows to mix with: one for all, or one for each."""
+        if isinstance(self.context, ProfileGraph):
+            return _common_of_profiles(self.context, self.inputs, self.rows)
         masses = representative(self.context).reordered(self.inputs).floats()
-        common: Floats = masses @ self.rows
-        return common
+        common: Floats = (masses @ self.rows)[None, :]
+        # Too small a chance for a float is a chance all the same.
+        return np.maximum(common, _LEAST)
 
     def table(self, blend: Fraction) -> Table:
         if self.numerators is None:
@@ -266,10 +284,9 @@ class _Mixer:
             weights = round_rows(mixed, self.bits)
         elif blend:
             a, b = blend.denominator - blend.numerator, blend.numerator
-            common = np.maximum(np.ldexp(self._common, _DRAFT_BITS), 1.0).astype(np.int64)
-            row = common.astype(object)
-            totals = self.numerators.sum(axis=1)
-            exact = self.numerators * (a * int(row.sum())) + np.outer(totals * b, row)
+            common = np.ldexp(self._common, _DRAFT_BITS).astype(np.int64).astype(object)
+            totals = self.numerators.sum(axis=1)[:, None]
+            exact = self.numerators * (a * common.sum(axis=1)[:, None]) + totals * b * common
             weights = round_integer_rows(exact, self.bits)
         else:
             weights = round_integer_rows(self.numerators, self.bits)
@@ -297,6 +314,27 @@ def _mixer(
     dropped = tuple(label for y, label in enumerate(draft.outputs.labels) if y not in kept)
     outputs = draft.outputs.subset(sorted(kept))
     return _Mixer(draft.inputs, outputs, rows, numerators, context, bits), dropped
+
+
+def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> Floats:
+    """Return the mean of what the profiles of a component release, for each row.
+
+    Profiles that no edge joins to others stay as they are.
+    """
+    wanted = graph.inputs if inputs.labels == graph.inputs.labels else graph.pairs
+    order = wanted.order_of(inputs, whose="the graph", other_name="the draft")
+    if wanted is graph.inputs:
+        common: Floats = (graph.laws.mean(axis=0) @ rows[order])[None, :]
+        return common
+    blocks = rows[order].reshape(len(graph), len(graph.inputs), -1)
+    released = np.einsum("ix,ixy->iy", graph.laws, blocks)
+    mixed = blocks.copy()
+    for part in graph.components:
+        if len(part) > 1:
+            mixed[list(part)] = released[list(part)].mean(axis=0)
+    found = np.empty_like(rows)
+    found[order] = mixed.reshape(len(rows), -1)
+    return found
 
 
 def representative(context: Context) -> Prior:

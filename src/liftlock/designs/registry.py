@@ -11,8 +11,9 @@ from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 
-Kind = Literal["prior", "joint", "family", "intervals", "ball"]
+Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles"]
 ALL_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
 LIFT_NOTIONS = ("lip", "alip", "eps_upper", "eps_lower")
 
@@ -82,6 +83,7 @@ def kind_of(context: Context) -> Kind:
         (Family, "family"),
         (Intervals, "intervals"),
         (Ball, "ball"),
+        (ProfileGraph, "profiles"),
     )
     for form, kind in kinds:
         if isinstance(context, form):

@@ -23,6 +23,7 @@ from liftlock.notions.lip import LIP
 from liftlock.notions.maximal_leakage import MaximalLeakage
 from liftlock.notions.mutual_information import MutualInformation
 from liftlock.notions.notion import Notion
+from liftlock.notions.profile import ProfileAudit, ProfilePrivacy, audit_profiles
 from liftlock.notions.reading import Reading, Witness
 from liftlock.notions.relations import implied
 from liftlock.notions.sibson import Sibson
@@ -51,11 +52,14 @@ __all__ = [
     "MaximalLeakage",
     "MutualInformation",
     "Notion",
+    "ProfileAudit",
+    "ProfilePrivacy",
     "Reading",
     "Sibson",
     "TotalVariation",
     "Witness",
     "audit",
+    "audit_profiles",
     "breaches",
     "implied",
     "lift_table",

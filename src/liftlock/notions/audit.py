@@ -38,6 +38,7 @@ from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impo
 from liftlock.notions.order import Order, order_text, read_order
 from liftlock.notions.reading import Reading, number_to_json
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 
 Progress = Callable[[str], None]
 
@@ -123,6 +124,10 @@ def audit(
     ``impossible="ignore"``. Of a form with too many outputs for a table, the lifts and LDP are
     measured, which need none.
     """
+    if isinstance(context, ProfileGraph):
+        raise NotDefined(
+            "the audit of every notion", context.describe(), "use audit_profiles(channel, graph)"
+        )
     unprotected = refuse_impossible(channel, context, impossible)
     order = read_order(alpha) if alpha is not None else None
     budget = Budget.of(at_epsilon) if at_epsilon is not None else None

@@ -26,6 +26,7 @@ from liftlock.notions.lip import LIP
 from liftlock.notions.maximal_leakage import MaximalLeakage
 from liftlock.notions.mutual_information import MutualInformation
 from liftlock.notions.notion import Notion
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.sibson import Sibson
 from liftlock.notions.total_variation import TotalVariation
 
@@ -56,6 +57,7 @@ REGISTRY: Mapping[str, Entry] = {
     "lip_ediv": Entry(("epsilon", "delta"), _form("ediv"), "(epsilon, delta)-LIP, 000 Cor 9"),
     "lip_joint": Entry(("epsilon", "delta"), _form("joint"), "(epsilon, delta)-LIP, 003 Def 4"),
     "ldp": Entry(("budget",), LDP, "likelihoods of any two secrets within e^budget"),
+    "profile": Entry(("budget",), ProfilePrivacy, "outputs of joined profiles within e^budget"),
     "ldp_delta": Entry(("epsilon", "delta"), ApproximateLDP, "(epsilon, delta)-LDP"),
     "identifiability": Entry(("budget",), Identifiability, "posterior odds below e^budget"),
     "mutual_information": Entry(("budget",), MutualInformation, "mean log-lift, in nats"),

@@ -1,0 +1,1 @@
+"""Mechanisms for graphs of profiles: one module each, listed in `catalogue`."""

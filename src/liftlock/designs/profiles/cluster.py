@@ -1,0 +1,74 @@
+"""Cluster: one probability of answering at random for each connected part of the graph.
+
+For one bit it is the One Bit Cluster mechanism: the flipping probability of its costliest edge.
+Every value is kept, or with probability s replaced by one drawn evenly from all. An edge (i, j)
+asks of every value y
+
+    (1 - s) P_i(y) + s/m <= E ((1 - s) P_j(y) + s/m),   so   s >= d / (d + (E - 1)/m)
+
+with d = max_y (P_i(y) - E P_j(y)), either way, if that is positive. With m = 2 and s = 2 alpha it
+is alpha = d / (2d + E - 1), the closed form of the two-profile mechanism.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liftlock.designs.draft import Draft
+from liftlock.designs.profiles.goal import Goal
+from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.registry import Design
+from liftlock.exact.integers import Floats
+from liftlock.notions.notion import Notion
+from liftlock.profile_graph import ProfileGraph
+
+
+def edge_noise(first: Floats, second: Floats, ratio: float) -> Floats:
+    """Return the least s that makes pairs of distributions (rows) indistinguishable.
+
+    Source: 004 eq. (4), Obs 10 with numerators clipped at 0.
+
+    >>> bits = np.array([[0.2, 0.8]]), np.array([[0.1, 0.9]])
+    >>> (edge_noise(*bits, np.exp(0.5)) / 2).round(4).tolist()  # the flipping probability
+    [0.0489]
+    """
+    apart = np.maximum(first - ratio * second, second - ratio * first).max(axis=1)
+    excess = np.maximum(apart, 0.0)
+    room = (ratio - 1.0) / first.shape[1]
+    noise: Floats = np.divide(excess, excess + room, out=np.zeros_like(excess), where=excess > 0)
+    return noise
+
+
+def cluster(graph: ProfileGraph, notion: Notion, *, utility: Goal | None = None) -> Draft:  # noqa: ARG001
+    """Answer at random as often as the costliest edge of the part asks for.
+
+    Source: 004 Alg 2, Thm 6.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> draft = cluster(ProfileGraph.bernoulli(["0.8", "0.9"]), ProfilePrivacy("0.5"))
+    >>> draft.matrix.round(4).tolist()
+    [[0.9511, 0.0489], [0.0489, 0.9511], [0.9511, 0.0489], [0.0489, 0.9511]]
+    """
+    setting = Setting.of(graph, notion)
+    noise = np.zeros(len(graph))
+    if len(setting.edges):
+        first, second = setting.laws[setting.edges[:, 0]], setting.laws[setting.edges[:, 1]]
+        needed = edge_noise(first, second, setting.ratio)
+        part_of = np.empty(len(graph), dtype=np.intp)
+        for number, part in enumerate(graph.components):
+            part_of[list(part)] = number
+        worst = np.zeros(len(graph.components))
+        np.maximum.at(worst, part_of[setting.edges[:, 0]], needed)
+        noise = worst[part_of]
+    return setting.draft(response(setting.values, noise), DESIGN.key)
+
+
+DESIGN = Design(
+    key="cluster",
+    make=cluster,
+    says="one probability of a random answer for each connected part, in closed form",
+    promises="the least for its costliest edge; more than other edges of the part need",
+    source="004 Alg 2, Thm 6",
+    notions=("profile",),
+    contexts=("profiles",),
+)

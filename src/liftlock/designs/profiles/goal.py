@@ -1,0 +1,176 @@
+"""What a mechanism for profiles is good for: few corruptions, little distortion, information."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.distortion import Distortion
+from liftlock.utility.utility import Utility
+
+Aim = Literal["minimax", "hamming", "absolute", "squared", "distortion", "mutual-information"]
+AIMS: tuple[Aim, ...] = get_args(Aim)
+
+TITLES: Mapping[Aim, str] = {
+    "minimax": "largest chance of any one wrong value",
+    "hamming": "mean chance of a wrong value",
+    "absolute": "mean distance of the output from the value",
+    "squared": "mean squared distance of the output from the value",
+    "distortion": "mean loss",
+    "mutual-information": "mutual information of value and output, in nats",
+}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """An aim, the loss it may need, and how much each profile counts (weights sum to 1).
+
+    - ``minimax``: the largest off-diagonal entry of any matrix; of all such mechanisms the one with
+      the least mean chance of a wrong value;
+    - ``hamming``: the mean chance of a wrong value;
+    - ``absolute``, ``squared``: the mean distance, or its square, of values that are numbers;
+    - ``distortion``: the mean of any loss of value and output;
+    - ``mutual-information``: I(X; Y) for somebody who does not know the profile.
+
+    Source: 004 eq. (6) and section 5.2.
+    """
+
+    aim: Aim
+    weights: Floats
+    loss: Floats | None = None
+
+    @classmethod
+    def of(
+        cls,
+        graph: ProfileGraph,
+        aim: str | Utility | None = None,
+        *,
+        loss: Any = None,
+        weights: Prior | Mapping[Any, Any] | None = None,
+    ) -> Goal:
+        """Read an aim; a loss is a matrix with a row and a column for each value.
+
+        >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+        >>> Goal.of(graph, "hamming", weights={"0.2": 3, "0.9": 1}).weights.tolist()
+        [0.75, 0.25]
+        """
+        if isinstance(aim, Distortion):
+            return cls.of(graph, "distortion", loss=aim.loss, weights=weights)
+        name = "minimax" if loss is None else "distortion"
+        if aim is not None:
+            name = aim if isinstance(aim, str) else aim.name
+        name = name.strip().lower().replace("_", "-")
+        if name not in AIMS:
+            raise InputError("unknown aim", value=name, remedy=f"use {', '.join(AIMS)}")
+        shares = _weights(graph, weights)
+        chosen: Aim = next(aim for aim in AIMS if aim == name)
+        if chosen == "distortion":
+            return cls(chosen, shares, _loss(graph, loss))
+        if loss is not None:
+            raise InputError("a loss without distortion", value=name, remedy="use distortion")
+        if chosen in ("absolute", "squared"):
+            return cls(chosen, shares, Distortion.named(chosen, graph.inputs).loss)
+        return cls(chosen, shares)
+
+    @property
+    def title(self) -> str:
+        """What the number is called when people read it."""
+        return TITLES[self.aim]
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether more of it is better."""
+        return self.aim == "mutual-information"
+
+    def losses(self, values: int) -> Floats:
+        """Return the loss of each value and output; a wrong value costs 1 unless told otherwise."""
+        return 1.0 - np.eye(values) if self.loss is None else self.loss
+
+    def value(self, laws: Floats, blocks: Floats) -> float:
+        """Measure a channel; `blocks` are (profiles or 1, values, values)."""
+        if self.aim == "minimax":
+            off = ~np.eye(blocks.shape[1], dtype=bool)
+            # What a profile never has is never corrupted.
+            occurs: npt.NDArray[np.bool_] = laws > 0
+            used: npt.NDArray[np.bool_] = occurs if len(blocks) > 1 else occurs.any(axis=0)[None]
+            return float(np.where(used[:, :, None] & off, blocks, 0.0).max())
+        joint = self.joint(laws, blocks)
+        if self.aim == "mutual-information":
+            return information(joint)
+        return float((joint * self.losses(blocks.shape[1])).sum())
+
+    def joint(self, laws: Floats, blocks: Floats) -> Floats:
+        """Return P(x, y) for somebody who does not know the profile."""
+        masses = self.weights[:, None] * laws
+        if len(blocks) == 1:
+            shared: Floats = masses.sum(axis=0)[:, None] * blocks[0]
+            return shared
+        mixed: Floats = np.einsum("ix,ixy->xy", masses, blocks)
+        return mixed
+
+    def of_nothing(self, laws: Floats) -> float:
+        """Return the value of the best constant output."""
+        if self.aim == "mutual-information":
+            return 0.0
+        if self.aim == "minimax":
+            return 1.0 / int(laws.shape[1])
+        return float((self.weights @ laws @ self.losses(laws.shape[1])).min())
+
+    def of_truth(self, laws: Floats) -> float:
+        """Return the value of releasing the value itself."""
+        return self.value(laws, np.eye(laws.shape[1])[None, :, :])
+
+
+def information(joint: Floats) -> float:
+    """Return the mutual information of a joint distribution, in nats.
+
+    >>> round(information(np.eye(2) / 2), 6)
+    0.693147
+    """
+    product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    used = joint > 0
+    return max(0.0, float((joint[used] * np.log(joint[used] / product[used])).sum()))
+
+
+def _weights(graph: ProfileGraph, weights: Prior | Mapping[Any, Any] | None) -> Floats:
+    if weights is None:
+        return np.full(len(graph), 1.0 / len(graph))
+    prior = weights if isinstance(weights, Prior) else Prior.from_counts(weights)
+    for name in prior.labels:
+        if name not in graph.profiles:
+            raise InputError(
+                "a weight for an unknown profile", value=name, remedy="weigh the profiles by name"
+            )
+    missing = [name for name in graph.profiles.labels if name not in prior.alphabet]
+    if missing:
+        raise InputError(
+            "a profile without a weight", value=missing[0], remedy="weigh every profile, 0 if never"
+        )
+    return prior.reordered(graph.profiles).floats()
+
+
+def _loss(graph: ProfileGraph, loss: Any) -> Floats:
+    size = len(graph.inputs)
+    if loss is None:
+        raise InputError(
+            "distortion without a loss",
+            remedy="give a matrix with a row and a column for each value",
+        )
+    if isinstance(loss, Distortion):
+        loss = loss.loss
+    table = np.array(loss, dtype=np.float64)
+    if table.shape != (size, size):
+        raise InputError(
+            f"a loss of shape {table.shape}", remedy=f"{size} values need {size} x {size} losses"
+        )
+    if not np.isfinite(table).all() or table.min() < 0:
+        raise InputError("a loss that is not a number of 0 or more", remedy="correct it")
+    return table

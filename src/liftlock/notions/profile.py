@@ -1,0 +1,390 @@
+"""Profile-based privacy: outputs of any two joined profiles within a factor e^epsilon.
+
+The secret is the distribution that the data comes from. With X_i ~ P_i,
+
+    P(A(X_i, P_i) = y) <= e^epsilon P(A(X_j, P_j) = y)   for every edge (i, j) and every y.
+
+A channel may use the profile, then its inputs are pairs (profile, value), or ignore it, then its
+inputs are the values alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet, Label, label_to_json
+from liftlock.channel import Channel
+from liftlock.context import Context
+from liftlock.errors import InputError, NotDefined, UnprotectedInput
+from liftlock.exact import enclosure
+from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
+from liftlock.exact.encoding import fraction_text
+from liftlock.exact.integers import Floats, Integers
+from liftlock.forms import AnyChannel, dense
+from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.lift import Impossible
+from liftlock.notions.notion import UpperBound, safe_text
+from liftlock.notions.reading import Reading, Witness, number_to_json, screening_error
+from liftlock.profile_graph import ProfileGraph
+
+_SMALLEST = 1e-290
+"""Quotients of floats below this are not to be trusted, so they do not screen."""
+
+
+def uses_profile(channel: AnyChannel, graph: ProfileGraph) -> bool:
+    """Tell whether the inputs of a channel are pairs (profile, value) or the values alone.
+
+    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+    >>> uses_profile(Channel.identity([0, 1]), graph)
+    False
+    """
+    labels = set(channel.inputs.labels)
+    if labels == set(graph.inputs.labels):
+        return False
+    if labels == set(graph.pairs.labels):
+        return True
+    unknown = [label for label in channel.inputs.labels if label not in graph.pairs]
+    missing = [label for label in graph.inputs.labels if label not in labels]
+    raise InputError(
+        "the inputs of the channel are neither the values of the profiles nor all pairs "
+        "(profile, value)",
+        value=unknown[0] if unknown else missing[0],
+        remedy=f"give one row for each of {len(graph.inputs)} values, or for each of "
+        f"{len(graph.pairs):,} pairs",
+    )
+
+
+@dataclass(frozen=True)
+class OutputLaws:
+    """What each profile releases: P(y | profile i) = numerators[i, y] / denominators[i].
+
+    `rows` are the rows of the channel by profile and value (numerators of `row_total`).
+    """
+
+    graph: ProfileGraph
+    outputs: Alphabet
+    numerators: Integers
+    denominators: tuple[int, ...]
+    rows: Integers
+    row_total: int
+
+    @classmethod
+    def of(cls, channel: AnyChannel, graph: ProfileGraph) -> OutputLaws:
+        """Compute them exactly.
+
+        >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+        >>> OutputLaws.of(Channel.identity([0, 1]), graph).at(0, 1)
+        Fraction(1, 5)
+        """
+        table = dense(channel)
+        pairs = uses_profile(table, graph)
+        size, width, outputs = len(graph), len(graph.inputs), len(table.outputs)
+        wanted = graph.pairs if pairs else graph.inputs
+        order = wanted.order_of(table.inputs, whose="the graph", other_name="the channel")
+        factors = np.array(table.row_factors, dtype=object)[:, None]
+        scaled = (table.weights.astype(object) * factors)[order]
+        rows = scaled.reshape(size if pairs else 1, width, outputs)
+        counts = np.empty((size, width, 1), dtype=object)
+        counts[:, :, 0] = graph.counts
+        numerators = (counts * rows).sum(axis=1)
+        denominators = tuple(total * table.common_total for total in graph.totals)
+        return cls(graph, table.outputs, numerators, denominators, rows, table.common_total)
+
+    def at(self, i: int, y: int) -> Fraction:
+        """Return P(y | profile i) by positions."""
+        return Fraction(int(self.numerators[i, y]), self.denominators[i])
+
+    def row_at(self, i: int, x: int, y: int) -> Fraction:
+        """Return P(y | value x under profile i) by positions."""
+        block = i if len(self.rows) > 1 else 0
+        return Fraction(int(self.rows[block, x, y]), self.row_total)
+
+    @cached_property
+    def floats(self) -> Floats:
+        """The nearest floats, for screening and display."""
+        rows = [
+            [nearest_float(Fraction(int(n), total)) for n in row]
+            for row, total in zip(self.numerators, self.denominators, strict=True)
+        ]
+        return np.array(rows, dtype=np.float64).reshape(self.numerators.shape)
+
+
+@dataclass(frozen=True)
+class EdgeLoss:
+    """The loss of one edge: the largest ratio (None: infinite), at an output, and which way.
+
+    `more` is the profile that gives `output` more often than `less` does; an edge whose profiles
+    release alike has no output to point at.
+    """
+
+    more: Label
+    less: Label
+    output: Label | None
+    ratio: Fraction | None
+
+    @cached_property
+    def nats(self) -> Enclosure:
+        """The loss in nats, enclosed."""
+        return Enclosure.infinity() if self.ratio is None else enclosure.log(self.ratio, BITS)
+
+    @property
+    def witness(self) -> Witness | None:
+        """Where the loss is attained."""
+        if self.output is None:
+            return None
+        return Witness(secret=self.more, other=self.less, output=self.output)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "more": label_to_json(self.more),
+            "less": label_to_json(self.less),
+            "output": None if self.output is None else label_to_json(self.output),
+            "loss": number_to_json(self.nats),
+            "ratio": "inf" if self.ratio is None else fraction_text(self.ratio),
+        }
+
+
+def edge_losses(laws: OutputLaws) -> tuple[EdgeLoss, ...]:
+    """Return the exact loss of every edge, in the order of the graph.
+
+    Source: 004 eq. (2).
+
+    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+    >>> edge_losses(OutputLaws.of(Channel.identity([0, 1]), graph))[0].ratio
+    Fraction(8, 1)
+    """
+    return tuple(_edge_loss(laws, first, second) for first, second in laws.graph.edges)
+
+
+def _edge_loss(laws: OutputLaws, first: int, second: int) -> EdgeLoss:
+    names = laws.graph.profiles.labels
+    left, right = laws.floats[first], laws.floats[second]
+    worst = Fraction(1)
+    found = EdgeLoss(names[first], names[second], None, worst)
+    for y in _candidates(left, right):
+        one, other = laws.at(first, y), laws.at(second, y)
+        if one == other:
+            continue
+        high, low = max(one, other), min(one, other)
+        ratio = high / low if low else None
+        if ratio is None or ratio > worst:
+            more, less = (first, second) if one > other else (second, first)
+            found = EdgeLoss(names[more], names[less], laws.outputs.labels[y], ratio)
+            if ratio is None:
+                break
+            worst = ratio
+    return found
+
+
+def _candidates(left: Floats, right: Floats) -> list[int]:
+    """Return the outputs that could have the largest ratio: floats screen, integers decide."""
+    if min(left.min(), right.min()) < _SMALLEST:
+        return list(range(len(left)))
+    ratios = np.maximum(left / right, right / left)
+    near = ratios >= ratios.max() * (1 - 4 * screening_error(1))
+    return [int(y) for y in np.flatnonzero(near)]
+
+
+def worst_edge(losses: tuple[EdgeLoss, ...]) -> EdgeLoss | None:
+    """Return the edge of the largest loss (the first of equals); None without edges."""
+    best: EdgeLoss | None = None
+    for loss in losses:
+        if loss.ratio is None:
+            return loss
+        if best is None or (best.ratio is not None and loss.ratio > best.ratio):
+            best = loss
+    return best
+
+
+def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
+    """Measure the largest loss of any edge, in nats; a graph without edges promises nothing.
+
+    Source: 004 Def 2.
+
+    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+    >>> measure(Channel.identity([0, 1]), graph).ratio
+    Fraction(8, 1)
+    """
+    graph = _graph(context)
+    worst = worst_edge(edge_losses(OutputLaws.of(channel, graph)))
+    if worst is None:
+        return Reading.of_ratio("profile", Fraction(1), None, bits)
+    return Reading.of_ratio("profile", worst.ratio, worst.witness, bits)
+
+
+def _graph(context: Context) -> ProfileGraph:
+    if not isinstance(context, ProfileGraph):
+        raise NotDefined("profile", context.describe(), "give a ProfileGraph (--profiles)")
+    return context
+
+
+def outside_losses(laws: OutputLaws) -> dict[tuple[int, int], Fraction | None]:
+    """Return by how much values that a profile calls impossible would give it away.
+
+    For each (profile, value) of probability 0 whose profile has an edge: the largest ratio between
+    the value's row and what a neighbour releases, either way (None: infinite). A mixture of such
+    rows and the profile's own law loses no more than the larger of the two.
+    """
+    neighbours: dict[int, list[int]] = {}
+    for first, second in laws.graph.edges:
+        neighbours.setdefault(first, []).append(second)
+        neighbours.setdefault(second, []).append(first)
+    found: dict[tuple[int, int], Fraction | None] = {}
+    for i, x in laws.graph.impossible():
+        worst: Fraction | None = Fraction(1)
+        for other in neighbours.get(i, ()):
+            for y in range(len(laws.outputs)):
+                one, their = laws.row_at(i, x, y), laws.at(other, y)
+                if one == their:
+                    continue
+                high, low = max(one, their), min(one, their)
+                worst = None if not low or worst is None else max(worst, high / low)
+        if i in neighbours:
+            found[i, x] = worst
+    return found
+
+
+class ProfilePrivacy(UpperBound):
+    """The guarantee of (G, epsilon)-profile-based privacy.
+
+    It holds for data that comes from the profiles. A value that a profile calls impossible is
+    covered too if its row stays within the budget; if it does not, it is refused, or listed as not
+    protected with ``impossible="ignore"``.
+
+    Source: 004 Def 2.
+
+    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+    >>> ProfilePrivacy("ln 8").certify(Channel.identity([0, 1]), graph).holds
+    True
+    """
+
+    notion = "profile"
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the largest loss of any edge."""
+        return measure(channel, context, bits)
+
+    def certify(
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
+    ) -> Certificate:
+        """Audit exactly whether every edge stays within the budget."""
+        graph = _graph(context)
+        assert isinstance(self.budget, Budget)
+        laws = OutputLaws.of(channel, graph)
+        worst = worst_edge(edge_losses(laws))
+        ratio = Fraction(1) if worst is None else worst.ratio
+        reading = Reading.of_ratio("profile", ratio, None if worst is None else worst.witness)
+        unprotected = tuple(
+            (graph.profiles.labels[i], graph.inputs.labels[x])
+            for (i, x), lost in outside_losses(laws).items()
+            if not self.budget.allows(lost)
+        )
+        holds = self.budget.allows(ratio)
+        if holds and unprotected and impossible == "refuse":
+            raise UnprotectedInput(unprotected, whose="the profile")
+        claim = Claim(self.notion, reading.value, "<=", self.bound(), holds, reading.witness)
+        return make_certificate(
+            self.name,
+            self.budgets,
+            channel,
+            graph,
+            [claim],
+            {self.notion: reading.value},
+            unprotected,
+        )
+
+
+@dataclass(frozen=True)
+class ProfileAudit:
+    """The exact loss of every edge, and of values that the profiles call impossible.
+
+    >>> graph = ProfileGraph.bernoulli({"ann": "0.2", "bob": "0.9"})
+    >>> print(audit_profiles(Channel.identity([0, 1]), graph).worst_case())
+    Seeing 0, "ann" is up to 8 times as likely as "bob": an even chance becomes 88.89 %.
+    """
+
+    channel: AnyChannel
+    graph: ProfileGraph
+    laws: OutputLaws
+    edges: tuple[EdgeLoss, ...]
+
+    @cached_property
+    def worst(self) -> EdgeLoss | None:
+        """The edge of the largest loss."""
+        return worst_edge(self.edges)
+
+    @property
+    def loss(self) -> Enclosure:
+        """The smallest budget that holds, in nats, enclosed."""
+        return Enclosure.of(Fraction(0)) if self.worst is None else self.worst.nats
+
+    @cached_property
+    def outside(self) -> Mapping[tuple[Label, Label], Fraction | None]:
+        """The ratios of values that occur although their profile calls them impossible."""
+        names, values = self.graph.profiles.labels, self.graph.inputs.labels
+        return {(names[i], values[x]): lost for (i, x), lost in outside_losses(self.laws).items()}
+
+    @property
+    def unprotected(self) -> tuple[Label, ...]:
+        """The impossible pairs (profile, value) that would give away more than any edge does."""
+        limit = Fraction(1) if self.worst is None else self.worst.ratio
+        if limit is None:
+            return ()
+        return tuple(pair for pair, lost in self.outside.items() if lost is None or lost > limit)
+
+    @property
+    def measures(self) -> dict[str, float | str]:
+        """The loss as a float, infinite as the text "inf"."""
+        return {"profile": number_to_json(self.loss)}
+
+    def worst_case(self) -> str:
+        """Say in words what an adversary learns at worst."""
+        worst = self.worst
+        if worst is None:
+            return "No two profiles are joined: nothing is promised about any of them."
+        if worst.output is None:
+            return "No output tells any two joined profiles apart."
+        seeing = f"Seeing {_quoted(worst.output)}, {_quoted(worst.more)} is"
+        if worst.ratio is None:
+            return f"{seeing} certain, as against {_quoted(worst.less)}: it never gives that."
+        chance = nearest_float(100 * worst.ratio / (1 + worst.ratio))
+        return (
+            f"{seeing} up to {nearest_float(worst.ratio):.4g} times as likely as "
+            f"{_quoted(worst.less)}: an even chance becomes {chance:.4g} %."
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": "liftlock.profile-audit",
+            "version": 1,
+            "channel": self.channel.fingerprint,
+            "context": self.graph.fingerprint,
+            "context_kind": self.graph.describe(),
+            "profiles": len(self.graph),
+            "uses_profile": uses_profile(self.channel, self.graph),
+            "outputs": self.channel.output_number,
+            "measures": self.measures,
+            "smallest": f"profile={safe_text(self.loss)}",
+            "edges": [edge.to_data() for edge in self.edges],
+            "unprotected": [label_to_json(pair) for pair in self.unprotected],
+            "worst_case": self.worst_case(),
+        }
+
+
+def audit_profiles(channel: AnyChannel, graph: ProfileGraph) -> ProfileAudit:
+    """Measure the loss of every edge of a graph, exactly."""
+    found = OutputLaws.of(channel, _graph(graph))
+    return ProfileAudit(channel, graph, found, edge_losses(found))
+
+
+def _quoted(label: Label) -> str:
+    return f'"{label}"' if isinstance(label, str) else str(label)
