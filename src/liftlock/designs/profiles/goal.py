@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
@@ -99,8 +98,8 @@ class Goal:
         if self.aim == "minimax":
             off = ~np.eye(blocks.shape[1], dtype=bool)
             # What a profile never has is never corrupted.
-            occurs: npt.NDArray[np.bool_] = laws > 0
-            used: npt.NDArray[np.bool_] = occurs if len(blocks) > 1 else occurs.any(axis=0)[None]
+            occurs = np.asarray(laws > 0, dtype=np.bool_)
+            used = occurs if len(blocks) > 1 else occurs.any(axis=0, keepdims=True)
             return float(np.where(used[:, :, None] & off, blocks, 0.0).max())
         joint = self.joint(laws, blocks)
         if self.aim == "mutual-information":
