@@ -99,7 +99,7 @@ class Goal:
             off = ~np.eye(blocks.shape[1], dtype=bool)
             # What a profile never has is never corrupted.
             occurs = np.asarray(laws > 0, dtype=np.bool_)
-            used = occurs if len(blocks) > 1 else occurs.any(axis=0, keepdims=True)
+            used = occurs if len(blocks) > 1 else np.atleast_2d(occurs.any(axis=0))
             return float(np.where(used[:, :, None] & off, blocks, 0.0).max())
         joint = self.joint(laws, blocks)
         if self.aim == "mutual-information":
