@@ -13,7 +13,7 @@ computed afresh. Every variable has an upper end that an optimum respects, so it
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from liftlock.exact.integers import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
+
+Way = Literal["simplex", "ipm"]
+"""How HiGHS solves: `ipm` is an interior point with a vertex at its end, for large programmes."""
 
 _TOLERANCE = 1e-10
 _ROUNDING = 1e-14
@@ -102,7 +105,6 @@ class Solver:
         self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
         options: list[tuple[str, Any]] = [
             ("output_flag", False),
-            ("solver", "simplex"),
             ("threads", 1),
             ("primal_feasibility_tolerance", _TOLERANCE),
             ("dual_feasibility_tolerance", _TOLERANCE),
@@ -137,8 +139,23 @@ class Solver:
             len(least), places, np.ascontiguousarray(least), np.ascontiguousarray(most)
         )
 
-    def solve(self) -> Optimum:
+    def demand(self, rows: Any, lower: Floats | float, upper: Floats | float) -> None:
+        """Add rows lower <= A x <= upper; a sparse matrix with a column for each variable."""
+        from scipy.sparse import vstack
+
+        added = rows.tocsr()
+        count = added.shape[0]
+        low, high = np.full(count, lower), np.full(count, upper)
+        self._highs.addRows(
+            count, low, high, added.nnz, added.indptr[:-1], added.indices, added.data
+        )
+        self.matrix = vstack([self.matrix, added]).tocsc()
+        self.lower = np.concatenate([self.lower, low])
+        self.upper = np.concatenate([self.upper, high])
+
+    def solve(self, way: Way = "simplex") -> Optimum:
         """Solve from the last basis; no feasible point gives a bound of infinity."""
+        self._highs.setOptionValue("solver", way)
         self._highs.run()
         status = self._highs.modelStatusToString(self._highs.getModelStatus())
         if status == "Infeasible":

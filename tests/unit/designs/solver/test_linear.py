@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
 
-from liftlock.designs.solver.linear import LinearProgram, Solver, safe_bound
+from liftlock.designs.solver.linear import LinearProgram, Solver, Way, safe_bound
 from liftlock.exact.integers import Floats
 
 
@@ -61,3 +61,21 @@ def test_a_box_without_a_point_has_an_infinite_bound() -> None:
     solver.keep(np.zeros(2), np.ones(2))
     solver.price(np.array([1.0, 0.5]))
     assert solver.solve().bound == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("way", ["simplex", "ipm"])
+def test_rows_that_come_later_count_as_if_they_had_been_there(way: Way) -> None:
+    for seed in range(5):
+        cost, matrix, upper = random_program(seed)
+        program = LinearProgram()
+        first = program.variables(cost)
+        program.between([(first, csc_matrix(np.eye(8)))], -np.inf, 1.0)
+        solver = Solver(program)
+        assert solver.solve(way).bound == pytest.approx(cost[cost < 0].sum(), abs=1e-8)
+        solver.demand(csc_matrix(matrix[:2]), -np.inf, upper[:2])
+        solver.solve()
+        solver.demand(csc_matrix(matrix[2:]), -np.inf, upper[2:])
+        found, other = solver.solve(way), least(cost, matrix, upper)
+        assert found.bound == pytest.approx(other, abs=1e-8)
+        assert found.bound <= other + 1e-12
+        assert (matrix @ found.values <= upper + 1e-8).all()
