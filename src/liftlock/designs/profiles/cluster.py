@@ -39,6 +39,30 @@ def edge_noise(first: Floats, second: Floats, ratio: float) -> Floats:
     return noise
 
 
+def part_noise(setting: Setting, released: Floats) -> Floats:
+    """Return for each profile the s that the costliest edge of its part needs.
+
+    `released` are the distributions to be kept apart: those of the data, or of an output that
+    breaks the budget.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> graph = ProfileGraph.bernoulli(["0.8", "0.9", "0.5"], [("0.8", "0.9")])
+    >>> part_noise(Setting.of(graph, ProfilePrivacy("0.5")), graph.laws).round(4).tolist()
+    [0.0977, 0.0977, 0.0]
+    """
+    parts = setting.graph.components
+    worst = np.zeros(len(parts))
+    part_of = np.empty(len(setting.graph), dtype=np.intp)
+    for number, part in enumerate(parts):
+        part_of[list(part)] = number
+    if len(setting.edges):
+        first, second = setting.edges.T
+        needed = edge_noise(released[first], released[second], setting.ratio)
+        np.maximum.at(worst, part_of[first], needed)
+    noise: Floats = worst[part_of]
+    return noise
+
+
 def cluster(graph: ProfileGraph, notion: Notion, *, utility: Goal | None = None) -> Draft:  # noqa: ARG001
     """Answer at random as often as the costliest edge of the part asks for.
 
@@ -50,16 +74,7 @@ def cluster(graph: ProfileGraph, notion: Notion, *, utility: Goal | None = None)
     [[0.9511, 0.0489], [0.0489, 0.9511], [0.9511, 0.0489], [0.0489, 0.9511]]
     """
     setting = Setting.of(graph, notion)
-    noise = np.zeros(len(graph))
-    if len(setting.edges):
-        first, second = setting.laws[setting.edges[:, 0]], setting.laws[setting.edges[:, 1]]
-        needed = edge_noise(first, second, setting.ratio)
-        part_of = np.empty(len(graph), dtype=np.intp)
-        for number, part in enumerate(graph.components):
-            part_of[list(part)] = number
-        worst = np.zeros(len(graph.components))
-        np.maximum.at(worst, part_of[setting.edges[:, 0]], needed)
-        noise = worst[part_of]
+    noise = part_noise(setting, setting.laws)
     return setting.draft(response(setting.values, noise), DESIGN.key)
 
 
