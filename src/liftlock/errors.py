@@ -9,7 +9,8 @@
     │   └── FileError         a file is missing, empty, malformed, or of an unknown version
     ├── UnprotectedInput      the prior says "impossible" of a symbol the channel accepts
     ├── NotDefined            this notion has no meaning in this kind of context
-    └── NotCertified          the exact audit refused a guarantee; carries the certificate
+    ├── NotCertified          the exact audit refused a guarantee; carries the certificate
+    └── NotComposable         a second release of the same observation; carries what it would lose
 
 Each message is one line: what is wrong, where, the value, and the remedy. The parts are attributes
 too, so callers never parse a message.
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from liftlock.notions.certificate import Certificate
+    from liftlock.profiles.composition import Composition
 
 
 class LiftlockError(Exception):
@@ -118,6 +120,17 @@ class NotCertified(LiftlockError):
         self.certificate = certificate
         self.smallest = smallest
         super().__init__(f"{certificate.refusal()}; smallest budget that would pass: {smallest}")
+
+
+class NotComposable(LiftlockError):
+    """No rule says what several releases of the same observation lose together.
+
+    ``together`` holds their exact loss, unless the table of all outputs would be too large.
+    """
+
+    def __init__(self, what: str, together: Composition | None = None) -> None:
+        self.together = together
+        super().__init__(what)
 
 
 def _short(value: object) -> str:
