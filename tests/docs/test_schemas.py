@@ -211,6 +211,7 @@ def test_comparison_output(capsys: pytest.CaptureFixture[str]) -> None:
         ll.Ball.of(ll.Prior.uniform("ab"), "1/7"),
         ll.line.from_data([1, 2, 2.5, 9], domain=(0, 5)).grid(3),
         ll.line.normal(-5, 2).grid(8, "width"),
+        ll.ProfileGraph.of({"p": {"a": 1}, "q": {"a": 2, "b": 2**80}}, [("q", "p")]),
     ],
     ids=lambda context: type(context).__name__,
 )
@@ -230,7 +231,10 @@ def test_certificates_of_every_notion(key: str) -> None:
     channel, prior = ll.read_channel(CHANNEL).channel, ll.read_prior(PRIOR)
     values = {"alpha": 2, "rho1": "0.1", "rho2": "0.5"}
     arguments = [values.get(name, "1/2") for name in REGISTRY[key].parameters]
-    certificate = REGISTRY[key].make(*arguments).certify(channel, prior)
+    context: ll.Context = prior
+    if key == "profile":
+        context = ll.ProfileGraph.complete({"p": prior, "q": ll.Prior.uniform(prior.labels)})
+    certificate = REGISTRY[key].make(*arguments).certify(channel, context)
     check(json.loads(json.dumps(certificate.to_data())), "certificate")
 
 
