@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath as mp
 import numpy as np
@@ -82,7 +82,7 @@ def test_observation_3_needs_a_function_that_does_not_know_the_profile() -> None
     half = Fraction(1, 2)
     hidden = Channel.from_fractions(graph.pairs, Alphabet.of([0, 1]), [[half, half]] * 4)
     assert loss(hidden, graph) == 1
-    undone = [[1, 0], [1, 0], [half, half], [half, half]]
+    undone: list[list[Fraction | int]] = [[1, 0], [1, 0], [half, half], [half, half]]
     told = Channel.from_fractions(
         graph.pairs, Alphabet.of([0, 1]), [[Fraction(w) for w in row] for row in undone]
     )
@@ -217,7 +217,7 @@ def test_theorems_6_to_8_and_their_order(graph: ProfileGraph, epsilon: str) -> N
         assert made.certificate.holds
         assert made.origin is not None
         worst.append(made.origin.objective)
-    for better, worse in zip(worst, worst[1:], strict=False):
+    for better, worse in pairwise(worst):
         assert better <= worse + 1e-8
     assert worst[-1] == pytest.approx(1 / (1 + math.exp(float(epsilon))), abs=1e-9)
 
