@@ -20,6 +20,9 @@ from liftlock.profile_graph import ProfileGraph
 _INSIDE = Fraction(10**9 - 1, 10**9)
 """Optima sit on the boundary: solving for a budget smaller by this leaves room for rounding."""
 
+_OUTSIDE = 1.0 + 2e-9
+"""The power of the smaller ratio that is at least the true one."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -54,6 +57,11 @@ class Setting:
     def values(self) -> int:
         """How many values a profile speaks of."""
         return len(self.graph.inputs)
+
+    @property
+    def wide_ratio(self) -> float:
+        """e^epsilon, by a hair too large: what a bound of the optimum has to be proved for."""
+        return float(self.ratio**_OUTSIDE * (1.0 + 8 * np.finfo(float).eps))
 
     def released(self, blocks: Floats) -> Floats:
         """Return what each profile releases, P_i A^i."""

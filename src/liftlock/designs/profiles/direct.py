@@ -1,0 +1,239 @@
+"""Any loss: a linear programme over the flows of every profile.
+
+With f_i(x, y) = P_i(x) A^i_xy and D_i(y) = sum_x f_i(x, y), the output of profile i,
+
+    minimise  sum_i w_i sum_xy c_i(x, y) f_i(x, y)
+    subject to  sum_y f_i(x, y) = P_i(x),   D_i(y) / E <= D_j(y)  for every edge, both ways.
+
+Only edges that a solution breaks are given to the solver: those of profiles that are alike never
+are. What solvers leave open, a hair of evenly drawn outputs closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.designs.draft import Optimality
+from liftlock.designs.profiles.cluster import part_noise
+from liftlock.designs.profiles.goal import Goal
+from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.solver.linear import LinearProgram, Optimum, Solver, safe_bound
+from liftlock.designs.solver.oracle import Clock, Progress
+from liftlock.exact.integers import Floats
+
+_BROKEN = 1e-10
+"""An edge that is broken by less is the solver's rounding."""
+
+_LARGE = 20_000
+"""With more flows an interior point is quicker than the simplex method."""
+
+_UNWEIGHTED = 1e-8
+"""What a profile of weight 0 counts, beside the mean: it should not be ruined for nothing."""
+
+Places = npt.NDArray[np.intp]
+Watch = Callable[[Progress], None]
+
+
+def shares(weights: Floats) -> Floats:
+    """Return weights of mean 1 for a solver; a profile of weight 0 gets next to nothing.
+
+    >>> shares(np.array([0.25, 0.75, 0.0])).tolist()
+    [0.75, 2.25, 1e-08]
+    """
+    scaled: Floats = np.where(weights > 0, weights * len(weights), _UNWEIGHTED)
+    return scaled
+
+
+def settled(setting: Setting, blocks: Floats) -> Floats:
+    """Make a channel keep the budget by drawing outputs evenly, as seldom as that is enough.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> from liftlock.profile_graph import ProfileGraph
+    >>> warner = Setting.of(ProfileGraph.bernoulli([0, 1]), ProfilePrivacy("ln 3"))
+    >>> settled(warner, np.eye(2)[None, :, :]).round(6).tolist()
+    [[[0.75, 0.25], [0.25, 0.75]]]
+    """
+    rows = np.clip(blocks, 0.0, None)
+    rows = rows / rows.sum(axis=2, keepdims=True)
+    noise = part_noise(setting, setting.released(rows))
+    if len(blocks) == 1:
+        noise = noise.max(keepdims=True)
+    mixed: Floats = (1.0 - noise)[:, None, None] * rows + noise[:, None, None] / setting.values
+    return mixed
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Rows D_more(y) <= E D_less(y) that something breaks, as arrays of positions."""
+
+    more: Places
+    less: Places
+    output: Places
+
+    @classmethod
+    def by(cls, setting: Setting, released: Floats, known: npt.NDArray[np.bool_]) -> Broken:
+        """Find those that are not yet known, and note them as known."""
+        first, second = setting.edges.T
+        ways = np.stack([first, second]), np.stack([second, first])
+        over = released[ways[0]] / setting.ratio - released[ways[1]]
+        way, edge, output = np.nonzero((over > _BROKEN) & ~known)
+        known[way, edge, output] = True
+        return cls(ways[0][way, edge], ways[1][way, edge], output)
+
+    def __len__(self) -> int:
+        return len(self.output)
+
+
+class Flows:
+    """The linear programme of a setting, to be solved for several costs."""
+
+    def __init__(self, setting: Setting, *, clock: Clock) -> None:
+        from scipy.sparse import coo_matrix, identity, kron
+
+        self.setting, self.clock = setting, clock
+        self.profile, self.value = np.nonzero(setting.laws > 0)
+        self.masses = setting.laws[self.profile, self.value]
+        self.rounds = 0
+        size, width, cells = len(setting.laws), setting.values, len(self.masses)
+        program = LinearProgram()
+        flows = program.variables(np.zeros((cells, width)))
+        program.most[-1] = np.repeat(self.masses, width)
+        self._outputs = program.variables(np.zeros((size, width)))
+        each = kron(identity(cells), np.ones((1, width)))
+        program.between([(flows, each)], self.masses, self.masses)
+        gather = coo_matrix((np.ones(cells), (self.profile, np.arange(cells))), (size, cells))
+        sums = kron(gather, identity(width))
+        program.between([(flows, sums), (self._outputs, -identity(size * width))], 0.0, 0.0)
+        limit = clock.left if clock.seconds is not None else None
+        self._solver = Solver(program, seconds=limit)
+        self._fixed = self._solver.matrix
+        self._known = np.zeros((2, len(setting.edges), width), dtype=bool)
+        self._asked: list[Broken] = []
+        self._ask(setting.laws)
+        self._way: Any = "ipm" if cells * width > _LARGE else "simplex"
+
+    def least(self, costs: Floats) -> tuple[Floats, float, bool]:
+        """Return the blocks of least sum of costs (profiles, values, outputs) times flows.
+
+        With it come a lower bound of that sum, and whether the solver came to its end. Blocks keep
+        the budget in any case.
+        """
+        setting = self.setting
+        scale = max(float(np.abs(costs).max()), np.finfo(float).tiny)
+        flow_costs = (costs / scale)[self.profile, self.value]
+        # Costs of either sign: shifting a row of costs shifts the sum by a constant.
+        shift = np.minimum(flow_costs.min(axis=1), 0.0)
+        self._solver.price((flow_costs - shift[:, None]).ravel())
+        while True:
+            found = self._solver.solve(self._way)
+            self._way = "simplex"  # from the vertex that the interior point ended in
+            self.rounds += 1
+            if not found.solved or not self._ask(self._released(found)):
+                break
+        bound = (self._bound(found) + float(shift @ self.masses)) * scale
+        return settled(setting, self._blocks(found)), bound, found.solved
+
+    def _released(self, found: Optimum) -> Floats:
+        size = len(self.setting.laws)
+        return found.values[self._outputs :].reshape(size, self.setting.values)
+
+    def _ask(self, released: Floats) -> bool:
+        """Give the solver the edges that an output breaks; tell whether there were any."""
+        broken = Broken.by(self.setting, released, self._known)
+        if not len(broken):
+            return False
+        self._asked.append(broken)
+        self._solver.demand(self._rows(broken, self.setting.ratio), -np.inf, 0.0)
+        return True
+
+    def _rows(self, broken: Broken, ratio: float) -> Any:
+        from scipy.sparse import coo_matrix
+
+        width, count = self.setting.values, len(broken)
+        places = np.tile(np.arange(count), 2)
+        columns = np.concatenate(
+            [broken.more * width + broken.output, broken.less * width + broken.output]
+        )
+        values = np.repeat([1.0 / ratio, -1.0], count)
+        shape = (count, self._fixed.shape[1])
+        return coo_matrix((values, (places, columns + self._outputs)), shape)
+
+    def _bound(self, found: Optimum) -> float:
+        """Prove a bound for the budget itself, not for the slightly smaller one of the search."""
+        from scipy.sparse import vstack
+
+        solver = self._solver
+        rows = [self._rows(broken, self.setting.wide_ratio) for broken in self._asked]
+        matrix = vstack([self._fixed, *rows]).tocsc()
+        return safe_bound(
+            solver.cost,
+            solver.least,
+            solver.most,
+            matrix,
+            solver.lower,
+            solver.upper,
+            found.prices,
+        )
+
+    def _blocks(self, found: Optimum) -> Floats:
+        setting = self.setting
+        width = setting.values
+        flows = np.clip(found.values[: self._outputs], 0.0, None).reshape(-1, width)
+        released = np.clip(self._released(found), 0.0, None) + np.finfo(float).tiny
+        blocks = np.repeat(released[:, None, :], width, axis=1)
+        # A solver that was stopped, or a value too rare for it, may have left nothing to divide.
+        some = flows.sum(axis=1) > 0
+        blocks[self.profile[some], self.value[some]] = flows[some]
+        return blocks
+
+
+def least_distortion(
+    setting: Setting, goal: Goal, *, seconds: float | None = None, watch: Watch | None = None
+) -> tuple[Floats, Optimality]:
+    """Find the blocks of least mean loss, and prove how close they are.
+
+    Source: 004 eq. (6) with the mean loss for its objective.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> from liftlock.profile_graph import ProfileGraph
+    >>> graph = ProfileGraph.bernoulli(["0.8", "0.9"])
+    >>> setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    >>> blocks, proved = least_distortion(setting, Goal.of(graph, "hamming"))
+    >>> round(proved.cost, 6), round(proved.bound, 6)
+    (0.010653, 0.010653)
+    """
+    clock = Clock(seconds=seconds, watch=watch)
+    clock.tell("flows")
+    losses = goal.losses(setting.values)
+    flows = Flows(setting, clock=clock)
+    weights = shares(goal.weights)
+    blocks, bound, solved = flows.least(weights[:, None, None] * losses)
+    size = len(weights)
+    # What the profiles of weight 0 counted is taken off again.
+    never = int((goal.weights == 0).sum())
+    bound = (bound - _UNWEIGHTED * never * float(losses.max())) / size
+    cost = mean_loss(setting, goal, blocks)
+    simple = response(setting.values, part_noise(setting, setting.laws))
+    if mean_loss(setting, goal, simple) < cost:
+        # A search that was stopped may be worse than the closed form.
+        blocks, cost = simple, mean_loss(setting, goal, simple)
+    proved = Optimality(
+        goal.aim,
+        cost,
+        max(bound, 0.0),
+        float((goal.weights @ setting.laws @ losses).min()),
+        rounds=flows.rounds,
+        seconds=clock.elapsed,
+        stopped=not solved,
+    )
+    return blocks, proved
+
+
+def mean_loss(setting: Setting, goal: Goal, blocks: Floats) -> float:
+    """Return the mean loss of a channel, also for a goal that is after something else."""
+    return float((goal.joint(setting.laws, blocks) * goal.losses(setting.values)).sum())
