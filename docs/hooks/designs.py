@@ -1,7 +1,7 @@
 """Write the tables of designs and utilities from their registries.
 
-A page has a line ``<!-- designs -->`` or ``<!-- utilities -->``; the table that replaces it is made
-while the site is built, so it cannot be out of date.
+A page has a line ``<!-- designs -->``, ``<!-- profile designs -->`` or ``<!-- utilities -->``; the table
+that replaces it is made while the site is built, so it cannot be out of date.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
 from liftlock.designs.registry import Design
 from liftlock.utility.registry import REGISTRY
 
@@ -45,6 +46,20 @@ def designs() -> str:
     return "\n".join(lines)
 
 
+def profile_designs() -> str:
+    """Return the designs for graphs of profiles as a Markdown table."""
+    lines = ["| Method | What it does | Promises | Source |", "| --- | --- | --- | --- |"]
+    for key, entry in PROFILE_DESIGNS.items():
+        cells = [
+            f"[`{key}`]({page_of(entry)})",
+            entry.says + (f" (needs {entry.needs})" if entry.needs else ""),
+            entry.promises,
+            entry.source,
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
 def utilities() -> str:
     """Return the utilities as a Markdown table."""
     lines = ["| `--utility` | What it is |", "| --- | --- |"]
@@ -54,6 +69,7 @@ def utilities() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "<!-- designs -->": designs,
+    "<!-- profile designs -->": profile_designs,
     "<!-- utilities -->": utilities,
 }
 """The marks, and what they stand for."""
