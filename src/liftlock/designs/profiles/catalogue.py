@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liftlock.designs.profiles import cluster
+from liftlock.designs.profiles import cluster, randomised_response, single_bit, smooth_one_bit
 from liftlock.designs.registry import Design
 
-PROFILE_DESIGNS: Mapping[str, Design] = {module.DESIGN.key: module.DESIGN for module in (cluster,)}
-"""Every design for profiles, by key; the first that fits is meant when none is named."""
+_IN_ORDER = (
+    smooth_one_bit,
+    cluster,
+    single_bit,
+    randomised_response,
+)
+
+PROFILE_DESIGNS: Mapping[str, Design] = {module.DESIGN.key: module.DESIGN for module in _IN_ORDER}
+"""Every design for profiles, by key; the first is meant when none is named."""

@@ -22,6 +22,9 @@ from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 
+_LEAST = 2.0**-44
+"""The least noise that shows in a rounded table."""
+
 
 def edge_noise(first: Floats, second: Floats, ratio: float) -> Floats:
     """Return the least s that makes pairs of distributions (rows) indistinguishable.
@@ -58,6 +61,8 @@ def part_noise(setting: Setting, released: Floats) -> Floats:
     if len(setting.edges):
         first, second = setting.edges.T
         needed = edge_noise(released[first], released[second], setting.ratio)
+        # Less would be rounded away, and with it the promise.
+        needed = np.where(needed > 0, np.maximum(needed, _LEAST), 0.0)
         np.maximum.at(worst, part_of[first], needed)
     noise: Floats = worst[part_of]
     return noise

@@ -29,6 +29,9 @@ from liftlock.exact.integers import Floats
 _BROKEN = 1e-10
 """An edge that is broken by less is the solver's rounding."""
 
+_DIGITS = 15
+"""Outputs that agree so far are the same to a budget of 0."""
+
 _LARGE = 20_000
 """With more flows an interior point is quicker than the simplex method."""
 
@@ -60,7 +63,11 @@ def settled(setting: Setting, blocks: Floats) -> Floats:
     """
     rows = np.clip(blocks, 0.0, None)
     rows = rows / rows.sum(axis=2, keepdims=True)
-    noise = part_noise(setting, setting.released(rows))
+    released = setting.released(rows)
+    if setting.ratio == 1.0:
+        # Equal outputs must stay equal: the last digits are no reason to give up all of them.
+        released = released.round(_DIGITS)
+    noise = part_noise(setting, released)
     if len(blocks) == 1:
         noise = noise.max(keepdims=True)
     mixed: Floats = (1.0 - noise)[:, None, None] * rows + noise[:, None, None] / setting.values
