@@ -43,12 +43,12 @@ _KEPT_DIGITS = 36
 _SHORT_BITS = 4096
 _MOST_EXPONENT = 400
 _DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,4}))?", re.ASCII)
-_MARKS = ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
+MARKS = ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
 Note = Callable[[str], None]
 
 
-def _silent(_: str) -> None:
-    return None
+def silent(_: str) -> None:
+    """Take a note, and say nothing."""
 
 
 # --- sheets ---------------------------------------------------------------------------------
@@ -72,13 +72,14 @@ class Sheet:
 
 def read_sheet(path: Path) -> Sheet:
     """Read a CSV file with a header; every row must be as wide as the header."""
-    return _parse_sheet(path, read_text(path))
+    return parse_sheet(path, read_text(path))
 
 
-def _parse_sheet(path: Path, text: str) -> Sheet:
+def parse_sheet(path: Path, text: str) -> Sheet:
+    """Read the text of a CSV file; see `read_sheet`."""
     rows: list[tuple[int, list[str]]] = []
-    lines = _lines(path, text)
-    header_line, header = _first(path, lines)
+    lines = sheet_lines(path, text)
+    header_line, header = first_line(path, lines)
     most = max(1, MOST_CELLS // (len(header) - 1))
     for line, cells in lines:
         if len(rows) >= most:
@@ -98,7 +99,7 @@ def _parse_sheet(path: Path, text: str) -> Sheet:
     return Sheet(path, header, header_line, rows)
 
 
-def _lines(
+def sheet_lines(
     path: Path, text: str, *, records: bool = False, mark: str = ","
 ) -> Iterator[tuple[int, list[str]]]:
     """Give the header, then the rows, each with the line it starts on; blank lines are skipped.
@@ -129,7 +130,8 @@ def _lines(
         ) from None
 
 
-def _first(path: Path, lines: Iterator[tuple[int, list[str]]]) -> tuple[int, list[str]]:
+def first_line(path: Path, lines: Iterator[tuple[int, list[str]]]) -> tuple[int, list[str]]:
+    """Take the header off the lines of a file."""
     found = next(lines, None)
     if found is None:
         raise FileError(
@@ -153,7 +155,7 @@ def _ragged(path: Path, line: int, cells: list[str], header: list[str], mark: st
     )
 
 
-def _mark_of(text: str) -> str:
+def mark_of(text: str) -> str:
     """Return what separates the cells of a table: a comma, unless the header has none of them."""
     header = next((line for line in text.splitlines() if line.strip()), "")
     found = [mark for mark in ";\t" if mark in header]
@@ -161,7 +163,7 @@ def _mark_of(text: str) -> str:
 
 
 def _separator(text: str) -> str | None:
-    return next((name for mark, name in _MARKS if mark in text), None)
+    return next((name for mark, name in MARKS if mark in text), None)
 
 
 def _check_header(path: Path, line: int, header: list[str], *, records: bool = False) -> None:
@@ -201,7 +203,8 @@ def _check_header(path: Path, line: int, header: list[str], *, records: bool = F
         seen[name] = column
 
 
-def _labels(sheet: Sheet) -> Alphabet:
+def row_labels(sheet: Sheet) -> Alphabet:
+    """Return the first cells of the rows, which must be different from one another."""
     seen: dict[str, int] = {}
     for line, cells in sheet.rows:
         if not cells[0]:
@@ -242,7 +245,8 @@ def _decimal(text: str) -> tuple[int, int] | None:
     return int(whole + part), places
 
 
-def _number(sheet: Sheet, line: int, column: int, text: str, name: str = "number") -> Fraction:
+def cell_number(sheet: Sheet, line: int, column: int, text: str, name: str = "number") -> Fraction:
+    """Read a number of 0 or more, exactly."""
     found = _decimal(text)
     if found is not None:
         integer, places = found
@@ -267,22 +271,24 @@ def _number(sheet: Sheet, line: int, column: int, text: str, name: str = "number
     return value
 
 
-def _row_integers(sheet: Sheet, line: int, cells: Sequence[str]) -> tuple[list[int], int]:
-    """Return a row of probabilities as integers over one denominator."""
+def row_integers(
+    sheet: Sheet, line: int, cells: Sequence[str], start: int = 1, name: str = "probability"
+) -> tuple[list[int], int]:
+    """Return a row of numbers, from the column `start` on, as integers over one denominator."""
     decimals = [_decimal(cell) for cell in cells]
     if all(found is not None for found in decimals):
         plain = [found for found in decimals if found is not None]
         most = max(0, *(places for _, places in plain))
         return [integer * 10 ** (most - places) for integer, places in plain], 10**most
     numbers = [
-        _number(sheet, line, column, cell, "probability")
-        for column, cell in enumerate(cells, start=1)
+        cell_number(sheet, line, column, cell, name)
+        for column, cell in enumerate(cells, start=start)
     ]
     scale = math.lcm(*(number.denominator for number in numbers))
     return [int(number * scale) for number in numbers], scale
 
 
-def _shown(value: Fraction) -> float | str:
+def shown_sum(value: Fraction) -> float | str:
     """Write a sum for people; it may lie beyond the floats."""
     try:
         return float(f"{float(value):.12g}")
@@ -306,7 +312,7 @@ class ReadChannel:
     corner: str = ""
 
 
-def read_channel(path: str | Path, note: Note = _silent) -> ReadChannel:
+def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
     """Read a mechanism or channel file (JSON) or a matrix of probabilities (CSV).
 
     In a CSV the first column holds the inputs, the header the outputs; decimals are read exactly.
@@ -314,8 +320,8 @@ def read_channel(path: str | Path, note: Note = _silent) -> ReadChannel:
     """
     place = Path(path)
     text = read_text(place)
-    if not _is_json(place, text):
-        return _channel_from_sheet(_parse_sheet(place, text), note)
+    if not is_json(place, text):
+        return channel_from_sheet(parse_sheet(place, text), note)
     data = parse_json(text, place)
     with located(place), shaped():
         if isinstance(data, dict) and data.get("format") == MECHANISM:
@@ -331,19 +337,25 @@ def read_channel(path: str | Path, note: Note = _silent) -> ReadChannel:
         return ReadChannel(any_channel_from_data(data), None)
 
 
-def _channel_from_sheet(sheet: Sheet, note: Note) -> ReadChannel:
-    inputs = _labels(sheet)
-    outputs = Alphabet.of(sheet.header[1:])
+def channel_from_sheet(
+    sheet: Sheet, note: Note, inputs: Alphabet | None = None, start: int = 1
+) -> ReadChannel:
+    """Read a matrix of probabilities, which begins in the column `start`, exactly.
+
+    Without `inputs` the first column names them.
+    """
+    inputs = row_labels(sheet) if inputs is None else inputs
+    outputs = Alphabet.of(sheet.header[start:])
     rows: list[list[int]] = []
     scales: list[int] = []
     for line, cells in sheet.rows:
-        integers, scale = _row_integers(sheet, line, cells[1:])
+        integers, scale = row_integers(sheet, line, cells[start:], start)
         rows.append(integers)
         scales.append(scale)
     shares = [Fraction(sum(row), scale) for row, scale in zip(rows, scales, strict=True)]
     for position, share in enumerate(shares):
         if abs(share - 1) > NEAR_ONE:
-            raise _wrong_sum(sheet, position, share, rows, scales)
+            raise _wrong_sum(sheet, position, inputs.labels[position], share, rows, scales)
     off = [position for position, share in enumerate(shares) if share != 1]
     totals = [sum(row) for row in rows]
     if off:
@@ -383,10 +395,15 @@ def _on_one_grid(rows: list[list[int]], scales: list[int]) -> tuple[list[list[in
 
 
 def _wrong_sum(
-    sheet: Sheet, position: int, share: Fraction, rows: list[list[int]], scales: list[int]
+    sheet: Sheet,
+    position: int,
+    label: Label,
+    share: Fraction,
+    rows: list[list[int]],
+    scales: list[int],
 ) -> FileError:
     """Say that a row does not sum to 1, and guess why."""
-    line, cells = sheet.rows[position]
+    line, _ = sheet.rows[position]
     remedy = "correct the probabilities (within 1e-9 they are normalised)"
     columns = [
         sum_of(Fraction(row[column], scale) for row, scale in zip(rows, scales, strict=True))
@@ -401,8 +418,8 @@ def _wrong_sum(
         remedy = "these look like counts: divide every row by its sum"
     return FileError(
         "row does not sum to 1",
-        where=f"{sheet.where(line)}, input {cells[0]!r}",
-        value=_shown(share),
+        where=f"{sheet.where(line)}, input {label!r}",
+        value=shown_sum(share),
         remedy=remedy,
     )
 
@@ -410,7 +427,7 @@ def _wrong_sum(
 # --- priors and joints ----------------------------------------------------------------------
 
 
-def read_prior(path: str | Path, note: Note = _silent) -> Prior:
+def read_prior(path: str | Path, note: Note = silent) -> Prior:
     """Read a prior: CSV ``label,count`` or ``label,probability``, or JSON.
 
     JSON is ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
@@ -418,9 +435,9 @@ def read_prior(path: str | Path, note: Note = _silent) -> Prior:
     """
     place = Path(path)
     text = read_text(place)
-    if _is_json(place, text):
+    if is_json(place, text):
         return _prior_from_json(place, parse_json(text, place), note)
-    sheet = _parse_sheet(place, text)
+    sheet = parse_sheet(place, text)
     kind = sheet.header[1].lower()
     if len(sheet.header) != 2 or kind not in {"count", "counts", "probability", "probabilities"}:
         raise FileError(
@@ -431,8 +448,8 @@ def read_prior(path: str | Path, note: Note = _silent) -> Prior:
             "of people name the column of numbers (--column, read_column in Python)",
         )
     name = "count" if kind.startswith("count") else "probability"
-    labels = _labels(sheet)
-    numbers = [_number(sheet, line, 1, cells[1], name) for line, cells in sheet.rows]
+    labels = row_labels(sheet)
+    numbers = [cell_number(sheet, line, 1, cells[1], name) for line, cells in sheet.rows]
     pairs = list(zip(labels.labels, numbers, strict=True))
     if name == "count":
         with located(place):
@@ -449,7 +466,7 @@ def _from_probabilities(
         if abs(total - 100) <= 100 * NEAR_ONE:
             remedy = "write percentages with their sign, like 70%, or name the column count"
         raise FileError(
-            f"{what} do not sum to 1", where=str(place), value=_shown(total), remedy=remedy
+            f"{what} do not sum to 1", where=str(place), value=shown_sum(total), remedy=remedy
         )
     if total != 1:
         note(
@@ -513,9 +530,9 @@ def _stored_context(place: Path, data: Any) -> Context:
 def read_loss(path: str | Path, inputs: Alphabet) -> Distortion:
     """Read a loss: a CSV whose rows are the inputs and whose columns are reproductions of them."""
     place = Path(path)
-    sheet = _parse_sheet(place, read_text(place))
+    sheet = parse_sheet(place, read_text(place))
     rows: dict[Label, list[float]] = {}
-    for label, (line, cells) in zip(_labels(sheet).labels, sheet.rows, strict=True):
+    for label, (line, cells) in zip(row_labels(sheet).labels, sheet.rows, strict=True):
         rows[label] = [_loss(sheet, line, column, cells[column]) for column in range(1, len(cells))]
     missing = [label for label in inputs.labels if str(label) not in rows]
     extra = set(rows) - {str(label) for label in inputs.labels}
@@ -531,7 +548,7 @@ def read_loss(path: str | Path, inputs: Alphabet) -> Distortion:
 
 
 def _loss(sheet: Sheet, line: int, column: int, cell: str) -> float:
-    value = _number(sheet, line, column, cell, "loss")
+    value = cell_number(sheet, line, column, cell, "loss")
     if value > MOST_LOSS:
         raise FileError(
             f"loss above {MOST_LOSS:g}",
@@ -552,7 +569,7 @@ def read_joint(path: str | Path) -> Joint:
     """Read a joint: a CSV contingency table (rows secrets, columns inputs), or JSON."""
     place = Path(path)
     text = read_text(place)
-    if _is_json(place, text):
+    if is_json(place, text):
         context = _stored_context(place, parse_json(text, place))
         if not isinstance(context, Joint):
             raise FileError(
@@ -562,7 +579,7 @@ def read_joint(path: str | Path) -> Joint:
                 remedy='its "kind" must be "joint"',
             )
         return context
-    sheet = _parse_sheet(place, text)
+    sheet = parse_sheet(place, text)
     if len(sheet.header) < 3:
         raise FileError(
             "a joint with only one input",
@@ -570,17 +587,20 @@ def read_joint(path: str | Path) -> Joint:
             value=",".join(sheet.header),
             remedy="its columns are inputs and its rows secrets; a prior is given as --prior",
         )
-    secrets = _labels(sheet)
+    secrets = row_labels(sheet)
     inputs = Alphabet.of(sheet.header[1:])
     numbers = [
-        [_number(sheet, line, column, cells[column], "count") for column in range(1, len(cells))]
+        [
+            cell_number(sheet, line, column, cells[column], "count")
+            for column in range(1, len(cells))
+        ]
         for line, cells in sheet.rows
     ]
     with located(place):
         return Joint.from_rows(secrets, inputs, numbers)
 
 
-def read_priors(path: str | Path, note: Note = _silent) -> PriorSet:
+def read_priors(path: str | Path, note: Note = silent) -> PriorSet:
     """Read a set of priors.
 
     CSV: ``label`` and one column for each prior (counts, or probabilities), or
@@ -588,7 +608,7 @@ def read_priors(path: str | Path, note: Note = _silent) -> PriorSet:
     """
     place = Path(path)
     text = read_text(place)
-    if _is_json(place, text):
+    if is_json(place, text):
         context = _stored_context(place, parse_json(text, place))
         if isinstance(context, Prior):
             return Family.of([context])
@@ -600,10 +620,10 @@ def read_priors(path: str | Path, note: Note = _silent) -> PriorSet:
                 remedy="give it as --joint",
             )
         return context
-    sheet = _parse_sheet(place, text)
-    labels = _labels(sheet)
+    sheet = parse_sheet(place, text)
+    labels = row_labels(sheet)
     columns = [
-        [_number(sheet, line, column, cells[column]) for line, cells in sheet.rows]
+        [cell_number(sheet, line, column, cells[column]) for line, cells in sheet.rows]
         for column in range(1, len(sheet.header))
     ]
     if [name.lower() for name in sheet.header[1:]] == ["lower", "upper"]:
@@ -625,9 +645,9 @@ def label_place(path: Path, label: Label, *, in_header: bool = False) -> str:
     """Say where in a file a label stands, as well as can be found; used to word an error."""
     try:
         text = read_text(path)
-        if _is_json(path, text):
+        if is_json(path, text):
             return str(path)
-        sheet = _parse_sheet(path, text)
+        sheet = parse_sheet(path, text)
     except FileError:
         return str(path)
     if in_header:
@@ -642,7 +662,7 @@ def label_place(path: Path, label: Label, *, in_header: bool = False) -> str:
 
 
 def read_column(
-    path: str | Path, column: str, *, missing: str = "refuse", note: Note = _silent
+    path: str | Path, column: str, *, missing: str = "refuse", note: Note = silent
 ) -> Floats:
     """Read a column of numbers from a CSV with a header and one row for each person.
 
@@ -657,18 +677,18 @@ def read_column(
             value=missing,
             remedy=f"use {' or '.join(MISSING)}",
         )
-    if _is_json(place, text):
+    if is_json(place, text):
         raise FileError(
             "JSON is not a table with columns",
             where=str(place),
             value=column,
             remedy="give a CSV with a header, or leave out the column",
         )
-    mark = _mark_of(text)
-    lines = _lines(place, text, records=True, mark=mark)
-    line, header = _first(place, lines)
+    mark = mark_of(text)
+    lines = sheet_lines(place, text, records=True, mark=mark)
+    line, header = first_line(place, lines)
     if mark != ",":
-        note(f"the cells of {place} are separated by {dict(_MARKS)[mark]}, and were read so")
+        note(f"the cells of {place} are separated by {dict(MARKS)[mark]}, and were read so")
     if column not in header:
         raise FileError(
             "no such column",
@@ -742,8 +762,8 @@ def read_pairs(
 ) -> tuple[list[str], list[str]]:
     """Read input-output pairs: two columns of a CSV, by name or the first two."""
     place = Path(path)
-    lines = _lines(place, read_text(place))
-    line, header = _first(place, lines)
+    lines = sheet_lines(place, read_text(place))
+    line, header = first_line(place, lines)
     first, second = (0, 1) if columns is None else _find_columns(place, line, header, columns)
     inputs: list[str] = []
     outputs: list[str] = []
@@ -778,8 +798,8 @@ def read_pairs(
 
 def record_place(path: Path, position: int, columns: tuple[str, str] | None = None) -> str:
     """Say on which line and in which column the input of a pair stands; used to word an error."""
-    lines = _lines(path, read_text(path))
-    _, header = _first(path, lines)
+    lines = sheet_lines(path, read_text(path))
+    _, header = first_line(path, lines)
     column = 0 if columns is None else header.index(columns[0])
     for number, (line, _) in enumerate(lines):
         if number == position:
@@ -808,5 +828,6 @@ def _find_columns(
     return header.index(columns[0]), header.index(columns[1])
 
 
-def _is_json(path: Path, text: str) -> bool:
+def is_json(path: Path, text: str) -> bool:
+    """Tell whether a file holds JSON, by its name or its first character."""
     return path.suffix.lower() == ".json" or text.lstrip()[:1] in {"{", "["}

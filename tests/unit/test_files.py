@@ -153,9 +153,9 @@ def test_matrices_computed_by_numpy(write: Any, size: int) -> None:
 )
 def test_every_accepted_row_sums_to_1(rows: list[list[int]], noise: int) -> None:
     matrix = [[value / sum(row) * (1 + noise * 1e-16) for value in row] for row in rows]
-    sheet = liftlock.files._parse_sheet(Path("m.csv"), matrix_text(matrix))
+    sheet = liftlock.files.parse_sheet(Path("m.csv"), matrix_text(matrix))
     said: list[str] = []
-    channel = dense(liftlock.files._channel_from_sheet(sheet, said.append).channel)
+    channel = dense(liftlock.files.channel_from_sheet(sheet, said.append).channel)
     assert all(sum(row) == 1 for row in rows_of(channel))
     assert np.allclose(channel.floats(), matrix, rtol=1e-9)
 
