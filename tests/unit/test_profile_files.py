@@ -279,7 +279,7 @@ def test_labels_of_a_mechanism_are_numbers(write: Write) -> None:
     [
         (
             "value,low,high\nlow,1,0\n",
-            "neither the values of the profiles nor all pairs .* at file",
+            "no row for a value at file.csv: 'high'; give one row for each value",
         ),
         (
             "value,low,high\nlow,1,0\nmid,1,0\nhigh,1,0\n",
