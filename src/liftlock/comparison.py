@@ -29,6 +29,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
+from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.mean import OF_NUMBERS
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
@@ -170,6 +171,10 @@ def compare(
     [0.4576, 0.4432]
     """
     context = cut(context, cells, spacing)
+    if isinstance(context, ProfileGraph):
+        raise NotDefined(
+            "comparing by budget", context.describe(), "use liftlock.profiles.compare_profiles"
+        )
     budgets = [(given, _positive(given)) for given in epsilons]
     if not budgets:
         raise InputError("no budgets to compare", remedy="give at least one epsilon")

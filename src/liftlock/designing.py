@@ -98,11 +98,11 @@ def design(
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
     (True, 0.4432)
     """
+    context = cut(context, cells, spacing)
     if isinstance(context, ProfileGraph):
         return design_profiles(
             context, notion, utility=utility, method=method, bits=bits, **options
         )
-    context = cut(context, cells, spacing)
     _check_notion(notion)
     method = usual_method(notion) if method is None else method
     if method is None:
@@ -155,6 +155,8 @@ def best(
     'lip_ediv(epsilon=1, delta=0.05)'
     """
     context = cut(context, cells, spacing)
+    if isinstance(context, ProfileGraph):
+        return design_profiles(context, notion, utility=utility, bits=bits, **options)
     _check_notion(notion)
     kind = kind_of(context)
     pure = without_delta(notion)
@@ -307,6 +309,10 @@ def design_as_published(
     'alip(lower=0.2118577304, upper=1.0000000001)'
     """
     context = cut(context, cells, spacing)
+    if isinstance(context, ProfileGraph):
+        raise NotDefined(
+            "designing as published", context.describe(), "every method for profiles keeps its word"
+        )
     _check_notion(notion)
     if find_design(method, DESIGNS).accepts("as_published"):
         options = {"as_published": True} | options

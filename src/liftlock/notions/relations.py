@@ -23,6 +23,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion, OrderedUpperBound, UpperBound, safe_text
 from liftlock.notions.order import Order, read_order
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.reading import number_to_json
 from liftlock.notions.rules import NATS, ORDERED, PLAIN, RATIOS, RULES, Facts, Population
 from liftlock.prior import Prior
@@ -148,6 +149,12 @@ def _given(guarantee: Notion) -> tuple[dict[str, Fraction], dict[str, tuple[str,
             "eps_upper": ratio_above(guarantee.upper),
             "eps_lower": ratio_above(guarantee.lower),
         }
+    elif isinstance(guarantee, ProfilePrivacy):
+        raise NotDefined(
+            guarantee.name,
+            "the table of relations",
+            "it depends on a graph of profiles; LDP of the value implies it for every graph",
+        )
     elif isinstance(guarantee, UpperBound):
         budget = guarantee.budget
         if guarantee.name in RATIOS and isinstance(budget, Budget):
