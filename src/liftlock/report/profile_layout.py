@@ -100,7 +100,7 @@ def _line(walk: Sequence[int]) -> Floats:
     places = np.zeros((size, 2))
     for number, place in enumerate(walk):
         row, column = divmod(number, across)
-        places[place] = (column if row % 2 == 0 else across - 1 - column), -_ROW * row
+        places[place] = (column if row % 2 == 0 else across - 1 - column), 0.0 - _ROW * row
     return places
 
 
