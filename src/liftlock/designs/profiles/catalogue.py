@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liftlock.designs.profiles import cluster, randomised_response, single_bit, smooth_one_bit
+from liftlock.designs.profiles import (
+    cluster,
+    randomised_response,
+    shared_categorical,
+    single_bit,
+    smooth_one_bit,
+)
 from liftlock.designs.registry import Design
 
 _IN_ORDER = (
     smooth_one_bit,
+    shared_categorical,
     cluster,
     single_bit,
     randomised_response,

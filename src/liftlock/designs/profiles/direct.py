@@ -52,6 +52,16 @@ def shares(weights: Floats) -> Floats:
     return scaled
 
 
+def mean_bound(bound: float, weights: Floats, most: float) -> float:
+    """Return what a bound of the sum with `shares` proves of the mean; no loss is above `most`.
+
+    >>> mean_bound(0.5, np.array([0.25, 0.75]), 1.0)
+    0.25
+    """
+    unweighted = _UNWEIGHTED * int((weights == 0).sum())
+    return max((bound - unweighted * most) / len(weights), 0.0)
+
+
 def settled(setting: Setting, blocks: Floats) -> Floats:
     """Make a channel keep the budget by drawing outputs evenly, as seldom as that is enough.
 
@@ -218,12 +228,7 @@ def least_distortion(
     clock.tell("flows")
     losses = goal.losses(setting.values)
     flows = Flows(setting, clock=clock)
-    weights = shares(goal.weights)
-    blocks, bound, solved = flows.least(weights[:, None, None] * losses)
-    size = len(weights)
-    # What the profiles of weight 0 counted is taken off again.
-    never = int((goal.weights == 0).sum())
-    bound = (bound - _UNWEIGHTED * never * float(losses.max())) / size
+    blocks, bound, solved = flows.least(shares(goal.weights)[:, None, None] * losses)
     cost = mean_loss(setting, goal, blocks)
     simple = response(setting.values, part_noise(setting, setting.laws))
     if mean_loss(setting, goal, simple) < cost:
@@ -232,7 +237,7 @@ def least_distortion(
     proved = Optimality(
         goal.aim,
         cost,
-        max(bound, 0.0),
+        mean_bound(bound, goal.weights, float(losses.max())),
         float((goal.weights @ setting.laws @ losses).min()),
         rounds=flows.rounds,
         seconds=clock.elapsed,

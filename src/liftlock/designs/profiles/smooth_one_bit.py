@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from liftlock.designs.draft import Draft, Optimality
-from liftlock.designs.profiles.direct import Watch, settled, shares
+from liftlock.designs.profiles.direct import Watch, mean_bound, settled, shares
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
@@ -110,7 +110,7 @@ def least_flips(setting: Setting, goal: Goal, clock: Clock) -> tuple[Floats, flo
         found.prices,
     )
     if not minimax:
-        bound = (bound - float(weights[goal.weights == 0].sum()) / 2) / size
+        bound = mean_bound(bound, goal.weights, 0.5)
     if minimax and found.solved:
         most = np.full(size + 1, min(float(found.values[largest]) + _HAIR, 0.5))
         solver.keep(np.zeros(size + 1), most)
