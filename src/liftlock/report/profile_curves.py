@@ -31,6 +31,7 @@ _MARKED = 12
 _NAMED = 8
 """Up to so many profiles or values are named at the end of their line."""
 _LINE_HEIGHT = 0.075
+_ALIKE = 1e-6
 _MARK, _GRID = "#555555", "#e3e3e3"
 _TITLES = {
     BASELINE: "randomised response (LDP)",
@@ -247,7 +248,9 @@ def _costs(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
             label=name,
             clip_on=False,
         )
-    axes.set_title(_title(curve.method), fontsize=10)
+    alike = bool((np.ptp(curve.costs, axis=1) < _ALIKE).all())
+    said = f"{_title(curve.method)}: all values alike" if alike else _title(curve.method)
+    axes.set_title(said, fontsize=10)
     axes.set_xlabel("budget epsilon (nats)")
 
 

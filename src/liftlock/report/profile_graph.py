@@ -39,6 +39,7 @@ OVER = "#d95f02"
 """Losses from none to the whole budget are blues that darken; above it they are orange, dashed."""
 _INK, _FILL, _DIM, _PAPER = "#222222", "#9db4ce", "#666666", "white"
 _LISTED = 8
+_MOST_DIGITS = 9
 _LEAST_SCALE = 0.05
 """Nats at which the colours are full, at least: losses of nearly nothing should look so."""
 
@@ -87,8 +88,8 @@ def check_drawable(graph: ProfileGraph) -> None:
             )
 
 
-def loss_text(loss: Enclosure, budget: float | None = None) -> str:
-    """Write a loss with three decimals, rounded up; with more if it would seem over the budget.
+def loss_text(loss: Enclosure, budget: float | None = None, *, digits: int = 3) -> str:
+    """Write a loss with so many decimals, rounded up; with more if it would seem over the budget.
 
     >>> loss_text(Enclosure.of(Fraction(1, 3))), loss_text(Enclosure.of(0))
     ('0.334', '0')
@@ -99,15 +100,15 @@ def loss_text(loss: Enclosure, budget: float | None = None) -> str:
         return "∞"
     if loss.upper == 0:
         return "0"
-    if loss.upper < Fraction(1, 1000):
+    if loss.upper < Fraction(1, 10**digits):
         exponent = math.floor(math.log10(float(loss.upper) or 1e-300)) - 1
         unit = Fraction(10) ** exponent
         return f"{float(math.ceil(loss.upper / unit) * unit):.2g}"
-    for digits in (3, 4, 5, 6, 9):
+    while True:
         rounded = Fraction(math.ceil(loss.upper * 10**digits), 10**digits)
-        if budget is None or rounded <= budget or loss.upper > budget:
-            break
-    return f"{float(rounded):.{digits}f}"
+        if budget is None or rounded <= budget or loss.upper > budget or digits >= _MOST_DIGITS:
+            return f"{float(rounded):.{digits}f}"
+        digits += 1
 
 
 def over_budget(loss: Enclosure, budget: float | None) -> bool:

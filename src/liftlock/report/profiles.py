@@ -1,0 +1,230 @@
+"""Mechanisms for profiles and audits of graphs as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from liftlock.alphabet import Label
+from liftlock.errors import InputError
+from liftlock.exact.enclosure import Enclosure
+from liftlock.mechanism import Mechanism
+from liftlock.notions.profile import EdgeLoss, ProfileAudit, uses_profile, worst_edge
+from liftlock.notions.reading import Reading
+from liftlock.profile_graph import ProfileGraph
+from liftlock.profiles.comparing import ProfileRow
+from liftlock.profiles.worth import Worth, worth
+from liftlock.report.amounts import amount, title_of
+from liftlock.report.labels import printable, shown
+from liftlock.report.profile_graph import loss_text
+from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
+
+MOST_ROWS = 20
+"""Longer tables are cut, and say by how much."""
+
+_DECIMALS = 6
+_CRUMB = 1e-12
+_NAME = 24
+_NOT_COVERED = (
+    "the same observation released twice: losses do not add up then, and may have no bound",
+    "values that come from another distribution than the profile says",
+    "profiles that no edge joins: these may be told apart freely",
+)
+
+
+def profile_report(made: Mechanism, rows: Sequence[ProfileRow] = ()) -> RenderableType:
+    """Return the certificate, what each profile gets, what it costs, and what else there is."""
+    audit = made.audit_profiles()
+    graph = audit.graph
+    parts: list[RenderableType] = [
+        certificate_lines(made.certificate),
+        Text(),
+        Text(printable(audit.worst_case()), style="bold"),
+    ]
+    origin = made.origin
+    if origin is not None:
+        words = f"{title_of(origin.utility, origin.title)}: {amount(origin.objective)}"
+        words += f", {origin.closeness()}" if origin.closeness() else ""
+        parts.append(Text(words, style="bold"))
+    own = uses_profile(made.channel, graph)
+    whose = "one matrix for each profile" if own else "one matrix for all profiles"
+    about = f"{_count(len(graph), 'profile')}, {made.channel.outputs_text}; {whose}"
+    parts.append(Text(about if origin is None else f"{about}; made by {origin.method}"))
+    if origin is not None:
+        parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
+    found = _worth(made, graph)
+    parts += [Text(), *_profiles(audit, found)]
+    if found is None:
+        parts.append(
+            Text("its outputs are not the values, so errors are not measured", style="dim")
+        )
+    else:
+        parts += [Text(), *_costs(found)]
+    if rows:
+        title = "" if origin is None else title_of(origin.utility, origin.title)
+        parts += [Text(), *_comparison(rows, title)]
+    parts += [Text(), Text("The guarantee does not cover")]
+    parts += [Text(f"- {line}") for line in _NOT_COVERED]
+    return Group(*parts)
+
+
+def _worth(made: Mechanism, graph: ProfileGraph) -> Worth | None:
+    try:
+        return worth(made.table, graph)
+    except InputError:
+        return None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _nats(loss: Enclosure) -> str:
+    """Write a loss so that it can be promised."""
+    return "infinite" if loss.is_infinite else loss_text(loss, digits=_DECIMALS)
+
+
+def _share(number: float) -> str:
+    """Write a probability; what rounding leaves over is nothing."""
+    return amount(number if number > _CRUMB else 0.0, 4)
+
+
+def _more(left: int, noun: str) -> list[RenderableType]:
+    return [Text(f"and {_count(left, noun)} more", style="dim")] if left > 0 else []
+
+
+def _profiles(audit: ProfileAudit, found: Worth | None) -> list[RenderableType]:
+    """List the profiles: how often a value is changed, and the costliest edge of each."""
+    graph = audit.graph
+    edges: dict[Label, list[EdgeLoss]] = {name: [] for name in graph.profiles.labels}
+    for edge in audit.edges:
+        edges[edge.more].append(edge)
+        edges[edge.less].append(edge)
+    places = list(range(len(graph)))
+    if len(places) > MOST_ROWS:
+        # Of many, those that pay most.
+        paid = [0.0] * len(graph) if found is None else found.wrong.tolist()
+        places.sort(key=lambda place: (-round(paid[place], 12), place))
+    grid = grid_of()
+    grid.add_column("profile", no_wrap=True)
+    if found is not None:
+        grid.add_column("chance of a wrong value", justify="right")
+    grid.add_column("largest loss of its edges", justify="right")
+    grid.add_column("against", overflow="fold")
+    for place in places[:MOST_ROWS]:
+        name = graph.profiles.labels[place]
+        worst = worst_edge(tuple(edges[name]))
+        chance = [] if found is None else [_share(float(found.wrong[place]))]
+        against = ""
+        if worst is not None:
+            against = shown(worst.less if worst.more == name else worst.more, _NAME)
+        grid.add_row(
+            Text(shown(name, _NAME)),
+            *chance,
+            "no edge" if worst is None else _nats(worst.nats),
+            Text(against),
+            style="dim" if worst is None else None,
+        )
+    return [grid, *_more(len(places) - MOST_ROWS, "profile")]
+
+
+def _costs(found: Worth) -> list[RenderableType]:
+    """List by how much the frequency of each value is off, at worst over the profiles."""
+    order = list(range(len(found.values)))
+    if len(order) > MOST_ROWS:
+        order.sort(key=lambda value: (-found.marginal[value], value))
+    grid = grid_of()
+    grid.add_column("value", no_wrap=True)
+    grid.add_column("largest error of its frequency over the profiles", justify="right")
+    for value in order[:MOST_ROWS]:
+        error = _share(float(found.marginal[value]))
+        grid.add_row(Text(shown(found.values[value], _NAME)), error)
+    return [grid, *_more(len(order) - MOST_ROWS, "value")]
+
+
+def _comparison(rows: Sequence[ProfileRow], title: str) -> list[RenderableType]:
+    """List every design that fits, the best first."""
+    grid = grid_of()
+    grid.add_column("compared with", no_wrap=True)
+    grid.add_column(title or "aim", justify="right", max_width=24)
+    grid.add_column("mean wrong", justify="right")
+    grid.add_column("loss", justify="right", no_wrap=True)
+    grid.add_column("the profile is", no_wrap=True)
+    failed = []
+    for row in rows:
+        if row.objective is None or row.mean_wrong is None or row.loss is None:
+            failed.append(row)
+            continue
+        grid.add_row(
+            row.name,
+            amount(row.objective),
+            _share(row.mean_wrong),
+            _nats(row.loss) + ("" if row.certified else " (over)"),
+            "used" if row.uses_profile else "ignored",
+            style=None if row.certified else "red",
+        )
+    said: list[RenderableType] = [grid]
+    said += [Text(printable(f"{row.name}: {row.reason}"), style="dim") for row in failed]
+    return said
+
+
+def profile_audit_report(audit: ProfileAudit, width: int = WIDE) -> RenderableType:
+    """Return the audit of a graph: the worst case in words, then the edges, worst first."""
+    graph = audit.graph
+    whose = "uses the profile" if uses_profile(audit.channel, graph) else "ignores the profile"
+    parts: list[RenderableType] = [
+        Text(f"{audit.channel.outputs_text}, {whose}; {graph.describe()}"),
+        Text(),
+        Text(printable(audit.worst_case()), style="bold"),
+    ]
+    if audit.edges:
+        parts += [Text(), *_edges(audit, width)]
+    if graph.isolated:
+        parts.append(Text(f"No edge, no promise: {several(graph.isolated, 5)}."))
+    if audit.unprotected:
+        parts.append(
+            Text(
+                "NOT protected (probability 0, but would give away more than any edge): "
+                f"{several(audit.unprotected, 5)}",
+                style="bold red",
+            )
+        )
+    parts.append(
+        Text(
+            f"channel {audit.channel.fingerprint[:16]}, context {graph.fingerprint[:16]}",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def _edges(audit: ProfileAudit, width: int) -> list[RenderableType]:
+    wide = width >= WIDE
+    # Exact ratios decide which edge is worse; None is infinite.
+    order = sorted(
+        range(len(audit.edges)),
+        key=lambda k: (audit.edges[k].ratio is not None, -(audit.edges[k].ratio or 0), k),
+    )
+    grid = grid_of()
+    grid.add_column("edge: more likely, less likely", overflow="fold")
+    grid.add_column("loss in nats", justify="right", no_wrap=True)
+    if wide:
+        grid.add_column("exactly", no_wrap=True)
+    grid.add_column("seeing", overflow="fold")
+    for k in order[:MOST_ROWS]:
+        edge = audit.edges[k]
+        exactly = [exact_text(Reading.of_ratio("profile", edge.ratio, None))] if wide else []
+        grid.add_row(
+            Text(f"{shown(edge.more, _NAME)}, {shown(edge.less, _NAME)}"),
+            _nats(edge.nats),
+            *exactly,
+            Text("nothing" if edge.output is None else shown(edge.output, _NAME)),
+            style="red" if edge.ratio is None else None,
+        )
+    left = len(order) - MOST_ROWS
+    if left <= 0:
+        return [grid]
+    next_worst = _nats(audit.edges[order[MOST_ROWS]].nats)
+    return [grid, Text(f"and {_count(left, 'edge')} more, none above {next_worst}", style="dim")]
