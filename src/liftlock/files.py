@@ -325,16 +325,35 @@ def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
     data = parse_json(text, place)
     with located(place), shaped():
         if isinstance(data, dict) and data.get("format") == MECHANISM:
-            try:
-                mechanism = Mechanism.from_data(data)
-            except (NotCertified, UnprotectedInput) as refusal:
-                raise FileError(
-                    "mechanism without the guarantee it claims",
-                    value=str(refusal),
-                    remedy="the file was changed; make it again with lock",
-                ) from None
+            mechanism = _mechanism_from_data(data)
             return ReadChannel(mechanism.channel, mechanism.context)
         return ReadChannel(any_channel_from_data(data), None)
+
+
+def read_mechanism(path: str | Path) -> Mechanism:
+    """Read a mechanism file, and prove its guarantee again."""
+    place = Path(path)
+    text = read_text(place)
+    if not is_json(place, text):
+        raise FileError(
+            "not a mechanism file",
+            where=str(place),
+            remedy="give the JSON that liftlock design, lock or profiles design has written",
+        )
+    data = parse_json(text, place)
+    with located(place), shaped():
+        return _mechanism_from_data(data)
+
+
+def _mechanism_from_data(data: Any) -> Mechanism:
+    try:
+        return Mechanism.from_data(data)
+    except (NotCertified, UnprotectedInput) as refusal:
+        raise FileError(
+            "mechanism without the guarantee it claims",
+            value=str(refusal),
+            remedy="the file was changed; make it again with lock",
+        ) from None
 
 
 def channel_from_sheet(

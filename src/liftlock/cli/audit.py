@@ -9,12 +9,15 @@ import click
 
 from liftlock.cli.console import Notes, make_console, show, show_json, working
 from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
+from liftlock.cli.profiles.audit import audit_edges
+from liftlock.cli.profiles.options import graph_files, graph_options
 from liftlock.exact.budget import Budget
 from liftlock.files import read_channel
 from liftlock.notions.audit import Audit, audit
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.order import read_order
 from liftlock.notions.registry import parse_claim
+from liftlock.profile_graph import ProfileGraph
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.heatmap import check_drawable, draw_lifts
 from liftlock.report.labels import printable
@@ -25,6 +28,7 @@ from liftlock.report.text import audit_report, certificate_lines
 @click.command("audit", short_help="Measure every privacy notion of a channel, exactly.")
 @click.argument("channel", type=FILE)
 @context_options
+@graph_options
 @impossible_option
 @click.option("--alpha", metavar="A", help="Also the measures of order A (a number, or inf).")
 @click.option("--at-epsilon", metavar="E", help="Also the deltas of (E, delta)-LIP and -LDP.")
@@ -39,7 +43,7 @@ from liftlock.report.text import audit_report, certificate_lines
     "--plot",
     type=FILE,
     metavar="PICTURE",
-    help="Draw the lifts as a heat map (.png, .svg or .pdf).",
+    help="Draw the lifts as a heat map, or the graph of profiles (.png, .svg or .pdf).",
 )
 @click.option(
     "--plot-curve",
@@ -59,18 +63,24 @@ def audit_command(
     plot_curve: Path | None,
     as_json: bool,
     quiet: bool,
+    profiles: Path | None,
+    edges: Path | None,
+    groups: Path | None,
+    graph: Any,
     **context_paths: Any,
 ) -> int:
     """Measure every privacy notion of CHANNEL, exactly, with witnesses.
 
     CHANNEL is a mechanism file (JSON) or a CSV matrix of probabilities: first column inputs,
     header outputs. The context is a prior (the secret is the value itself), a joint of a secret
-    and the value, or a set of priors; a mechanism file brings its own.
+    and the value, or a set of priors; a mechanism file brings its own. For a graph of profiles
+    (--profiles) the loss of every edge is measured.
 
     \b
     liftlock audit channel.csv --prior prior.csv
     liftlock audit channel.csv --joint joint.csv --check alip=1.3,0.7
     liftlock audit channel.csv --prior prior.csv --json --alpha 2
+    liftlock audit channel.csv --profiles profiles.csv --edges edges.csv
 
     `liftlock notions` lists what --check understands. Exit code 1: a check failed; 2: bad input.
     """
@@ -82,8 +92,23 @@ def audit_command(
     for picture in (plot, plot_curve):
         if picture is not None:
             check_picture(picture)
+    files = graph_files(profiles, edges, groups, graph)
+    contexts = [name for name, given in context_paths.items() if given is not None]
+    named = files.profiles is not None or bool(files.joined_by())
+    if named and contexts:
+        raise click.UsageError(f"--{contexts[0]} does not go with a graph of profiles")
     note = Notes()
-    read = read_channel(channel, note)
+    read = None if named else read_channel(channel, note)
+    if read is None or (isinstance(read.context, ProfileGraph) and not contexts):
+        for option, given in (
+            ("--alpha", alpha),
+            ("--at-epsilon", at_epsilon),
+            ("--plot-curve", plot_curve),
+        ):
+            if given is not None:
+                raise click.UsageError(f"{option} does not go with a graph of profiles")
+        show_all = {"as_json": as_json, "quiet": quiet}
+        return audit_edges(channel, files, guarantees, impossible, plot, read, **show_all)
     context = agreed_context(read, channel, context_paths, note, impossible)
     if plot is not None:
         check_drawable(context)

@@ -8,6 +8,7 @@ import click
 
 from liftlock.cli.console import show, show_json
 from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
 from liftlock.designs.registry import Design, find_design, option_meanings
 from liftlock.report.design import design_page, designs_table
 
@@ -16,26 +17,30 @@ from liftlock.report.design import design_page, designs_table
 @click.argument("method", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, or one object.")
 def designs_command(method: str | None, as_json: bool) -> int:
-    """List every METHOD of `liftlock design`, or show one of them in full.
+    """List every METHOD of `liftlock design` and of `liftlock profiles design`, or show one.
 
     \b
     liftlock designs
     liftlock designs optimal
     """
+    every = {**DESIGNS, **PROFILE_DESIGNS}
     if method is not None:
-        entry = find_design(method, DESIGNS)
+        entry = find_design(method, every)
         if as_json:
             show_json(entry_data(entry))
         else:
             show(design_page(entry, option_meanings(entry)))
         return 0
     if as_json:
-        show_json([entry_data(entry) for entry in DESIGNS.values()])
+        show_json([entry_data(entry) for entry in every.values()])
         return 0
     show(designs_table(DESIGNS))
     show("")
+    show("for graphs of profiles (liftlock profiles design):")
+    show(designs_table(PROFILE_DESIGNS))
+    show("")
     show("lifts are lip, alip, eps_upper and eps_lower; `liftlock designs METHOD` says more")
-    if not all(entry.keeps for entry in DESIGNS.values()):
+    if not all(entry.keeps for entry in every.values()):
         show("* a published formula that may break its budget: made only with --as-published")
     return 0
 

@@ -17,8 +17,9 @@ from liftlock.cli.designs import designs_command
 from liftlock.cli.fit import fit_command
 from liftlock.cli.lock import lock_command
 from liftlock.cli.probe import probe_command
+from liftlock.cli.profiles import profiles_group
 from liftlock.cli.relations import notions_command, relations_command
-from liftlock.errors import LiftlockError, NotCertified
+from liftlock.errors import LiftlockError, NotCertified, NotComposable
 from liftlock.report.labels import printable
 
 BAD_INPUT = 2
@@ -74,6 +75,7 @@ for command in (
     compare_command,
     audit_command,
     lock_command,
+    profiles_group,
     probe_command,
     relations_command,
     notions_command,
@@ -94,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         result = group.main(args=arguments, prog_name="liftlock", standalone_mode=False)
         code = result if isinstance(result, int) else 0
-    except NotCertified as error:
+    except (NotCertified, NotComposable) as error:
         code = _fail(f"refused: {error}", REFUSED)
     except LiftlockError as error:
         code = _fail(str(error), BAD_INPUT)

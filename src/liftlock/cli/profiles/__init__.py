@@ -1,0 +1,52 @@
+"""`liftlock profiles`: graphs of profiles, from files to releases."""
+
+from __future__ import annotations
+
+import click
+
+from liftlock.cli.profiles.audit import profile_audit_command
+from liftlock.cli.profiles.compose import compose_command
+from liftlock.cli.profiles.curve import curve_command
+from liftlock.cli.profiles.design import profile_design_command
+from liftlock.cli.profiles.example import example_command
+from liftlock.cli.profiles.release import release_command
+
+
+class InOrder(click.Group):
+    """Subcommands in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Keep the order of registration."""
+        return list(self.commands)
+
+
+@click.group(
+    "profiles",
+    cls=InOrder,
+    invoke_without_command=True,
+    short_help="Hide which profile data comes from: design, audit, release.",
+)
+@click.pass_context
+def profiles_group(context: click.Context) -> None:
+    """Hide which profile (which known distribution) a person's data comes from.
+
+    Edges of a graph say which profiles must not be told apart.
+
+    \b
+    liftlock profiles example workstation -o .
+    liftlock profiles design --profiles profiles.csv --edges edges.csv --epsilon 1 -o safe.json
+    liftlock profiles release safe.json table.csv --column usage --profile-column user -o safe.csv
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for command in (
+    example_command,
+    profile_design_command,
+    profile_audit_command,
+    release_command,
+    compose_command,
+    curve_command,
+):
+    profiles_group.add_command(command)

@@ -1,0 +1,144 @@
+"""`liftlock profiles audit`: the exact loss of every edge, with witnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from liftlock.cli.asked import check_output
+from liftlock.cli.console import Notes, make_console, show, show_json, working
+from liftlock.cli.options import FILE, impossible_option
+from liftlock.cli.profiles.options import graph_files, graph_options, inputs_of
+from liftlock.errors import FileError
+from liftlock.exact.budget import Budget
+from liftlock.files import ReadChannel, read_channel
+from liftlock.forms import AnyChannel
+from liftlock.notions.notion import Notion
+from liftlock.notions.profile import ProfilePrivacy, audit_profiles
+from liftlock.notions.registry import parse_claim
+from liftlock.profile_files import GraphFiles, joined, read_graph, read_profile_channel
+from liftlock.profile_graph import ProfileGraph
+from liftlock.report.labels import printable
+from liftlock.report.pictures import check_picture
+from liftlock.report.profile_graph import draw_graph
+from liftlock.report.profiles import profile_audit_report
+from liftlock.report.text import certificate_lines
+
+
+@click.command("audit", short_help="Measure the loss of every edge, exactly.")
+@click.argument("channel", type=FILE)
+@graph_options
+@impossible_option
+@click.option(
+    "--check",
+    "claims",
+    multiple=True,
+    metavar="NOTION=VALUE",
+    help="Exit 1 when it does not hold, e.g. profile=1. Repeatable.",
+)
+@click.option(
+    "--plot",
+    type=FILE,
+    metavar="PICTURE",
+    help="Draw the graph with the loss of every edge (.png, .svg or .pdf).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every edge.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only what fails.")
+def profile_audit_command(
+    channel: Path,
+    claims: tuple[str, ...],
+    impossible: Any,
+    plot: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **graph: Any,
+) -> int:
+    """Measure by how much each edge of a graph of profiles can be told apart, exactly.
+
+    CHANNEL is a mechanism file, which brings its own graph, or a CSV matrix: the first column
+    holds values, or the first two profile and value; the header outputs.
+
+    \b
+    liftlock profiles audit safe.json --check profile=1
+    liftlock profiles audit matrix.csv --profiles profiles.csv --edges edges.csv
+    """
+    guarantees = [parse_claim(text) for text in claims]
+    files = graph_files(**graph)
+    return audit_edges(channel, files, guarantees, impossible, plot, as_json=as_json, quiet=quiet)
+
+
+def audit_edges(
+    channel: Path,
+    files: GraphFiles,
+    guarantees: Sequence[Notion],
+    impossible: Any,
+    plot: Path | None,
+    read: ReadChannel | None = None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Audit a channel under a graph of profiles, and print what was found.
+
+    `read` is the mechanism if it brings its graph and was read already.
+    """
+    note = Notes()
+    if plot is not None:
+        check_picture(plot)
+        check_output(plot, {"channel": channel} | inputs_of(files), "--plot")
+    table, graph = _channel_and_graph(channel, files, note, read)
+    with working("auditing") as progress:
+        verdicts = [
+            (guarantee, guarantee.certify(table, graph, impossible=impossible))
+            for guarantee in guarantees
+        ]
+        progress("edges")
+        result = audit_profiles(table, graph)
+        if plot is not None:
+            progress("drawing")
+            draw_graph(result, plot, budget=_budget(guarantees))
+            note(f"picture written to {plot}")
+    certificates = [certificate for _, certificate in verdicts]
+    if as_json:
+        checks = [certificate.to_data() for certificate in certificates]
+        show_json(result.to_data() | {"checks": checks, "notes": list(note.texts)})
+    elif not quiet:
+        show(profile_audit_report(result, make_console().width))
+        for certificate in certificates:
+            show(certificate_lines(certificate))
+    if not quiet:
+        note.show()
+    for guarantee, certificate in verdicts:
+        if not certificate.holds:
+            text = f"{certificate.refusal()}; this channel satisfies "
+            text += guarantee.smallest(table, graph)
+            click.echo(f"liftlock: {printable(text)}", err=True)
+    return 0 if all(certificate.holds for certificate in certificates) else 1
+
+
+def _channel_and_graph(
+    channel: Path, files: GraphFiles, note: Notes, read: ReadChannel | None
+) -> tuple[AnyChannel, ProfileGraph]:
+    """Read a channel and the graph it is audited under; a mechanism file may bring it."""
+    if files.profiles is not None:
+        return read_profile_channel(channel, read_graph(files, note), note)
+    read = read_channel(channel, note) if read is None else read
+    if not isinstance(read.context, ProfileGraph):
+        raise FileError(
+            "no profiles", where=str(channel), remedy="give --profiles, and --edges or --graph"
+        )
+    graph = joined(read.context, files) if files.joined_by() else read.context
+    return read.channel, graph
+
+
+def _budget(guarantees: Sequence[Notion]) -> float | None:
+    """Return the smallest budget that is checked, which colours the picture."""
+    budgets = [
+        float(guarantee.budget)
+        for guarantee in guarantees
+        if isinstance(guarantee, ProfilePrivacy) and isinstance(guarantee.budget, Budget)
+    ]
+    return min(budgets, default=None)

@@ -1,0 +1,80 @@
+"""`liftlock profiles compose`: what several releases lose together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from liftlock.alphabet import Label
+from liftlock.cli.console import show, show_json, working
+from liftlock.cli.options import FILE
+from liftlock.cli.profiles.options import profile_mechanism
+from liftlock.errors import FileError
+from liftlock.profiles.composition import WAYS, Composition, Way, compose
+from liftlock.report.labels import printable, shown
+from liftlock.report.text import grid_of
+
+_MOST_ROWS = 20
+
+
+@click.command("compose", short_help="Say what several releases lose together.")
+@click.argument("mechanisms", nargs=-1, required=True, type=FILE, metavar="MECHANISM...")
+@click.option(
+    "--of",
+    "of",
+    type=click.Choice(WAYS),
+    required=True,
+    help="What each mechanism releases: independent samples of one profile, profiles that were "
+    "selected independently, or the same observation (refused).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every edge.")
+def compose_command(mechanisms: tuple[Path, ...], of: Way, as_json: bool) -> int:
+    """Say what releases by several MECHANISMs lose together, exactly, for every edge.
+
+    Name a mechanism twice for two releases by it. All must be for the same graph.
+
+    \b
+    liftlock profiles compose safe.json safe.json --of samples
+    """
+    made = [profile_mechanism(path) for path in mechanisms]
+    for path, (_, graph) in zip(mechanisms, made, strict=True):
+        if graph != made[0][1]:
+            raise FileError(
+                f"another graph than that of {mechanisms[0]}",
+                where=str(path),
+                value=graph.describe(),
+                remedy="compose mechanisms for the same profiles and edges",
+            )
+    with working("composing"):
+        found = compose([mechanism for mechanism, _ in made], of)
+    if as_json:
+        show_json(found.to_data())
+        return 0
+    show(f"{printable(found.describe())}.")
+    show(f"The budgets alone promise {float(found.promised):.6g}.")
+    show("")
+    _show_edges(found)
+    return 0
+
+
+def _show_edges(found: Composition) -> None:
+    grid = grid_of()
+    for name in ("edge", "loss in nats", "at"):
+        grid.add_column(name, justify="right" if name.startswith("loss") else "left")
+    ranked = sorted(found.edges, key=lambda edge: -float(edge.nats))
+    for edge in ranked[:_MOST_ROWS]:
+        loss = "infinite" if edge.ratio is None else f"{float(edge.nats):.6f}"
+        grid.add_row(f"{shown(edge.more)} against {shown(edge.less)}", loss, _outputs(edge.output))
+    show(grid)
+    more = len(ranked) - _MOST_ROWS
+    if more > 0:
+        show(f"and {more:,} more edges, which lose no more; --json lists all")
+
+
+def _outputs(outputs: Label | None) -> str:
+    if outputs is None:
+        return ""
+    parts = outputs if isinstance(outputs, tuple) else (outputs,)
+    listed = ", ".join(shown(part) for part in parts[:4])
+    return listed if len(parts) <= 4 else f"{listed}, ..."

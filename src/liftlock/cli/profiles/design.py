@@ -1,0 +1,206 @@
+"""`liftlock profiles design`: a certified mechanism for a graph of profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from liftlock.alphabet import Alphabet, label_to_json
+from liftlock.cli.asked import check_different, check_output, chosen_options, refuse_infinite
+from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.options import FILE
+from liftlock.cli.profiles.options import (
+    graph_files,
+    graph_options,
+    inputs_of,
+    need_profiles,
+    table_options,
+)
+from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
+from liftlock.designs.profiles.goal import AIMS
+from liftlock.designs.registry import find_design
+from liftlock.errors import FileError
+from liftlock.exact.integers import Floats
+from liftlock.files import read_loss
+from liftlock.mechanism import Mechanism
+from liftlock.notions.profile import ProfilePrivacy
+from liftlock.prior import Prior
+from liftlock.profile_files import read_graph, read_weights
+from liftlock.profiles.comparing import ProfileRow, compare_profiles
+from liftlock.profiles.designing import design_profiles
+from liftlock.profiles.worth import worth
+from liftlock.report.pictures import check_picture
+from liftlock.report.profile_graph import draw_graph
+from liftlock.report.profiles import profile_report
+
+
+@click.command("design", short_help="Design a certified mechanism for a graph of profiles.")
+@graph_options
+@table_options
+@click.option("--epsilon", metavar="E", help="The budget of every edge, in nats.")
+@click.option(
+    "--method",
+    metavar="METHOD",
+    help=f"How to make it; `liftlock designs` lists all.  [default: {next(iter(PROFILE_DESIGNS))}]",
+)
+@click.option(
+    "--utility",
+    type=click.Choice(AIMS),
+    help="What it should be good for.  [default: minimax, distortion with --loss]",
+)
+@click.option(
+    "--loss", type=FILE, metavar="LOSS", help="CSV for distortion: rows values, columns outputs."
+)
+@click.option(
+    "--weights",
+    type=FILE,
+    metavar="WEIGHTS",
+    help="CSV profile,weight: how much each profile counts.  [default: all alike]",
+)
+@click.option("--seconds", metavar="T", help="Stop after T seconds with the best found so far.")
+@click.option(
+    "--option",
+    "of_the_method",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the method itself. Repeatable.",
+)
+@click.option(
+    "-o", "--output", type=FILE, metavar="MECHANISM", help="The mechanism file to write (JSON)."
+)
+@click.option(
+    "--bits",
+    type=click.IntRange(1, 62),
+    default=52,
+    show_default=True,
+    help="Rows become integers that sum to 2^BITS.",
+)
+@click.option(
+    "--plot",
+    type=FILE,
+    metavar="PICTURE",
+    help="Draw the graph with the loss of every edge (.png, .svg or .pdf).",
+)
+@click.option("--no-comparison", is_flag=True, help="Make no other designs to compare with.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def profile_design_command(
+    epsilon: str | None,
+    method: str | None,
+    utility: str | None,
+    loss: Path | None,
+    weights: Path | None,
+    seconds: str | None,
+    of_the_method: tuple[str, ...],
+    output: Path | None,
+    bits: int,
+    plot: Path | None,
+    no_comparison: bool,
+    as_json: bool,
+    **graph: Any,
+) -> int:
+    """Design a mechanism that keeps joined profiles from being told apart, and prove it.
+
+    The profiles are given (--profiles), or counted in a table of observations (--table). What joins
+    them is --edges, --groups, --graph, or --group-column of the table.
+
+    \b
+    liftlock profiles design --profiles profiles.csv --edges edges.csv --epsilon 1 -o safe.json
+    liftlock profiles design --table use.csv --profile-column user --column usage \\
+        --group-column role --smooth 1 --epsilon 0.5 --plot graph.png
+    """
+    note = Notes()
+    files = graph_files(**graph)
+    need_profiles(files)
+    if epsilon is None:
+        raise click.UsageError("how much may leak? give --epsilon")
+    refuse_infinite("--epsilon", epsilon)
+    notion = ProfilePrivacy(epsilon)
+    if utility == "distortion" and loss is None:
+        raise click.UsageError("--utility distortion needs --loss: a CSV of losses")
+    if loss is not None and utility not in (None, "distortion"):
+        raise click.UsageError("--loss goes with --utility distortion")
+    entry = find_design(method or next(iter(PROFILE_DESIGNS)), PROFILE_DESIGNS)
+    options = chosen_options(entry, None, seconds, of_the_method)
+    _check_outputs(output, plot, inputs_of(files) | {"loss": loss, "weights": weights})
+    found = read_graph(files, note)
+    losses = None if loss is None else square_loss(loss, found.inputs)
+    shares = None if weights is None else read_weights(weights, found.profiles)
+    goal: dict[str, Any] = {"utility": utility, "loss": losses, "weights": shares}
+    with working("designing") as progress:
+        made = design_profiles(found, notion, method=entry.key, bits=bits, **goal, **options)
+        if output is not None:
+            made.save(output)
+            note(f"written to {output}")
+        if plot is not None:
+            progress("drawing")
+            draw_graph(made.audit_profiles(), plot, budget=float(notion.bound()))
+            note(f"picture written to {plot}")
+        rows: tuple[ProfileRow, ...] = ()
+        if not no_comparison:
+            rows = compare_profiles(
+                found, notion, **goal, watch=lambda name, *_: progress(f"comparing with {name}")
+            )
+    if as_json:
+        show_json(design_data(made, shares, rows, output, note.texts))
+    else:
+        show(profile_report(made, rows))
+    note.show()
+    return 0
+
+
+def _check_outputs(output: Path | None, plot: Path | None, inputs: dict[str, Any]) -> None:
+    if output is not None:
+        check_output(output, inputs)
+    if plot is not None:
+        check_picture(plot)
+        check_output(plot, inputs, "--plot")
+    check_different(output, plot)
+
+
+def square_loss(path: Path, values: Alphabet) -> Floats:
+    """Read a loss of values and outputs, which are values too."""
+    found = read_loss(path, values)
+    if set(found.reproductions.labels) != set(values.labels):
+        raise FileError(
+            "columns that are not the values",
+            where=str(path),
+            value=list(found.reproductions.labels)[:5],
+            remedy="give the loss one column for each value, as it has rows",
+        )
+    places = [found.reproductions.index(label) for label in values.labels]
+    return np.array(found.loss[:, places])
+
+
+def design_data(
+    made: Mechanism,
+    weights: Prior | None,
+    rows: Sequence[ProfileRow],
+    output: Path | None,
+    notes: Sequence[str],
+) -> dict[str, Any]:
+    """Return the JSON form of what was designed, without the table itself."""
+    audit = made.audit_profiles()
+    origin = made.origin
+    assert origin is not None
+    value = worth(made.table, audit.graph, weights)
+    return {
+        "format": "liftlock.profile-design",
+        "version": 1,
+        **origin.to_data(),
+        "certificate": made.certificate.to_data(),
+        "audit": audit.to_data(),
+        "largest": value.largest,
+        "mean_wrong": value.mean_wrong,
+        "information": value.information,
+        "wrong": [
+            {"profile": label_to_json(name), "wrong": float(wrong)}
+            for name, wrong in zip(value.names, value.wrong, strict=True)
+        ],
+        "comparison": [row.to_data() for row in rows],
+        "file": None if output is None else str(output),
+        "notes": list(notes),
+    }

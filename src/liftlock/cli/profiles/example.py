@@ -1,0 +1,91 @@
+"""`liftlock profiles example`: graphs that are ready to be used, as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from liftlock.cli.console import Notes, show
+from liftlock.cli.options import FILE
+from liftlock.errors import FileError
+from liftlock.profile_graph import ProfileGraph
+from liftlock.profiles.examples import EXAMPLES, example, workstation
+from liftlock.report.text import grid_of
+from liftlock.storage import write_atomically
+
+
+@click.command("example", short_help="Write a graph to try things on.")
+@click.argument("name", required=False)
+@click.option("-o", "--output", type=FILE, metavar="FOLDER", help="Where to write the files.")
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def example_command(name: str | None, output: Path | None, force: bool) -> int:
+    """Write profiles.csv and edges.csv of the example NAME, or list the examples.
+
+    `workstation` has made-up observations too, in table.csv.
+
+    \b
+    liftlock profiles example
+    liftlock profiles example workstation -o .
+    """
+    if name is None:
+        if output is not None:
+            raise click.UsageError(f"which example? name one of {', '.join(EXAMPLES)}")
+        grid = grid_of(header=False)
+        for entry in EXAMPLES.values():
+            grid.add_row(entry.name, entry.says)
+        show(grid)
+        return 0
+    graph = example(name)
+    if output is None:
+        raise click.UsageError("where to? give -o FOLDER")
+    files = {
+        "profiles.csv": _csv(["profile", *graph.inputs.labels], _profile_rows(graph)),
+        "edges.csv": _csv(["from", "to"], graph.edge_names),
+    }
+    if graph == EXAMPLES["workstation"].make():
+        rows = ((number, *row) for number, row in enumerate(workstation(), start=1))
+        files["table.csv"] = _csv(["observation", "user", "role", "usage"], rows)
+    _make_folder(output)
+    for file in files:
+        if (output / file).exists() and not force:
+            raise FileError(
+                "the file is there already",
+                where=str(output / file),
+                remedy="choose another folder, or replace it with --force",
+            )
+    note = Notes()
+    for file, text in files.items():
+        write_atomically(output / file, text)
+        note(f"written to {output / file}")
+    show(graph.describe())
+    note.show()
+    return 0
+
+
+def _profile_rows(graph: ProfileGraph) -> Iterable[Iterable[object]]:
+    for label, counts in zip(graph.profiles.labels, graph.counts, strict=True):
+        yield [label, *counts]
+
+
+def _csv(header: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(list(header))
+    writer.writerows(list(row) for row in rows)
+    return stream.getvalue()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise FileError(
+            "cannot make the folder",
+            where=str(folder),
+            value=getattr(error, "strerror", None) or str(error),
+            remedy="choose another name",
+        ) from None

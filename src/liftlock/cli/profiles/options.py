@@ -1,0 +1,150 @@
+"""Options that name a graph of profiles, and mechanisms that were made for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from liftlock.cli.options import FILE
+from liftlock.errors import FileError, InputError
+from liftlock.exact.numbers import exact
+from liftlock.files import read_mechanism
+from liftlock.mechanism import Mechanism
+from liftlock.profile_files import SHAPES, GraphFiles
+from liftlock.profile_graph import ProfileGraph
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def graph_options(command: F) -> F:
+    """Add the options that name profiles and what joins them."""
+    for option in reversed(
+        (
+            click.option(
+                "--profiles",
+                type=FILE,
+                metavar="PROFILES",
+                help="CSV: first column profiles, header values, cells counts or probabilities; "
+                "or JSON.",
+            ),
+            click.option(
+                "--edges",
+                type=FILE,
+                metavar="EDGES",
+                help="CSV of two columns: pairs of profiles that must not be told apart.",
+            ),
+            click.option(
+                "--groups",
+                type=FILE,
+                metavar="GROUPS",
+                help="CSV profile,group: join every two profiles of a group.",
+            ),
+            click.option(
+                "--graph",
+                type=click.Choice(SHAPES),
+                help="Join every two profiles, or each to the next.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def table_options(command: F) -> F:
+    """Add the options that count profiles in a table of observations."""
+    for option in reversed(
+        (
+            click.option(
+                "--table",
+                type=FILE,
+                metavar="TABLE",
+                help="Instead of --profiles: a CSV with one row for each observation.",
+            ),
+            click.option(
+                "--profile-column", metavar="NAME", help="With --table: whose observation it is."
+            ),
+            click.option("--column", metavar="NAME", help="With --table: the value."),
+            click.option(
+                "--group-column",
+                metavar="NAME",
+                help="With --table: join every two profiles of the same group.",
+            ),
+            click.option("--smooth", metavar="A", help="With --table: add A to every count."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def graph_files(
+    profiles: Path | None = None,
+    edges: Path | None = None,
+    groups: Path | None = None,
+    graph: Any = None,
+    table: Path | None = None,
+    profile_column: str | None = None,
+    column: str | None = None,
+    group_column: str | None = None,
+    smooth: str | None = None,
+) -> GraphFiles:
+    """Collect where a graph comes from; refuse options that contradict one another."""
+    ways = {
+        "--edges": edges,
+        "--groups": groups,
+        "--graph": graph,
+        "--group-column": group_column,
+    }
+    joining = [name for name, given in ways.items() if given is not None]
+    if len(joining) > 1:
+        raise click.UsageError(f"give only one of {' and '.join(joining)}")
+    if profiles is not None and table is not None:
+        raise click.UsageError("give only one of --profiles and --table")
+    of_table = {
+        "--profile-column": profile_column,
+        "--column": column,
+        "--group-column": group_column,
+        "--smooth": smooth,
+    }
+    for name, given in of_table.items():
+        if given is not None and table is None:
+            raise click.UsageError(f"{name} goes with --table")
+    for name in ("--profile-column", "--column"):
+        if table is not None and of_table[name] is None:
+            raise click.UsageError(f"which column of the table? give {name}")
+    if smooth is not None and exact(smooth, name="--smooth") < 0:
+        raise InputError("--smooth is negative", value=smooth, remedy="give 0 or more")
+    return GraphFiles(
+        profiles, edges, groups, graph, table, profile_column, column, group_column, smooth
+    )
+
+
+def inputs_of(files: GraphFiles) -> dict[str, Path | None]:
+    """Return the files that a graph is read from, by option."""
+    return {
+        "profiles": files.profiles,
+        "edges": files.edges,
+        "groups": files.groups,
+        "table": files.table,
+    }
+
+
+def need_profiles(files: GraphFiles) -> None:
+    """Refuse a command without profiles."""
+    if files.profiles is None and files.table is None:
+        raise click.UsageError("which profiles are there? give --profiles or --table")
+
+
+def profile_mechanism(path: Path) -> tuple[Mechanism, ProfileGraph]:
+    """Read a mechanism that was made for a graph of profiles."""
+    mechanism = read_mechanism(path)
+    if not isinstance(mechanism.context, ProfileGraph):
+        raise FileError(
+            "not a mechanism for profiles",
+            where=str(path),
+            value=mechanism.certificate.guarantee,
+            remedy="make one with liftlock profiles design",
+        )
+    return mechanism, mechanism.context

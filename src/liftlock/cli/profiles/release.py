@@ -1,0 +1,289 @@
+"""`liftlock profiles release`: replace a column of a table by what a mechanism releases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.cli.asked import check_output
+from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.options import FILE, impossible_option
+from liftlock.cli.profiles.options import profile_mechanism
+from liftlock.cli.profiles.rewriting import RawTable
+from liftlock.errors import FileError
+from liftlock.exact.enclosure import Enclosure
+from liftlock.mechanism import Mechanism
+from liftlock.notions.profile import ProfilePrivacy, uses_profile
+from liftlock.profile_graph import ProfileGraph
+from liftlock.profiles.ledger import ProfileLedger
+from liftlock.report.labels import printable, shown
+from liftlock.storage import written_atomically
+
+_LISTED = 3
+
+
+@click.command("release", short_help="Replace a column of a table by what may be seen of it.")
+@click.argument("mechanism", type=FILE)
+@click.argument("data", type=FILE)
+@click.option("--column", required=True, metavar="NAME", help="The column to replace.")
+@click.option(
+    "--profile-column",
+    metavar="NAME",
+    help="Whose value it is; left out of the output. Needed if the mechanism uses the profile.",
+)
+@click.option(
+    "-o", "--output", type=FILE, required=True, metavar="SAFE", help="The table to write (CSV)."
+)
+@click.option("--keep-profile", is_flag=True, help="Keep the column of profiles, which tells all.")
+@click.option(
+    "--ledger",
+    type=FILE,
+    metavar="LEDGER",
+    help="Record what was released (JSON), and refuse to release it again.",
+)
+@click.option("--id", "id_column", metavar="NAME", help="With --ledger: the observation's id.")
+@impossible_option
+@click.option("--force", is_flag=True, help="Replace the output if it is there.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def release_command(
+    mechanism: Path,
+    data: Path,
+    column: str,
+    profile_column: str | None,
+    output: Path,
+    keep_profile: bool,
+    ledger: Path | None,
+    id_column: str | None,
+    impossible: str,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Replace a column of DATA, a CSV with one row for each observation, by a release of it.
+
+    All other columns and the order of the rows are kept as they are, except for the column of
+    profiles, which is left out: it is what is to be hidden. With --ledger no observation can be
+    released twice.
+
+    \b
+    liftlock profiles release safe.json table.csv --column usage --profile-column user -o safe.csv
+    """
+    note = Notes()
+    if keep_profile and profile_column is None:
+        raise click.UsageError("--keep-profile goes with --profile-column")
+    if (ledger is None) != (id_column is None):
+        missing = "--ledger" if ledger is None else "--id"
+        raise click.UsageError(f"--ledger goes with --id: {missing} is missing")
+    inputs = {"mechanism": mechanism, "data": data, "ledger": ledger}
+    _check_release(output, ledger, inputs, force=force)
+    made, graph = profile_mechanism(mechanism)
+    table = RawTable.read(data, note)
+    rows = _Rows.read(table, made, graph, column, profile_column)
+    rows.check_protected(made, impossible)
+    opened = nullcontext() if ledger is None else ProfileLedger.opened(ledger)
+    with opened as book, working("releasing") as progress:
+        fresh_book = None
+        if book is not None and id_column is not None:
+            at = table.place(id_column)
+            ids = [cells[at] for _, cells in table.rows]
+            places = [table.where(row, at) for row in range(len(ids))]
+            fresh_book = book.with_release(made, ids, places)
+        released = made.release(rows.values, rows.profiles)
+        progress("writing")
+        dropped = rows.profile_place if not keep_profile else None
+        content = table.written(rows.place, [str(label) for label in released], dropped)
+        _write(output, content, ledger, fresh_book)
+    _say(note, rows, made, profile_column, keep_profile=keep_profile)
+    if fresh_book is not None:
+        note(f"{len(table.rows):,} observations recorded in {ledger}")
+    note(f"written to {output}")
+    if as_json:
+        show_json(_data(rows, made, output, note.texts))
+    else:
+        show(f"{len(table.rows):,} rows, {printable(column)} released by {made.certificate.notion}")
+        show(f"guarantee for one observation: {made.certificate.guarantee}")
+    note.show()
+    return 0
+
+
+class _Rows:
+    """The values of a table and whose they are, as the mechanism names them."""
+
+    def __init__(
+        self,
+        table: RawTable,
+        place: int,
+        values: list[Label],
+        profile_place: int | None,
+        profiles: list[Label] | None,
+    ) -> None:
+        self.table = table
+        self.place = place
+        self.values = values
+        self.profile_place = profile_place
+        self.profiles = profiles
+
+    @classmethod
+    def read(
+        cls,
+        table: RawTable,
+        made: Mechanism,
+        graph: ProfileGraph,
+        column: str,
+        profile_column: str | None,
+    ) -> _Rows:
+        place = table.place(column)
+        values = _labels(table, place, graph.inputs, "value")
+        if profile_column is None:
+            if uses_profile(made.channel, graph):
+                raise click.UsageError(
+                    "the mechanism uses the profile of each value: give --profile-column"
+                )
+            return cls(table, place, values, None, None)
+        if profile_column == column:
+            raise click.UsageError("--column and --profile-column are the same column")
+        at = table.place(profile_column)
+        return cls(table, place, values, at, _labels(table, at, graph.profiles, "profile"))
+
+    def check_protected(self, made: Mechanism, impossible: str) -> None:
+        """Refuse values that the mechanism does not protect, with their line."""
+        bare = set(made.certificate.unprotected)
+        if not bare or impossible == "ignore":
+            return
+        if self.profiles is None:
+            listed = ", ".join(shown(pair) for pair in list(bare)[:_LISTED])
+            raise FileError(
+                "values that some profiles call impossible, and that would give them away",
+                where=str(self.table.path),
+                value=listed,
+                remedy="give --profile-column to have it checked that none occurs, or say that "
+                "none does (--impossible ignore)",
+            )
+        for row, pair in enumerate(zip(self.profiles, self.values, strict=True)):
+            if pair in bare:
+                raise FileError(
+                    "a value that its profile calls impossible, which has no guarantee",
+                    where=self.table.where(row, self.place),
+                    value=pair,
+                    remedy="design with smoothed profiles, drop the row, or release it without a "
+                    "guarantee (--impossible ignore)",
+                )
+
+    def counts(self) -> list[tuple[Label, int]]:
+        """Return how many rows each profile has, most first."""
+        return Counter(self.profiles or ()).most_common()
+
+
+def _labels(table: RawTable, place: int, alphabet: Alphabet, what: str) -> list[Label]:
+    texts = {str(label): label for label in alphabet.labels}
+    found = []
+    for row, (_, cells) in enumerate(table.rows):
+        label = texts.get(cells[place])
+        if label is None and cells[place] not in texts:
+            known = ", ".join(shown(label) for label in alphabet.labels[:8])
+            raise FileError(
+                f"unknown {what}" if cells[place] else f"no {what}",
+                where=table.where(row, place),
+                value=cells[place],
+                remedy=f"the mechanism knows {known}"
+                + (f" and {len(alphabet) - 8} more" if len(alphabet) > 8 else ""),
+            )
+        found.append(texts[cells[place]])
+    return found
+
+
+def _check_release(
+    output: Path, ledger: Path | None, inputs: dict[str, Path | None], *, force: bool
+) -> None:
+    check_output(output, {})
+    for name, path in inputs.items():
+        if path is not None and output.resolve() == path.resolve():
+            shown_name = f"--{name}" if path is ledger else name.upper()
+            raise FileError(
+                f"the output would replace {shown_name}",
+                where=str(output),
+                remedy="choose another name",
+            )
+        if ledger is not None and path is not ledger and path is not None:
+            check_output(ledger, {}, "--ledger")
+            if ledger.resolve() == path.resolve():
+                raise FileError(
+                    f"the ledger would replace {name.upper()}",
+                    where=str(ledger),
+                    remedy="choose another name",
+                )
+    if output.exists() and not force:
+        raise FileError(
+            "the output is there already",
+            where=str(output),
+            remedy="choose another name, or replace it with --force",
+        )
+
+
+def _write(output: Path, content: bytes, ledger: Path | None, book: ProfileLedger | None) -> None:
+    """Write the output; what is in the ledger may be missing outside, never the other way."""
+    recorded = False
+    try:
+        with written_atomically(output) as fresh:
+            fresh.write_bytes(content)
+            if book is not None and ledger is not None:
+                # Last thing before the output appears: no release can be missing in the ledger.
+                book.save(ledger)
+                recorded = True
+    except FileError as error:
+        if not recorded:
+            raise
+        raise FileError(
+            f"{error.what}, after the observations were recorded in {ledger}",
+            where=error.where,
+            value=error.value,
+            remedy="nothing was released; remove the last entry of the ledger to try again",
+        ) from None
+
+
+def _say(
+    note: Notes, rows: _Rows, made: Mechanism, column: str | None, *, keep_profile: bool
+) -> None:
+    """Say what the guarantee does not cover."""
+    budget = _budget(made)
+    counts = rows.counts()
+    if counts:
+        most = counts[0][1]
+        listed = ", ".join(f"{shown(name)} has {number:,}" for name, number in counts[:_LISTED])
+        listed += f", {len(counts) - _LISTED:,} others have no more" * (len(counts) > _LISTED)
+        note(
+            f"the guarantee is for one observation, and the rows of a profile add up: {listed}; "
+            f"together they lose up to {most:,} x {budget} = {budget.scaled(most)} nats"
+        )
+    else:
+        note(
+            "the guarantee is for one observation, and the rows of a profile add up: "
+            f"n rows of the same profile lose up to n x {budget} nats"
+        )
+    if column is not None and keep_profile:
+        note(f"the column {column!r} was kept: it says whose each value is, so nothing is hidden")
+    elif column is not None:
+        note(f"the column {column!r} was left out: it is what is to be hidden (--keep-profile)")
+    note("the other columns and the order of the rows were kept: see that they do not tell it")
+
+
+def _budget(made: Mechanism) -> Enclosure:
+    notion = made.notion
+    return notion.bound() if isinstance(notion, ProfilePrivacy) else made.audit_profiles().loss
+
+
+def _data(rows: _Rows, made: Mechanism, output: Path, notes: Sequence[str]) -> dict[str, Any]:
+    return {
+        "format": "liftlock.profile-release",
+        "version": 1,
+        "rows": len(rows.values),
+        "certificate": made.certificate.to_data(),
+        "profiles": [{"profile": name, "rows": number} for name, number in rows.counts()],
+        "file": str(output),
+        "notes": list(notes),
+    }

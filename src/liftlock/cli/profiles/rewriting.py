@@ -1,0 +1,178 @@
+"""A table of which one column is replaced, and everything else kept character by character."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from liftlock.errors import FileError
+from liftlock.files import MARKS, Note, first_line, is_json, mark_of, sheet_lines
+from liftlock.profile_files import column_place
+from liftlock.storage import read_text
+
+_BOM = b"\xef\xbb\xbf"
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True)
+class Record:
+    """One row as it is written: the line it starts on, the cells between marks, the line's end."""
+
+    line: int
+    raw: list[str]
+    end: str
+
+    @property
+    def blank(self) -> bool:
+        """Whether the line is empty."""
+        return self.raw == [""]
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A CSV file that can be written again with other cells in some columns."""
+
+    path: Path
+    mark: str
+    header: list[str]
+    header_line: int
+    rows: list[tuple[int, list[str]]]
+    """The line and the cells of each row below the header, as they are read."""
+    records: list[Record]
+    bom: bool
+
+    @classmethod
+    def read(cls, path: Path, note: Note) -> RawTable:
+        """Read a file with a header and one row for each observation."""
+        text = read_text(path)
+        if is_json(path, text):
+            raise FileError(
+                "JSON is not a table with columns",
+                where=str(path),
+                remedy="give a CSV with a header",
+            )
+        mark = mark_of(text)
+        if mark != ",":
+            note(f"the cells of {path} are separated by {dict(MARKS)[mark]}, and were read so")
+        lines = sheet_lines(path, text, records=True, mark=mark)
+        header_line, header = first_line(path, lines)
+        rows = list(lines)
+        if not rows:
+            raise FileError(
+                "no rows below the header",
+                where=f"{path}, line {header_line}",
+                value=mark.join(header),
+                remedy="the first line names the columns, the others hold one observation each",
+            )
+        records = list(_records(text, mark))
+        _check_same(path, mark, header_line, header, rows, records)
+        return cls(path, mark, header, header_line, rows, records, _starts_with_bom(path))
+
+    def place(self, column: str) -> int:
+        """Return the position of a column."""
+        if self.header.count(column) > 1:
+            raise FileError(
+                "column name given twice",
+                where=f"{self.path}, line {self.header_line}",
+                value=column,
+                remedy="the names of columns are different from one another",
+            )
+        return column_place(self.path, self.header_line, self.header, column)
+
+    def where(self, row: int, column: int) -> str:
+        """Name the place of a cell."""
+        line = self.rows[row][0]
+        return f"{self.path}, line {line}, column {column + 1} ({self.header[column]!r})"
+
+    def written(self, column: int, values: Sequence[str], dropped: int | None) -> bytes:
+        """Return the file with other values in a column, and maybe without another column."""
+        parts = []
+        row = -1
+        for record in self.records:
+            cells = record.raw
+            if record.line >= self.header_line and not record.blank:
+                cells = list(cells)
+                if row >= 0:
+                    # As short as can be whatever stood there: quotation marks and blanks that were
+                    # kept would tell what the value had been.
+                    cells[column] = _cell(values[row], self.mark, alone=len(self.header) == 1)
+                row += 1
+                if dropped is not None:
+                    del cells[dropped]
+            parts.append(self.mark.join(cells) + record.end)
+        return (_BOM if self.bom else b"") + "".join(parts).encode()
+
+
+def _records(text: str, mark: str) -> Iterator[Record]:
+    """Cut a text into rows and cells without changing a character."""
+    cell = re.compile(rf'"(?:[^"]|"")*"|[^{re.escape(mark)}\r\n]*')
+    place, line = 0, 1
+    while place < len(text):
+        found = _LINE_END.search(text, place)
+        stop = found.start() if found else len(text)
+        if '"' not in text[place:stop]:
+            raw = text[place:stop].split(mark)
+        else:
+            raw = []
+            stop = place
+            while True:
+                match = cell.match(text, stop)
+                assert match is not None  # an unquoted cell may be empty
+                raw.append(match.group())
+                stop = match.end()
+                if text[stop : stop + 1] != mark:
+                    break
+                stop += 1
+            found = _LINE_END.match(text, stop)
+        end = found.group() if found else ""
+        yield Record(line, raw, end)
+        line += sum(len(_LINE_END.findall(part)) for part in raw if '"' in part) + 1
+        # Never stuck: what is neither mark nor line end is found out by comparing the cells.
+        place = max(stop + len(end), place + 1)
+
+
+def _check_same(
+    path: Path,
+    mark: str,
+    header_line: int,
+    header: list[str],
+    rows: list[tuple[int, list[str]]],
+    records: list[Record],
+) -> None:
+    """Make sure that what will be written again is what was read."""
+    ours = [
+        (record.line, [_read(cell) for cell in record.raw])
+        for record in records
+        if record.line >= header_line and not record.blank
+    ]
+    for mine, theirs in zip(ours, [(header_line, header), *rows], strict=False):
+        if mine != theirs:
+            raise FileError(
+                "a row that cannot be written again as it is",
+                where=f"{path}, line {theirs[0]}",
+                value=mark.join(theirs[1]),
+                remedy="put quotation marks around the whole cell, or leave them out",
+            )
+    assert len(ours) == len(rows) + 1
+
+
+def _read(cell: str) -> str:
+    if len(cell) > 1 and cell.startswith('"') and cell.endswith('"'):
+        cell = cell[1:-1].replace('""', '"')
+    return cell.strip()
+
+
+def _cell(value: str, mark: str, *, alone: bool) -> str:
+    special = any(sign in value for sign in (mark, '"', "\r", "\n"))
+    if special or value != value.strip() or (alone and not value):
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+def _starts_with_bom(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(len(_BOM)) == _BOM
