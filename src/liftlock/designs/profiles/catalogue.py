@@ -9,11 +9,13 @@ from liftlock.designs.profiles import (
     randomised_response,
     shared_categorical,
     single_bit,
+    smooth_categorical,
     smooth_one_bit,
 )
 from liftlock.designs.registry import Design
 
 _IN_ORDER = (
+    smooth_categorical,
     smooth_one_bit,
     shared_categorical,
     cluster,

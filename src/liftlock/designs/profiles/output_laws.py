@@ -1,0 +1,350 @@
+"""What joined profiles may release: a linear programme over output distributions alone.
+
+A matrix A whose entries off the diagonal are at most t takes P to D = P A if and only if, for
+every set V of values (maximal flow, minimal cut),
+
+    D(V) >= P(V) (1 - (m - |V|) t).
+
+So the smooth mechanism is found without its matrices, in D = P + gain - loss and t:
+
+    minimise t   subject to   D_i(y) <= E D_j(y) for every edge, and the sets above.
+
+Rows are added when they are violated: until none is, the programme is a relaxation, and every bound
+it proves holds for the full one. With t = 1, what must be moved is sum_y gain(y).
+
+Source: 004 eq. (6), Thm 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.designs.solver.linear import safe_bound
+from liftlock.designs.solver.oracle import Clock, Progress
+from liftlock.errors import LiftlockError
+from liftlock.exact.integers import Floats
+
+TOLERANCE = 1e-10
+"""The smallest that the solver knows."""
+
+VIOLATED = 1e-12
+"""Rows violated by less are not worth adding: repairing them costs no more than rounding."""
+
+MANY_ROWS = 300
+"""After so many new rows an interior point is found sooner than by repairing the last basis."""
+
+_RARE = 1e-10
+"""A set of values of a smaller mass is below what the solver can see."""
+
+_PENALTY = 1e-3
+"""How much moved mass counts at first: without it most profiles would be moved at random."""
+
+_UNWEIGHTED = 1e-6
+"""A profile that does not count is still not to be moved for nothing."""
+
+_HAIR = 1e-12
+
+Positions = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
+
+
+class OutOfTime(LiftlockError):
+    """A search that was given a time limit has reached it."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A connected part of a graph: its profiles, edges by position, e^epsilon and weights."""
+
+    laws: Floats
+    edges: Positions
+    ratio: float
+    weights: Floats
+
+    @property
+    def both_ways(self) -> Positions:
+        """The edges in both directions."""
+        ways: Positions = np.concatenate([self.edges, self.edges[:, ::-1]])
+        return ways
+
+    @property
+    def shares(self) -> Floats:
+        """How much each profile counts, none of them nothing at all."""
+        total = float(self.weights.sum())
+        even = np.full(len(self.laws), 1.0 / len(self.laws))
+        return even if total <= 0 else np.maximum(self.weights / total, _UNWEIGHTED * even)
+
+    def excess(self, released: Floats) -> Floats:
+        """Return D_i(y) - E D_j(y) of every edge in both directions."""
+        ways = self.both_ways
+        apart: Floats = released[ways[:, 0]] - self.ratio * released[ways[:, 1]]
+        return apart
+
+    def holds(self) -> bool:
+        """Tell whether releasing the values themselves keeps every edge."""
+        return not len(self.edges) or float(self.excess(self.laws).max()) <= 0.0
+
+
+def violated_sets(
+    laws: Floats, released: Floats, cap: float, tolerance: float = VIOLATED
+) -> Iterator[tuple[int, Flags]]:
+    """Yield (profile, set of values) with D(V) < P(V) (1 - (m - |V|) t): the worst of each size.
+
+    >>> list(violated_sets(np.array([[0.5, 0.5]]), np.array([[0.9, 0.1]]), 0.5))
+    [(0, array([False,  True]))]
+    """
+    values = laws.shape[1]
+    for size in range(1, values):
+        kept = 1.0 - (values - size) * cap
+        if kept <= 0:
+            continue
+        short = kept * laws - released
+        order = np.argsort(-short, axis=1)[:, :size]
+        missing = np.take_along_axis(short, order, axis=1).sum(axis=1)
+        for i in np.flatnonzero(missing > tolerance):
+            chosen = np.zeros(values, dtype=np.bool_)
+            chosen[order[i]] = True
+            yield int(i), chosen
+
+
+def least_cap(law: Floats, released: Floats, cap: float = 0.0) -> float:
+    """Return the smallest limit off the diagonal, at least `cap`, that takes a law to another.
+
+    It is the largest (1 - D(V)/P(V)) / (m - |V|) of any set V of values.
+
+    >>> least_cap(np.array([0.5, 0.5]), np.array([0.75, 0.25]))
+    0.5
+    """
+    values = len(law)
+    occurs = law > 0
+    if values > 1:
+        alone = (1.0 - released[occurs] / law[occurs]) / (values - 1)
+        cap = max(cap, float(alone.max()))
+    while True:
+        worst = cap
+        for _, chosen in violated_sets(law[None, :], released[None, :], cap, 1e-16):
+            mass = float(law[chosen].sum())
+            if mass > 0:
+                short = (mass - float(released[chosen].sum())) / mass
+                worst = max(worst, short / (values - int(chosen.sum())))
+        if worst <= cap * (1.0 + _HAIR):
+            return worst
+        cap = worst
+
+
+class Master:
+    """The relaxation of one part: the rows so far, solved again as rows are added.
+
+    `released` and `cap` are the last solution; `bound` is the best proved of the aim, which is the
+    cap t, or with `capped` false the mean chance of a wrong value.
+
+    >>> part = Part(np.array([[0.2, 0.8], [0.1, 0.9]]), np.array([[0, 1]]), np.exp(0.5), np.ones(2))
+    >>> master = Master(part)
+    >>> master.least_cap(Clock())
+    >>> round(master.cap, 4)  # one matrix for both profiles needs 0.0489
+    0.0209
+    """
+
+    def __init__(self, part: Part, *, capped: bool = True) -> None:
+        import highspy
+
+        self.part = part
+        self.released = part.laws
+        self.cap = 0.0 if capped else 1.0
+        self.bound = 0.0
+        self.capped = capped
+        self.solves = 0
+        profiles, values = part.laws.shape
+        self._cells = profiles * values
+        self._most = np.concatenate([np.ones(self._cells), part.laws.ravel(), np.ones(1)])
+        self._count = len(self._most)
+        """Gains, losses, and the cap."""
+        self._aim = self._costs(1.0, 0.0) if capped else self._true_costs()
+        self._rows: list[tuple[Any, Any, Floats, Floats, Floats]] = []
+        self._new = 0
+        self.edges_in: Flags = np.zeros((2 * len(part.edges), values), dtype=np.bool_)
+        self._sets_in: set[tuple[int, bytes]] = set()
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        for name, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("primal_feasibility_tolerance", TOLERANCE),
+            ("dual_feasibility_tolerance", TOLERANCE),
+        ):
+            self._highs.setOptionValue(name, value)
+        self._highs.addVars(self._count, np.zeros(self._count), self._most)
+        cells = np.arange(self._cells).reshape(profiles, values)
+        ones = np.ones_like(part.laws)
+        none = np.zeros(profiles)
+        self._add(
+            2 * values * np.arange(profiles + 1),
+            np.concatenate([cells, self._cells + cells], axis=1).ravel(),
+            np.concatenate([ones, -ones], axis=1).ravel(),
+            none,
+            none,
+        )
+
+    # --- searching ------------------------------------------------------------------------------
+
+    def least_cap(self, clock: Clock) -> None:
+        """Find the least cap that the rows so far allow, after adding those that matter to it."""
+        self._limit(0.0, 1.0)
+        if not self.solves:
+            self._until_kept(self._costs(1.0, _PENALTY), clock, "finding the least largest entry")
+        self._solve(self._costs(1.0, 0.0), clock, "proving the least largest entry")
+
+    def least_moved(self, cap: float, clock: Clock) -> bool:
+        """Find what moves the least mass below a cap; False if the cap turns out to be too small.
+
+        What counts as moved is the gains; where the cap makes values pass on what they receive,
+        more is moved than that.
+        """
+        self._limit(cap, cap)
+        costs = self._costs(0.0, 1.0)
+        stage = "moving as little as possible"
+        if self.capped and not self._solve(costs, clock, stage):
+            return False
+        return self._until_kept(costs, clock, stage)
+
+    def _until_kept(self, costs: Floats, clock: Clock, stage: str) -> bool:
+        """Solve until no row is violated."""
+        while self._add_edges() + self._add_sets():
+            if not self._solve(costs, clock, stage):
+                return False
+        return True
+
+    def _limit(self, lower: float, upper: float) -> None:
+        self._highs.changeColBounds(self._count - 1, lower, upper)
+
+    def _costs(self, cap: float, moved: float) -> Floats:
+        each = np.repeat(moved * self.part.shares, self.part.laws.shape[1])
+        return np.concatenate([each, np.zeros(self._cells), [cap]])
+
+    def _true_costs(self) -> Floats:
+        each = np.repeat(self.part.weights, self.part.laws.shape[1])
+        return np.concatenate([each, np.zeros(self._cells), [0.0]])
+
+    def _solve(self, costs: Floats, clock: Clock, stage: str) -> bool:
+        """Solve what there is; False if nothing fits all rows."""
+        if clock.left <= 0:
+            raise OutOfTime("no time is left")
+        highs = self._highs
+        highs.changeColsCost(self._count, np.arange(self._count, dtype=np.int32), costs)
+        many = self._new > MANY_ROWS
+        highs.setOptionValue("solver", "ipm" if many else "simplex")
+        if many:
+            highs.clearSolver()
+        if math.isfinite(clock.left):
+            highs.setOptionValue("time_limit", highs.getRunTime() + max(clock.left, 0.01))
+        highs.run()
+        self._new = 0
+        self.solves += 1
+        status = highs.modelStatusToString(highs.getModelStatus())
+        if status == "Infeasible":
+            return False
+        if status == "Time limit reached":
+            raise OutOfTime("no time is left")
+        solution = highs.getSolution()
+        found = np.array(solution.col_value)
+        if status != "Optimal" or len(found) != self._count:
+            raise LiftlockError(f"the linear programme was not solved: {status}")
+        gain, loss = found[:-1].reshape(2, *self.part.laws.shape)
+        self.released = np.maximum(self.part.laws + gain - loss, 0.0)
+        self.cap = float(found[-1])
+        if not self.capped or costs[-1] > 0:
+            self.bound = max(self.bound, self._proved(np.array(solution.row_dual)))
+        if clock.watch is not None:
+            value = self.cap if self.capped else float(self._aim @ found)
+            gap = max(0.0, value - self.bound)
+            rows = sum(len(row[3]) for row in self._rows)
+            clock.watch(Progress(stage, value, self.bound, gap, rows, clock.elapsed))
+        return True
+
+    def _proved(self, prices: Floats) -> float:
+        """Return what prices of the rows prove of the aim."""
+        from scipy.sparse import csr_matrix, vstack
+
+        if len(prices) != sum(len(row[3]) for row in self._rows):
+            return 0.0
+        matrix = vstack(
+            [
+                csr_matrix((entries, places, starts), shape=(len(lower), self._count))
+                for starts, places, entries, lower, _ in self._rows
+            ]
+        ).tocsc()
+        lower = np.concatenate([row[3] for row in self._rows])
+        upper = np.concatenate([row[4] for row in self._rows])
+        least = np.zeros(self._count)
+        return safe_bound(self._aim, least, self._most, matrix, lower, upper, prices)
+
+    # --- rows -----------------------------------------------------------------------------------
+
+    def _add(self, starts: Any, places: Any, entries: Floats, lower: Floats, upper: Floats) -> None:
+        self._rows.append((starts, places, entries, lower, upper))
+        self._highs.addRows(
+            len(lower),
+            lower,
+            upper,
+            len(places),
+            starts[:-1].astype(np.int32),
+            places.astype(np.int32),
+            entries,
+        )
+        self._new += len(lower)
+
+    def _add_edges(self) -> int:
+        """Add the rows of edges that the solution violates; return how many."""
+        excess = self.part.excess(self.released)
+        wanted = (excess > VIOLATED) & ~self.edges_in
+        way, value = np.nonzero(wanted)
+        if len(way):
+            self.edges_in |= wanted
+            first, second = self.part.both_ways[way].T
+            values, ratio = self.part.laws.shape[1], self.part.ratio
+            one, other = first * values + value, second * values + value
+            places = np.stack([one, self._cells + one, other, self._cells + other], axis=1)
+            laws = self.part.laws.ravel()
+            self._add(
+                4 * np.arange(len(way) + 1),
+                places.ravel(),
+                np.tile([1.0, -1.0, -ratio, ratio], len(way)),
+                np.full(len(way), -np.inf),
+                ratio * laws[other] - laws[one],
+            )
+        return len(way)
+
+    def _add_sets(self) -> int:
+        """Add the sets of values that the solution violates; return how many."""
+        if not self.capped:
+            return 0
+        laws = self.part.laws
+        values = laws.shape[1]
+        places: list[Any] = []
+        entries: list[Floats] = []
+        for i, kept in violated_sets(laws, self.released, self.cap):
+            mass = float(laws[i, kept].sum())
+            name = (i, kept.tobytes())
+            if mass < _RARE or name in self._sets_in:
+                continue
+            self._sets_in.add(name)
+            # Either side of the cut says the same; the lighter one does so without cancellation.
+            inside = mass < 0.5
+            cells = i * values + np.flatnonzero(kept if inside else ~kept)
+            weight = np.full(len(cells), (1.0 if inside else -1.0) / mass)
+            places.append(np.concatenate([cells, self._cells + cells, [self._count - 1]]))
+            entries.append(np.concatenate([weight, -weight, [values - float(kept.sum())]]))
+        if places:
+            self._add(
+                np.cumsum([0, *map(len, places)]),
+                np.concatenate(places),
+                np.concatenate(entries),
+                np.zeros(len(places)),
+                np.full(len(places), np.inf),
+            )
+        return len(places)

@@ -1,0 +1,242 @@
+"""Smooth Categorical: every profile its own matrix, the least largest entry off the diagonals.
+
+The matrices A^i minimise max_{i, x != y} A^i(x, y) subject to (P_i A^i)(y) <= E (P_j A^j)(y) for
+every edge and value; of all such, those that are wrong least often on average. First the output
+distributions D_i = P_i A^i and the least t are found (see `output_laws`), then matrices that take
+P_i to D_i (see `transport`). Connected parts of the graph are solved one by one, all below the
+largest t that one of them needs. Other aims have linear programmes, or an ascent, of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from liftlock.designs.draft import Draft, Optimality, gap_text
+from liftlock.designs.profiles.cluster import edge_noise
+from liftlock.designs.profiles.goal import Goal
+from liftlock.designs.profiles.output_laws import Master, OutOfTime, Part
+from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.profiles.transport import Transport, in_proportion, least_moved
+from liftlock.designs.registry import Design
+from liftlock.designs.solver.oracle import Clock, Progress
+from liftlock.exact.integers import Floats
+from liftlock.notions.notion import Notion
+from liftlock.profile_graph import ProfileGraph
+
+_HAIR = 1e-10
+"""The least t is found to the solver's tolerance: matrices are sought a hair above it."""
+
+_HAIRS = (_HAIR, 1e-9, 1e-8)
+
+_ROUNDING = 2.0**-51
+"""What rounding a row may move a probability by, and as much again."""
+
+_UNUSED = 1e-10
+"""A value that no profile of a part releases more often than this is not one of its outputs."""
+
+_ZERO_BUDGET = (
+    "a budget of 0 leaves no room for rounding: joined profiles that differ answer with a "
+    "constant distribution"
+)
+
+
+def smooth_categorical(
+    graph: ProfileGraph,
+    notion: Notion,
+    *,
+    utility: Goal | None = None,
+    seconds: float | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> Draft:
+    """Find the matrices that corrupt values least, one for each profile.
+
+    A search that is stopped, by `seconds` or Ctrl-C, returns the best matrices so far with the gap
+    that it could prove.
+
+    Source: 004 eq. (6), Alg 4, Thm 8.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> draft = smooth_categorical(ProfileGraph.bernoulli(["0.8", "0.9"]), ProfilePrivacy("0.5"))
+    >>> draft.matrix.round(4).tolist()
+    [[0.9791, 0.0209], [0.0, 1.0], [1.0, 0.0], [0.0209, 0.9791]]
+    """
+    setting = Setting.of(graph, notion)
+    goal = Goal.of(graph) if utility is None else utility
+    if setting.ratio <= 1.0:
+        return _constant(setting, goal)
+    if goal.aim == "mutual-information":
+        from liftlock.designs.profiles.ascent import most_information
+
+        blocks, proof, remarks = most_information(setting, goal, seconds=seconds, watch=watch)
+        return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=remarks)
+    if goal.aim in ("minimax", "hamming"):
+        blocks, proof = _Search(setting, goal, Clock(seconds=seconds, watch=watch)).run()
+    else:
+        from liftlock.designs.profiles.direct import least_distortion
+
+        blocks, proof = least_distortion(setting, goal, seconds=seconds, watch=watch)
+    remarks = ()
+    if proof.stopped:
+        remarks = (f"stopped early, with a proved gap of {gap_text(proof.gap)}",)
+    return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=remarks)
+
+
+class _Search:
+    """Finds the matrices of all parts."""
+
+    def __init__(self, setting: Setting, goal: Goal, clock: Clock) -> None:
+        self.setting, self.goal, self.clock = setting, goal, clock
+        self.capped = goal.aim == "minimax"
+        self.blocks = np.tile(np.eye(setting.values), (len(setting.laws), 1, 1))
+        self.masters: dict[tuple[int, ...], Master] = {}
+        for places in setting.graph.components:
+            part = part_of(setting, goal, places)
+            if not part.holds():
+                self.masters[places] = Master(part, capped=self.capped)
+
+    def run(self) -> tuple[Floats, Optimality]:
+        """Return the matrices and what was proved of them."""
+        stopped = False
+        try:
+            self._search()
+        except (OutOfTime, KeyboardInterrupt):
+            stopped = True
+            for places, master in self.masters.items():
+                self.blocks[list(places)] = _stopped(master, self.goal)
+        laws, masters = self.setting.laws, self.masters.values()
+        bounds = [master.bound for master in masters]
+        bound = max(bounds, default=0.0) if self.capped else sum(bounds)
+        cost = self.goal.value(laws, self.blocks)
+        return self.blocks, Optimality(
+            self.goal.aim,
+            cost,
+            min(bound, cost),
+            self.goal.of_nothing(laws),
+            rounds=sum(master.solves for master in masters),
+            seconds=self.clock.elapsed,
+            stopped=stopped,
+        )
+
+    def _search(self) -> None:
+        if self.capped:
+            for master in self.masters.values():
+                master.least_cap(self.clock)
+            self._below(max((master.cap for master in self.masters.values()), default=0.0))
+            return
+        for places, master in self.masters.items():
+            master.least_moved(1.0, self.clock)
+            blocks = in_proportion(master.part.laws, master.released)
+            self.blocks[list(places)] = settled(master.part, blocks)
+
+    def _below(self, cap: float) -> None:
+        """Move as little as possible below a cap, which is raised when a part needs more."""
+        waiting = dict(self.masters)
+        while waiting:
+            places, master = next(iter(waiting.items()))
+            if not master.least_moved(cap + _HAIR, self.clock):
+                master.least_cap(self.clock)
+                if master.cap > cap:
+                    # What was found for other parts would still do, but more is possible now.
+                    waiting = dict(self.masters)
+                    cap = master.cap
+                else:
+                    cap += _HAIR
+                continue
+            self.blocks[list(places)] = settled(master.part, self._matrices(master, cap))
+            del waiting[places]
+
+    def _matrices(self, master: Master, cap: float) -> Floats:
+        part, released = master.part, master.released
+        blocks = in_proportion(part.laws, released)
+        off = ~np.eye(self.setting.values, dtype=np.bool_)
+        if blocks[:, off].max() <= cap + _HAIR:
+            return blocks
+        for hair in _HAIRS:
+            found = least_moved(part, released, cap + hair, master.edges_in, self.clock)
+            if found is not None:
+                return found
+        return _one_by_one(part, released, cap + _HAIR)
+
+
+def part_of(setting: Setting, goal: Goal, places: tuple[int, ...]) -> Part:
+    """Return one connected part of a graph."""
+    chosen = np.array(places, dtype=np.intp)
+    position = np.full(len(setting.laws), -1, dtype=np.intp)
+    position[chosen] = np.arange(len(chosen))
+    edges = position[setting.edges]
+    inside = edges[(edges >= 0).all(axis=1)]
+    return Part(setting.laws[chosen], inside, setting.ratio, goal.weights[chosen])
+
+
+def settled(part: Part, blocks: Floats) -> Floats:
+    """Answer at random so rarely that it only outweighs what solving and rounding leave.
+
+    With s of even answers on m values an edge has (1 - s) x - s (E - 1)/m left of an excess x.
+    """
+    released = np.einsum("ix,ixy->iy", part.laws, blocks)
+    used = released.max(axis=0) > _UNUSED
+    count = int(used.sum())
+    excess = float(part.excess(released)[:, used].max())
+    wanted = excess + (1.0 + part.ratio) * _ROUNDING
+    if wanted <= 0:
+        return blocks
+    noise = min(1.0, wanted / (max(excess, 0.0) + (part.ratio - 1.0) / count))
+    even = np.where(used, noise / count, 0.0)
+    mixed: Floats = (1.0 - noise) * blocks + even
+    return mixed
+
+
+def _one_by_one(part: Part, released: Floats, cap: float) -> Floats:
+    transport = Transport(part.laws.shape[1])
+    return np.array(
+        [transport.matrix(law, aim, cap) for law, aim in zip(part.laws, released, strict=True)]
+    )
+
+
+def _stopped(master: Master, goal: Goal) -> Floats:
+    """Return matrices that keep every edge of a part although the search is not over.
+
+    Where the relaxation stands, or the profiles themselves, with even noise for the worst edge.
+    """
+    part = master.part
+    own = Goal(goal.aim, part.shares)
+    total = master.released.sum(axis=1, keepdims=True)
+    tried = []
+    for released in (part.laws, master.released / total):
+        noise = edge_noise(released[part.edges[:, 0]], released[part.edges[:, 1]], part.ratio).max()
+        blocks = _one_by_one(part, released, master.cap)
+        mixed = blocks @ response(blocks.shape[1], np.array([noise]))
+        tried.append(settled(part, mixed))
+    return min(tried, key=lambda blocks: own.value(part.laws, blocks))
+
+
+def _constant(setting: Setting, goal: Goal) -> Draft:
+    """Let joined profiles that differ release the same, exactly."""
+    blocks = np.tile(np.eye(setting.values), (len(setting.laws), 1, 1))
+    remarks: tuple[str, ...] = ()
+    for places in setting.graph.components:
+        part = part_of(setting, goal, places)
+        if part.holds():
+            continue
+        answer = np.full(setting.values, 1.0 / setting.values)
+        if goal.aim != "minimax":
+            expected = part.shares @ part.laws @ goal.losses(setting.values)
+            answer = np.eye(setting.values)[int(np.argmin(expected))]
+        blocks[list(places)] = answer
+        remarks = (_ZERO_BUDGET,)
+    return setting.draft(blocks, DESIGN.key, remarks=remarks)
+
+
+DESIGN = Design(
+    key="smooth-categorical",
+    make=smooth_categorical,
+    says="a matrix for each profile, the best for the aim that every edge allows",
+    promises="optimal within the certified gap that is printed with it",
+    source="004 eq. (6), Alg 4, Thm 8",
+    notions=("profile",),
+    contexts=("profiles",),
+    uses_utility=True,
+    options={"seconds": "stop after so many seconds with the best mechanism so far"},
+)

@@ -1,0 +1,292 @@
+"""Matrices that take each P_i to its D_i, move little, and keep entries off the diagonal below t.
+
+    minimise sum_i w_i sum_{x != y} f_i(x, y)   subject to   0 <= f_i(x, y) <= t P_i(x)
+
+with the flows f_i(x, y) = P_i(x) A^i(x, y) and D_i(y) = P_i(y) + sum_x f_i(x, y) - f_i(y, x). If t
+does not bind, values that lose send to values that gain, in proportion. If it does, a value may
+have to pass on what it receives.
+
+Source: 004 eq. (6).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from liftlock.designs.profiles.output_laws import (
+    MANY_ROWS,
+    TOLERANCE,
+    VIOLATED,
+    Flags,
+    OutOfTime,
+    Part,
+    least_cap,
+)
+from liftlock.designs.solver.oracle import Clock
+from liftlock.exact.integers import Floats
+
+_HAIR = 1e-12
+_HAIRS = (1e-12, 1e-10, 1e-8)
+
+_MANY_ARCS = 60_000
+"""Beyond so many flows only those that can help are given to the solver."""
+
+_HELPS = -1e-11
+"""A flow is worth adding if it lowers the cost by more than this for each unit."""
+
+
+def in_proportion(laws: Floats, released: Floats) -> Floats:
+    """Return the matrices in which values that lose send to those that gain, in proportion.
+
+    Nothing else moves less mass.
+
+    >>> in_proportion(np.array([[0.5, 0.5]]), np.array([[0.75, 0.25]])).tolist()
+    [[[1.0, 0.0], [0.5, 0.5]]]
+    """
+    surplus, deficit = np.maximum(laws - released, 0.0), np.maximum(released - laws, 0.0)
+    total = deficit.sum(axis=1, keepdims=True)
+    share = np.divide(surplus, laws, out=np.zeros_like(laws), where=laws > 0)
+    target = np.divide(deficit, total, out=np.zeros_like(laws), where=total > 0)
+    return completed(share[:, :, None] * target[:, None, :], 1.0)
+
+
+def completed(blocks: Floats, cap: float) -> Floats:
+    """Keep entries off the diagonal below the cap, and fill the diagonal."""
+    off = ~np.eye(blocks.shape[1], dtype=np.bool_)
+    kept = np.where(off, np.clip(blocks, 0.0, cap), 0.0)
+    total = kept.sum(axis=2, keepdims=True)
+    kept /= np.maximum(total, 1.0)
+    places = np.arange(blocks.shape[1])
+    kept[:, places, places] = np.maximum(0.0, 1.0 - kept.sum(axis=2))
+    return kept
+
+
+class Transport:
+    """Takes laws to laws below a cap; one solver for all, as only right-hand sides change."""
+
+    def __init__(self, values: int) -> None:
+        self.values = values
+        self._highs: Any = None
+
+    def matrix(self, law: Floats, released: Floats, cap: float = 1.0) -> Floats:
+        """Return the matrix that moves the least; the cap is raised if it must be.
+
+        >>> Transport(3).matrix(np.array([1.0, 0.0, 0.0]), np.full(3, 1 / 3), 0.4)[0].round(6)
+        array([0.333333, 0.333333, 0.333333])
+        """
+        simple = in_proportion(law[None, :], released[None, :])[0]
+        off = ~np.eye(self.values, dtype=np.bool_)
+        if simple[off].max(initial=0.0) <= cap * (1.0 + _HAIR):
+            return simple
+        least = least_cap(law, released, cap)
+        for hair in _HAIRS:
+            flows = self._flows(law, released, least + hair)
+            if flows is not None:
+                return completed(_per_value(flows, law)[None], least + hair)[0]
+        constant: Floats = np.tile(released / released.sum(), (self.values, 1))
+        return constant
+
+    def _flows(self, law: Floats, released: Floats, cap: float) -> Floats | None:
+        values = self.values
+        most = np.minimum(cap, 1.0) * np.repeat(law[:, None], values, axis=1)
+        np.fill_diagonal(most, law)
+        if self._highs is None:
+            self._highs = _balanced(values)
+        highs = self._highs
+        cells = np.arange(values * values, dtype=np.int32)
+        highs.changeColsBounds(len(cells), cells, np.zeros(len(cells)), most.ravel())
+        # One row is implied by the others: leaving it open, rounding cannot contradict it.
+        open_row = values + int(np.argmax(released))
+        for row, end in enumerate(np.concatenate([law, released]).tolist()):
+            ends = (-np.inf, np.inf) if row == open_row else (end, end)
+            highs.changeRowBounds(row, *ends)
+        highs.run()
+        if highs.modelStatusToString(highs.getModelStatus()) != "Optimal":
+            return None
+        flows: Floats = np.array(highs.getSolution().col_value).reshape(values, values)
+        return flows
+
+
+def _per_value(flows: Floats, laws: Floats) -> Floats:
+    """Turn flows into conditional probabilities."""
+    mass = laws[..., None]
+    return np.divide(flows, mass, out=np.zeros_like(flows), where=mass > 0)
+
+
+def _solver() -> Any:
+    import highspy
+
+    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    for name, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("solver", "simplex"),
+        ("primal_feasibility_tolerance", TOLERANCE),
+        ("dual_feasibility_tolerance", TOLERANCE),
+    ):
+        highs.setOptionValue(name, value)
+    return highs
+
+
+def _balanced(values: int) -> Any:
+    """Build the flows of one profile, staying included; limits and ends are set later."""
+    import highspy
+
+    cells = values * values
+    highs = _solver()
+    highs.setOptionValue("presolve", "off")
+    table = np.arange(cells, dtype=np.int32).reshape(values, values)
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = cells, 2 * values
+    model.col_cost_ = (1.0 - np.eye(values)).ravel()
+    model.col_lower_, model.col_upper_ = np.zeros(cells), np.ones(cells)
+    model.row_lower_, model.row_upper_ = np.zeros(2 * values), np.ones(2 * values)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = np.arange(2 * values + 1, dtype=np.int32) * values
+    model.a_matrix_.index_ = np.concatenate([table.ravel(), table.T.ravel()])
+    model.a_matrix_.value_ = np.ones(2 * cells)
+    highs.passModel(model)
+    return highs
+
+
+def least_moved(
+    part: Part, released: Floats, cap: float, edges_in: Flags, clock: Clock
+) -> Floats | None:
+    """Return the matrices below a cap that move the least mass and keep every edge.
+
+    `released` is what some matrices below the cap can release, and `edges_in` says for which edges
+    and values it is likely to be tight. None if the solver finds nothing.
+    """
+    return Flows(part, released, cap, edges_in).solve(clock)
+
+
+class Flows:
+    """The programme over all flows of a part; edges, and if there are many also flows, as needed.
+
+    Variables are first the changes D - P of every cell, then flows.
+    """
+
+    def __init__(self, part: Part, released: Floats, cap: float, edges_in: Flags) -> None:
+        self.part, self.cap = part, cap
+        profiles, values = part.laws.shape
+        self._cells = profiles * values
+        profile, source, target = np.nonzero(
+            (part.laws > 0)[:, :, None] & ~np.eye(values, dtype=np.bool_)
+        )
+        self._at = (profile, source, target)
+        self._from, self._to = profile * values + source, profile * values + target
+        self._most = cap * part.laws[profile, source]
+        self._cost = part.shares[profile]
+        self._in = np.ones(len(profile), dtype=np.bool_)
+        if len(profile) > _MANY_ARCS:
+            one_by_one = Transport(values)
+            blocks = [
+                one_by_one.matrix(law, aim, cap)
+                for law, aim in zip(part.laws, released, strict=True)
+            ]
+            self._in = np.array(blocks)[self._at] > 0
+        self._order = np.flatnonzero(self._in)
+        """Which flow each variable is, in the order in which they were added."""
+        self._edges_in = np.zeros_like(edges_in)
+        self._highs = _solver()
+        cells = np.arange(self._cells, dtype=np.int32)
+        none = np.zeros(self._cells)
+        self._highs.addVars(self._cells, -part.laws.ravel(), np.ones(self._cells))
+        self._highs.addRows(
+            self._cells, none, none, self._cells, cells, cells, np.ones(self._cells)
+        )
+        # No value can send more than there is of it; a small cap sees to that.
+        self._limited = (values - 1) * cap > 1.0
+        if self._limited:
+            free = np.full(self._cells, -np.inf)
+            empty = np.zeros(0, dtype=np.int32)
+            self._highs.addRows(
+                self._cells, free, part.laws.ravel(), 0, np.zeros_like(cells), empty, np.zeros(0)
+            )
+        self._add_flows(self._order)
+        self._add_edges(edges_in)
+
+    def solve(self, clock: Clock) -> Floats | None:
+        """Add edges and flows until none is missing."""
+        values = self.part.laws.shape[1]
+        many = True
+        while True:
+            self._highs.setOptionValue("solver", "ipm" if many else "simplex")
+            if math.isfinite(clock.left):
+                left = self._highs.getRunTime() + max(clock.left, 0.01)
+                self._highs.setOptionValue("time_limit", left)
+            self._highs.run()
+            status = self._highs.modelStatusToString(self._highs.getModelStatus())
+            if status == "Time limit reached" or clock.left <= 0:
+                raise OutOfTime("no time is left")
+            if status != "Optimal":
+                return None
+            solution = self._highs.getSolution()
+            found, prices = np.array(solution.col_value), np.array(solution.row_dual)
+            released = self.part.laws + found[: self._cells].reshape(self.part.laws.shape)
+            rows = self._add_edges(self.part.excess(released) > VIOLATED)
+            flows = self._add_helpful(prices)
+            if not rows and not flows:
+                break
+            many = rows > MANY_ROWS
+            # New flows leave the solution feasible, new edges leave the prices feasible.
+            self._highs.setOptionValue("simplex_strategy", 4 if flows and not rows else 1)
+        table = np.zeros((len(self.part.laws), values, values))
+        profile, source, target = (place[self._order] for place in self._at)
+        table[profile, source, target] = found[self._cells :]
+        return completed(_per_value(table, self.part.laws), self.cap)
+
+    def _add_flows(self, chosen: Any) -> None:
+        width = 3 if self._limited else 2
+        places = [self._from[chosen], self._to[chosen]]
+        if self._limited:
+            places.append(self._cells + self._from[chosen])
+        self._highs.addCols(
+            len(chosen),
+            self._cost[chosen],
+            np.zeros(len(chosen)),
+            self._most[chosen],
+            width * len(chosen),
+            (width * np.arange(len(chosen))).astype(np.int32),
+            np.stack(places, axis=1).ravel().astype(np.int32),
+            np.tile([1.0, -1.0, 1.0][:width], len(chosen)),
+        )
+
+    def _add_helpful(self, prices: Floats) -> int:
+        """Add the flows that lower the cost at these prices; return how many."""
+        if self._in.all():
+            return 0
+        left = self._cost - prices[self._from] + prices[self._to]
+        if self._limited:
+            left -= prices[self._cells + self._from]
+        wanted = (left < _HELPS) & ~self._in
+        chosen = np.flatnonzero(wanted)
+        if len(chosen):
+            self._in |= wanted
+            self._order = np.concatenate([self._order, chosen])
+            self._add_flows(chosen)
+        return len(chosen)
+
+    def _add_edges(self, wanted: Flags) -> int:
+        """Add the rows of edges that are wanted and not there; return how many."""
+        wanted = wanted & ~self._edges_in
+        way, value = np.nonzero(wanted)
+        if len(way):
+            self._edges_in |= wanted
+            first, second = self.part.both_ways[way].T
+            values, ratio = self.part.laws.shape[1], self.part.ratio
+            one, other = first * values + value, second * values + value
+            laws = self.part.laws.ravel()
+            self._highs.addRows(
+                len(way),
+                np.full(len(way), -np.inf),
+                ratio * laws[other] - laws[one],
+                2 * len(way),
+                (2 * np.arange(len(way))).astype(np.int32),
+                np.stack([one, other], axis=1).ravel().astype(np.int32),
+                np.tile([1.0, -ratio], len(way)),
+            )
+        return len(way)
