@@ -21,7 +21,14 @@ import numpy as np
 
 from liftlock.designs.draft import Optimality
 from liftlock.designs.profiles.cluster import part_noise
-from liftlock.designs.profiles.direct import Flows, Watch, mean_bound, shares
+from liftlock.designs.profiles.direct import (
+    NO_ROOM,
+    Flows,
+    Watch,
+    mean_bound,
+    shares,
+    without_budget,
+)
 from liftlock.designs.profiles.goal import Goal, information
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.solver.oracle import Clock
@@ -127,7 +134,7 @@ def least_uncertainty(error: float, values: int) -> float:
 
 
 def proof(
-    setting: Setting, goal: Goal, found: Climb, error: float, clock: Clock
+    setting: Setting, goal: Goal, blocks: Floats, error: float, clock: Clock
 ) -> tuple[Optimality, tuple[str, ...]]:
     """State what is known: the information, the bound from the least chance of error, and how."""
     masses = goal.weights @ setting.laws
@@ -136,14 +143,13 @@ def proof(
     bound = min(max(0.0, least_uncertainty(error, setting.values) - _RISE), entropy)
     proved = Optimality(
         goal.aim,
-        max(0.0, entropy - found.information),
+        max(0.0, entropy - information(goal.joint(setting.laws, blocks))),
         bound,
         entropy,
-        rounds=len(found.steps),
         seconds=clock.elapsed,
     )
     most = f"no mechanism can have more than {entropy - bound:.6g} of the {entropy:.6g} nats of X"
-    return proved, (LOCAL, most)
+    return proved, (NO_ROOM if setting.ratio == 1.0 else LOCAL, most)
 
 
 def most_information(
@@ -172,6 +178,10 @@ def most_information(
 
     simple = response(setting.values, part_noise(setting, setting.laws))
     truthful, bound, _ = flows.least(weights * wrong)
-    found = highest(setting, goal, (truthful, simple), solve, clock)
-    proved, remarks = proof(setting, goal, found, mean_bound(bound, goal.weights, 1.0), clock)
-    return found.blocks, proved, remarks
+    error = mean_bound(bound, goal.weights, 1.0)
+    if setting.ratio == 1.0:
+        blocks = without_budget(setting, goal)
+    else:
+        blocks = highest(setting, goal, (truthful, simple), solve, clock).blocks
+    proved, remarks = proof(setting, goal, blocks, error, clock)
+    return blocks, proved, remarks

@@ -26,17 +26,19 @@ from liftlock.designs.solver.linear import LinearProgram, Optimum, Solver, safe_
 from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.exact.integers import Floats
 
-_BROKEN = 1e-10
-"""An edge that is broken by less is the solver's rounding."""
-
-_DIGITS = 15
-"""Outputs that agree so far are the same to a budget of 0."""
+_BROKEN = 1e-13
+"""An edge that is broken by less is rounding."""
 
 _LARGE = 20_000
 """With more flows an interior point is quicker than the simplex method."""
 
 _UNWEIGHTED = 1e-8
 """What a profile of weight 0 counts, beside the mean: it should not be ruined for nothing."""
+
+NO_ROOM = (
+    "a budget of 0 leaves no room for rounding: joined profiles that differ release a constant; a "
+    "tiny budget, such as 1e-5, may allow much more"
+)
 
 Places = npt.NDArray[np.intp]
 Watch = Callable[[Progress], None]
@@ -73,11 +75,7 @@ def settled(setting: Setting, blocks: Floats) -> Floats:
     """
     rows = np.clip(blocks, 0.0, None)
     rows = rows / rows.sum(axis=2, keepdims=True)
-    released = setting.released(rows)
-    if setting.ratio == 1.0:
-        # Equal outputs must stay equal: the last digits are no reason to give up all of them.
-        released = released.round(_DIGITS)
-    noise = part_noise(setting, released)
+    noise = part_noise(setting, setting.released(rows))
     if len(blocks) == 1:
         noise = noise.max(keepdims=True)
     mixed: Floats = (1.0 - noise)[:, None, None] * rows + noise[:, None, None] / setting.values
@@ -150,6 +148,9 @@ class Flows:
             found = self._solver.solve(self._way)
             self._way = "simplex"  # from the vertex that the interior point ended in
             self.rounds += 1
+            if not len(found.values):
+                # To a budget of 0 rounding may look like a contradiction.
+                return constant(setting, int(costs.sum(axis=(0, 1)).argmin())), 0.0, False
             if not found.solved or not self._ask(self._released(found)):
                 break
         bound = (self._bound(found) + float(shift @ self.masses)) * scale
@@ -229,14 +230,15 @@ def least_distortion(
     losses = goal.losses(setting.values)
     flows = Flows(setting, clock=clock)
     blocks, bound, solved = flows.least(shares(goal.weights)[:, None, None] * losses)
-    cost = mean_loss(setting, goal, blocks)
-    simple = response(setting.values, part_noise(setting, setting.laws))
-    if mean_loss(setting, goal, simple) < cost:
-        # A search that was stopped may be worse than the closed form.
-        blocks, cost = simple, mean_loss(setting, goal, simple)
+    if setting.ratio == 1.0:
+        blocks = without_budget(setting, goal)
+    elif not solved:
+        simple = response(setting.values, part_noise(setting, setting.laws))
+        if mean_loss(setting, goal, simple) < mean_loss(setting, goal, blocks):
+            blocks = simple
     proved = Optimality(
         goal.aim,
-        cost,
+        mean_loss(setting, goal, blocks),
         mean_bound(bound, goal.weights, float(losses.max())),
         float((goal.weights @ setting.laws @ losses).min()),
         rounds=flows.rounds,
@@ -249,3 +251,36 @@ def least_distortion(
 def mean_loss(setting: Setting, goal: Goal, blocks: Floats) -> float:
     """Return the mean loss of a channel, also for a goal that is after something else."""
     return float((goal.joint(setting.laws, blocks) * goal.losses(setting.values)).sum())
+
+
+def constant(setting: Setting, output: int) -> Floats:
+    """Return blocks that always say the same."""
+    blocks = np.zeros((len(setting.laws), setting.values, setting.values))
+    blocks[:, :, output] = 1.0
+    return blocks
+
+
+def differing(setting: Setting) -> list[list[int]]:
+    """Return the connected parts whose profiles are not all the same, as positions."""
+    parts = [list(part) for part in setting.graph.components]
+    return [part for part in parts if np.ptp(setting.laws[part], axis=0).any()]
+
+
+def without_budget(setting: Setting, goal: Goal) -> Floats:
+    """Return what can be released under a budget of 0, which rounded tables keep by saying nothing.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> from liftlock.profile_graph import ProfileGraph
+    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9", "0.5"], [("0.2", "0.9")])
+    >>> nothing = Setting.of(graph, ProfilePrivacy(0))
+    >>> without_budget(nothing, Goal.of(graph, "hamming"))[:, 0, 1].tolist()
+    [1.0, 1.0, 0.0]
+    """
+    width, losses = setting.values, goal.losses(setting.values)
+    blocks = np.repeat(np.eye(width)[losses.argmin(axis=1)][None, :, :], len(setting.laws), axis=0)
+    for part in differing(setting):
+        blocks[part] = 1.0 / width
+        if goal.aim not in ("minimax", "mutual-information"):
+            masses = goal.weights[part] @ setting.laws[part]
+            blocks[part] = np.eye(width)[int((masses @ losses).argmin())]
+    return blocks

@@ -16,10 +16,10 @@ import numpy as np
 
 from liftlock.designs.draft import Draft, Optimality
 from liftlock.designs.profiles.ascent import highest, proof
-from liftlock.designs.profiles.direct import Broken, Watch, settled
+from liftlock.designs.profiles.direct import NO_ROOM, Broken, Watch, differing, settled
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.randomised_response import response_at
-from liftlock.designs.profiles.setting import Setting
+from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.designs.solver.linear import LinearProgram, Optimum, Solver, safe_bound
 from liftlock.designs.solver.oracle import Clock
@@ -67,6 +67,8 @@ class SharedMatrix:
         priced = costs / scale - shift[:, None]
         self._solver.price(np.append(priced.ravel(), 0.0))
         found = self._solve()
+        if not len(found.values):
+            return self._nothing()
         bound = (self._bound(found) + float(shift.sum())) * scale
         return self._block(found), bound, found.solved
 
@@ -76,6 +78,8 @@ class SharedMatrix:
         size = costs.size
         self._solver.price(np.append(np.zeros(size), 1.0))
         found = self._solve()
+        if not len(found.values):
+            return self._nothing()
         bound = self._bound(found)
         if found.solved:
             most = np.ones(size + 1)
@@ -86,6 +90,10 @@ class SharedMatrix:
             if second.solved and len(second.values):
                 found = second
         return self._block(found), bound, found.solved
+
+    def _nothing(self) -> tuple[Floats, float, bool]:
+        """To a budget of 0 rounding may look like a contradiction: then nothing is known."""
+        return response(self.setting.values, np.ones(1)), 0.0, False
 
     def _limit_entries(self) -> None:
         from scipy.sparse import coo_matrix
@@ -190,18 +198,19 @@ def shared_categorical(
     unweighted = (masses == 0) & matrix.occurs
     masses = np.where(unweighted, _UNWEIGHTED, masses)
     losses = goal.losses(setting.values)
-    simple = response_at(setting)
-    remarks: tuple[str, ...] = ()
+    nothing = setting.ratio == 1.0 and bool(differing(setting))
     if goal.aim == "mutual-information":
-        blocks, proved, remarks = _most_information(matrix, goal, masses, simple, clock)
+        blocks, proved, remarks = _most_information(matrix, goal, masses, clock)
         return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
     if goal.aim == "minimax":
         blocks, bound, solved = matrix.least_largest(masses[:, None] * losses)
     else:
         blocks, bound, solved = matrix.least(masses[:, None] * losses)
         bound -= _UNWEIGHTED * int(unweighted.sum()) * float(losses.max())
-    if not solved and goal.value(setting.laws, simple) < goal.value(setting.laws, blocks):
-        blocks = simple
+    if nothing:
+        blocks = _constant(setting, goal)
+    elif not solved:
+        blocks = min(blocks, response_at(setting), key=lambda each: goal.value(setting.laws, each))
     proved = Optimality(
         goal.aim,
         goal.value(setting.laws, blocks),
@@ -211,11 +220,22 @@ def shared_categorical(
         seconds=clock.elapsed,
         stopped=not solved,
     )
+    remarks = (NO_ROOM,) if nothing else ()
     return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
 
 
+def _constant(setting: Setting, goal: Goal) -> Floats:
+    """Return the best matrix of equal rows."""
+    width = setting.values
+    blocks = np.full((1, width, width), 1.0 / width)
+    if goal.aim not in ("minimax", "mutual-information"):
+        each = goal.weights @ setting.laws @ goal.losses(width)
+        blocks[:] = np.eye(width)[int(each.argmin())]
+    return blocks
+
+
 def _most_information(
-    matrix: SharedMatrix, goal: Goal, masses: Floats, simple: Floats, clock: Clock
+    matrix: SharedMatrix, goal: Goal, masses: Floats, clock: Clock
 ) -> tuple[Floats, Optimality, tuple[str, ...]]:
     setting = matrix.setting
     wrong = masses[:, None] * (1.0 - np.eye(setting.values))
@@ -225,10 +245,14 @@ def _most_information(
 
     truthful, bound, _ = matrix.least(wrong)
     error = bound - _UNWEIGHTED * setting.values
-    even, _, _ = SharedMatrix(setting, clock=clock).least_largest(wrong)
-    found = highest(setting, goal, (truthful, even, simple), solve, clock)
-    proved, remarks = proof(setting, goal, found, error, clock)
-    return found.blocks, proved, remarks
+    if setting.ratio == 1.0 and differing(setting):
+        blocks = _constant(setting, goal)
+    else:
+        even, _, _ = SharedMatrix(setting, clock=clock).least_largest(wrong)
+        starts = truthful, even, response_at(setting)
+        blocks = highest(setting, goal, starts, solve, clock).blocks
+    proved, remarks = proof(setting, goal, blocks, error, clock)
+    return blocks, proved, remarks
 
 
 DESIGN = Design(

@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from liftlock.designs.draft import Draft, Optimality
-from liftlock.designs.profiles.direct import Watch, mean_bound, settled, shares
+from liftlock.designs.profiles.direct import (
+    NO_ROOM,
+    Watch,
+    differing,
+    mean_bound,
+    settled,
+    shares,
+)
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
@@ -65,6 +72,10 @@ def smooth_one_bit(
     clock = Clock(seconds=seconds, watch=watch)
     clock.tell("flips")
     flips, bound, solved = least_flips(setting, goal, clock)
+    remarks: tuple[str, ...] = ()
+    if setting.ratio == 1.0 and (parts := differing(setting)):
+        flips[np.concatenate(parts)] = 0.5
+        remarks = (NO_ROOM,)
     blocks = settled(setting, response(2, 2.0 * flips))
     proved = Optimality(
         goal.aim,
@@ -74,7 +85,7 @@ def smooth_one_bit(
         seconds=clock.elapsed,
         stopped=not solved,
     )
-    return setting.draft(blocks, DESIGN.key, optimality=proved)
+    return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
 
 
 def least_flips(setting: Setting, goal: Goal, clock: Clock) -> tuple[Floats, float, bool]:
@@ -98,6 +109,9 @@ def least_flips(setting: Setting, goal: Goal, clock: Clock) -> tuple[Floats, flo
     solver = Solver(program, seconds=limit)
     solver.keep(np.zeros(size + 1), np.full(size + 1, 0.5))
     found = solver.solve()
+    if not len(found.values):
+        # To a budget of 0 rounding may look like a contradiction.
+        return np.full(size, 0.5), 0.0, False
     # The bound is proved for the budget itself, not for the slightly smaller one of the search.
     wide, wide_ends = edge_rows(setting, setting.wide_ratio)
     bound = safe_bound(
