@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
+from rich.text import Text
 
 from liftlock.alphabet import Label
 from liftlock.cli.console import show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import profile_mechanism
 from liftlock.errors import FileError
+from liftlock.exact.enclosure import Enclosure
 from liftlock.profiles.composition import WAYS, Composition, Way, compose
 from liftlock.report.labels import printable, shown
 from liftlock.report.text import grid_of
@@ -52,7 +55,7 @@ def compose_command(mechanisms: tuple[Path, ...], of: Way, as_json: bool) -> int
         show_json(found.to_data())
         return 0
     show(f"{printable(found.describe())}.")
-    show(f"The budgets alone promise {float(found.promised):.6g}.")
+    show(f"The budgets alone promise {found.promised}.")
     show("")
     _show_edges(found)
     return 0
@@ -62,14 +65,29 @@ def _show_edges(found: Composition) -> None:
     grid = grid_of()
     for name in ("edge", "loss in nats", "at"):
         grid.add_column(name, justify="right" if name.startswith("loss") else "left")
-    ranked = sorted(found.edges, key=lambda edge: -float(edge.nats))
+    # Exact ratios decide which edge is worse; None is infinite.
+    ranked = sorted(found.edges, key=lambda e: (e.ratio is not None, -(e.ratio or 0)))
     for edge in ranked[:_MOST_ROWS]:
-        loss = "infinite" if edge.ratio is None else f"{float(edge.nats):.6f}"
-        grid.add_row(f"{shown(edge.more)} against {shown(edge.less)}", loss, _outputs(edge.output))
+        loss = "infinite" if edge.ratio is None else rounded_up(edge.nats)
+        grid.add_row(
+            Text(f"{shown(edge.more)} against {shown(edge.less)}"),
+            loss,
+            Text(_outputs(edge.output)),
+        )
     show(grid)
     more = len(ranked) - _MOST_ROWS
     if more > 0:
         show(f"and {more:,} more edges, which lose no more; --json lists all")
+
+
+def rounded_up(nats: Enclosure) -> str:
+    """Write a loss to 6 decimals, never less than it is.
+
+    >>> rounded_up(Enclosure.of(2))
+    '2.000000'
+    """
+    assert nats.upper is not None
+    return f"{math.ceil(nats.upper * 10**6) / 10**6:.6f}"
 
 
 def _outputs(outputs: Label | None) -> str:
