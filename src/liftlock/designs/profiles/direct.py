@@ -202,9 +202,10 @@ class Flows:
         setting = self.setting
         width = setting.values
         flows = np.clip(found.values[: self._outputs], 0.0, None).reshape(-1, width)
-        released = np.clip(self._released(found), 0.0, None) + np.finfo(float).tiny
-        blocks = np.repeat(released[:, None, :], width, axis=1)
+        released = np.clip(self._released(found), 0.0, None)
         # A solver that was stopped, or a value too rare for it, may have left nothing to divide.
+        released[released.sum(axis=1) <= 0] = 1.0
+        blocks = np.repeat(released[:, None, :], width, axis=1)
         some = flows.sum(axis=1) > 0
         blocks[self.profile[some], self.value[some]] = flows[some]
         return blocks
@@ -230,12 +231,11 @@ def least_distortion(
     losses = goal.losses(setting.values)
     flows = Flows(setting, clock=clock)
     blocks, bound, solved = flows.least(shares(goal.weights)[:, None, None] * losses)
-    if setting.ratio == 1.0:
-        blocks = without_budget(setting, goal)
-    elif not solved:
-        simple = response(setting.values, part_noise(setting, setting.laws))
-        if mean_loss(setting, goal, simple) < mean_loss(setting, goal, blocks):
-            blocks = simple
+    # A search that was stopped, or a budget too small for rounding, can be beaten by these.
+    simple = response(setting.values, part_noise(setting, setting.laws))
+    silent = without_budget(setting, goal)
+    candidates = (silent,) if setting.ratio == 1.0 else (blocks, simple, silent)
+    blocks = min(candidates, key=lambda each: mean_loss(setting, goal, each))
     proved = Optimality(
         goal.aim,
         mean_loss(setting, goal, blocks),

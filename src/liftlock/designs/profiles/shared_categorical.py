@@ -164,7 +164,8 @@ class SharedMatrix:
         return np.clip(found.values[: width * width], 0.0, None).reshape(width, width)
 
     def _block(self, found: Optimum) -> Floats:
-        entries = self._entries(found) + np.finfo(float).tiny
+        entries = self._entries(found)
+        entries[entries.sum(axis=1) <= 0] = 1.0
         entries = entries / entries.sum(axis=1, keepdims=True)
         # A value that no profile has can follow what they release: it gives nothing away then.
         entries[~self.occurs] = (self.setting.laws @ entries).mean(axis=0)
@@ -207,10 +208,10 @@ def shared_categorical(
     else:
         blocks, bound, solved = matrix.least(masses[:, None] * losses)
         bound -= _UNWEIGHTED * int(unweighted.sum()) * float(losses.max())
-    if nothing:
-        blocks = _constant(setting, goal)
-    elif not solved:
-        blocks = min(blocks, response_at(setting), key=lambda each: goal.value(setting.laws, each))
+    # A search that was stopped, or a budget too small for rounding, can be beaten by these.
+    silent = _constant(setting, goal)
+    candidates = (silent,) if nothing else (blocks, response_at(setting), silent)
+    blocks = min(candidates, key=lambda each: goal.value(setting.laws, each))
     proved = Optimality(
         goal.aim,
         goal.value(setting.laws, blocks),
