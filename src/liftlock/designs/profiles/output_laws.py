@@ -50,6 +50,8 @@ _UNWEIGHTED = 1e-6
 
 _HAIR = 1e-12
 
+_ENDS = ("Optimal", "Infeasible", "Time limit reached")
+
 Positions = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
@@ -138,6 +140,23 @@ def least_cap(law: Floats, released: Floats, cap: float = 0.0) -> float:
         cap = worst
 
 
+def run(highs: Any) -> str:
+    """Solve, from scratch if that is what it takes; return the solver's word for how it ended."""
+    highs.run()
+    status = str(highs.modelStatusToString(highs.getModelStatus()))
+    if status not in _ENDS:
+        for presolve in ("on", "off"):
+            highs.clearSolver()
+            highs.setOptionValue("solver", "simplex")
+            highs.setOptionValue("presolve", presolve)
+            highs.run()
+            status = str(highs.modelStatusToString(highs.getModelStatus()))
+            if status in _ENDS:
+                break
+        highs.setOptionValue("presolve", "choose")
+    return status
+
+
 class Master:
     """The relaxation of one part: the rows so far, solved again as rows are added.
 
@@ -210,7 +229,14 @@ class Master:
         stage = "moving as little as possible"
         if self.capped and not self._solve(costs, clock, stage):
             return False
-        return self._until_kept(costs, clock, stage)
+        if not self._until_kept(costs, clock, stage):
+            return False
+        if not self.capped and self.solves and (self.part.weights == 0).any():
+            # What does not count was given a little weight: the bound should not see it.
+            released = self.released
+            self._solve(self._aim, clock, "proving the least mean")
+            self.released = released
+        return True
 
     def _until_kept(self, costs: Floats, clock: Clock, stage: str) -> bool:
         """Solve until no row is violated."""
@@ -227,6 +253,7 @@ class Master:
         return np.concatenate([each, np.zeros(self._cells), [cap]])
 
     def _true_costs(self) -> Floats:
+        """Return the costs of moved mass as they count in the whole graph."""
         each = np.repeat(self.part.weights, self.part.laws.shape[1])
         return np.concatenate([each, np.zeros(self._cells), [0.0]])
 
@@ -242,10 +269,9 @@ class Master:
             highs.clearSolver()
         if math.isfinite(clock.left):
             highs.setOptionValue("time_limit", highs.getRunTime() + max(clock.left, 0.01))
-        highs.run()
         self._new = 0
         self.solves += 1
-        status = highs.modelStatusToString(highs.getModelStatus())
+        status = run(highs)
         if status == "Infeasible":
             return False
         if status == "Time limit reached":
@@ -258,7 +284,7 @@ class Master:
         self.released = np.maximum(self.part.laws + gain - loss, 0.0)
         self.cap = float(found[-1])
         if not self.capped or costs[-1] > 0:
-            self.bound = max(self.bound, self._proved(np.array(solution.row_dual)))
+            self.bound = max(self.bound, self._proved(np.array(solution.row_dual), costs))
         if clock.watch is not None:
             value = self.cap if self.capped else float(self._aim @ found)
             gap = max(0.0, value - self.bound)
@@ -266,9 +292,12 @@ class Master:
             clock.watch(Progress(stage, value, self.bound, gap, rows, clock.elapsed))
         return True
 
-    def _proved(self, prices: Floats) -> float:
-        """Return what prices of the rows prove of the aim."""
+    def _proved(self, prices: Floats, costs: Floats) -> float:
+        """Return what prices of the rows, found for some costs, prove of the aim."""
         from scipy.sparse import csr_matrix, vstack
+
+        if not self.capped and costs is not self._aim:
+            prices = prices * self.part.weights.sum()
 
         if len(prices) != sum(len(row[3]) for row in self._rows):
             return 0.0

@@ -33,8 +33,8 @@ _HAIRS = (_HAIR, 1e-9, 1e-8)
 _ROUNDING = 2.0**-51
 """What rounding a row may move a probability by, and as much again."""
 
-_UNUSED = 1e-10
-"""A value that no profile of a part releases more often than this is not one of its outputs."""
+_RESIDUE = 1e-10
+"""A value that no profile of a part has, and none releases more often, is a solver's residue."""
 
 _ZERO_BUDGET = (
     "a budget of 0 leaves no room for rounding: joined profiles that differ answer with a "
@@ -176,8 +176,14 @@ def settled(part: Part, blocks: Floats) -> Floats:
     With s of even answers on m values an edge has (1 - s) x - s (E - 1)/m left of an excess x.
     """
     released = np.einsum("ix,ixy->iy", part.laws, blocks)
-    used = released.max(axis=0) > _UNUSED
+    used = (part.laws.max(axis=0) > 0) | (released.max(axis=0) > _RESIDUE)
     count = int(used.sum())
+    if (released[:, ~used] > 0).any():
+        # Values that no profile of the part has are covered when the draft is made.
+        impossible = (part.laws == 0)[:, :, None] & ~used[None, :, None]
+        blocks = np.where(impossible, used / count, np.where(used, blocks, 0.0))
+        blocks /= blocks.sum(axis=2, keepdims=True)
+        released = np.einsum("ix,ixy->iy", part.laws, blocks)
     excess = float(part.excess(released)[:, used].max())
     wanted = excess + (1.0 + part.ratio) * _ROUNDING
     if wanted <= 0:

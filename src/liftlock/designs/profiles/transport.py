@@ -24,6 +24,7 @@ from liftlock.designs.profiles.output_laws import (
     OutOfTime,
     Part,
     least_cap,
+    run,
 )
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
@@ -79,13 +80,13 @@ class Transport:
         """
         simple = in_proportion(law[None, :], released[None, :])[0]
         off = ~np.eye(self.values, dtype=np.bool_)
-        if simple[off].max(initial=0.0) <= cap * (1.0 + _HAIR):
-            return simple
+        if float(simple[off].max(initial=0.0)) <= cap * (1.0 + _HAIR):
+            return np.asarray(simple)
         least = least_cap(law, released, cap)
         for hair in _HAIRS:
             flows = self._flows(law, released, least + hair)
             if flows is not None:
-                return completed(_per_value(flows, law)[None], least + hair)[0]
+                return np.asarray(completed(_per_value(flows, law)[None], least + hair)[0])
         constant: Floats = np.tile(released / released.sum(), (self.values, 1))
         return constant
 
@@ -218,8 +219,7 @@ class Flows:
             if math.isfinite(clock.left):
                 left = self._highs.getRunTime() + max(clock.left, 0.01)
                 self._highs.setOptionValue("time_limit", left)
-            self._highs.run()
-            status = self._highs.modelStatusToString(self._highs.getModelStatus())
+            status = run(self._highs)
             if status == "Time limit reached" or clock.left <= 0:
                 raise OutOfTime("no time is left")
             if status != "Optimal":
