@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import click
@@ -13,9 +12,9 @@ from liftlock.cli.console import show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import profile_mechanism
 from liftlock.errors import FileError
-from liftlock.exact.enclosure import Enclosure
 from liftlock.profiles.composition import WAYS, Composition, Way, compose
 from liftlock.report.labels import printable, shown
+from liftlock.report.profile_graph import loss_text
 from liftlock.report.text import grid_of
 
 _MOST_ROWS = 20
@@ -68,7 +67,7 @@ def _show_edges(found: Composition) -> None:
     # Exact ratios decide which edge is worse; None is infinite.
     ranked = sorted(found.edges, key=lambda e: (e.ratio is not None, -(e.ratio or 0)))
     for edge in ranked[:_MOST_ROWS]:
-        loss = "infinite" if edge.ratio is None else rounded_up(edge.nats)
+        loss = "infinite" if edge.ratio is None else loss_text(edge.nats, digits=6)
         grid.add_row(
             Text(f"{shown(edge.more)} against {shown(edge.less)}"),
             loss,
@@ -78,16 +77,6 @@ def _show_edges(found: Composition) -> None:
     more = len(ranked) - _MOST_ROWS
     if more > 0:
         show(f"and {more:,} more edges, which lose no more; --json lists all")
-
-
-def rounded_up(nats: Enclosure) -> str:
-    """Write a loss to 6 decimals, never less than it is.
-
-    >>> rounded_up(Enclosure.of(2))
-    '2.000000'
-    """
-    assert nats.upper is not None
-    return f"{math.ceil(nats.upper * 10**6) / 10**6:.6f}"
 
 
 def _outputs(outputs: Label | None) -> str:

@@ -1,0 +1,58 @@
+"""`liftlock profiles curve`: every point is a mechanism that keeps its budget."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.profiles.worlds import FILES, GRAPH, assert_refused
+
+CURVE = ("profiles", "curve", *GRAPH, "--methods", "cluster,randomised-response")
+
+
+def test_points(run: Run) -> None:
+    outcome = run(*CURVE, "--epsilons", "0.5,ln 3", "--json", "--csv", "p.csv", files=FILES)
+    assert (outcome.code, set(outcome.made)) == (0, {"p.csv"})
+    points = json.loads(outcome.out)["points"]
+    assert [point["method"] for point in points] == ["cluster"] * 2 + ["randomised-response"] * 2
+    for point in points:
+        assert point["loss"] <= point["epsilon"] + 1e-9
+    response = {point["epsilon"]: point["largest"] for point in points[2:]}
+    # One of three values is turned into each other one with chance 1 / (e^epsilon + 2).
+    for epsilon, largest in response.items():
+        assert largest == pytest.approx(1 / (math.exp(epsilon) + 2), rel=1e-6)
+    for one, other in zip(points[:2], points[2:], strict=True):
+        assert one["largest"] <= other["largest"]
+    with Path("p.csv").open(newline="") as stream:
+        assert [float(row["largest"]) for row in csv.DictReader(stream)] == [
+            point["largest"] for point in points
+        ]
+    text = run(*CURVE, "--epsilons", "0.5,ln 3").out
+    assert f"{points[0]['largest']:.4f}" in text
+
+
+def test_the_picture(run: Run) -> None:
+    pytest.importorskip("matplotlib")
+    outcome = run(*CURVE, "--epsilons", "0.5,1", "--plot", "curve.svg", files=FILES)
+    assert (outcome.code, set(outcome.made)) == (0, {"curve.svg"})
+    assert outcome.err == "note: picture written to curve.svg\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["profiles", "curve"], ["which profiles are there?"]),
+        ([*CURVE, "--epsilons", "1,x"], ["not a number: 'x'"]),
+        ([*CURVE, "--epsilons", "1,,2"], ["an empty budget"]),
+        (["profiles", "curve", *GRAPH, "--methods", "magic"], ["unknown method: 'magic'"]),
+        ([*CURVE, "--csv", "edges.csv"], ["--csv would replace --edges"]),
+        ([*CURVE, "--plot", "curve.doc"], ["unknown kind of picture"]),
+    ],
+)
+def test_refusals(run: Run, arguments: list[str], parts: list[str]) -> None:
+    assert_refused(run(*arguments, files=FILES), *parts)

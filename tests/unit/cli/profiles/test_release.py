@@ -1,0 +1,324 @@
+"""`liftlock profiles release`: one column changes, everything else stays; nothing is sent twice."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import liftlock as ll
+from liftlock.channel import Channel
+from liftlock.notions.profile import ProfilePrivacy
+from liftlock.profile_graph import ProfileGraph
+from liftlock.profiles.ledger import ProfileLedger
+from tests.unit.cli.conftest import Outcome, Run
+from tests.unit.cli.profiles.worlds import DESIGN, FILES, TABLE, assert_refused
+
+VALUES = {"low", "mid", "high"}
+OF_TABLE = ("--column", "usage", "--profile-column", "user")
+RELEASE = ("profiles", "release", "safe.json", "table.csv", *OF_TABLE)
+LEDGER = ("--ledger", "ledger.json", "--id", "id")
+
+
+@pytest.fixture
+def safe(run: Run) -> Run:
+    """Run commands where safe.json and table.csv are."""
+    assert run(*DESIGN, "-o", "safe.json", files=FILES).code == 0
+    return run
+
+
+def rows(text: str, mark: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+
+
+def test_one_column_is_replaced(safe: Run) -> None:
+    outcome = safe(*RELEASE, "-o", "safe.csv")
+    assert (outcome.code, set(outcome.made)) == (0, {"safe.csv"})
+    found, before = rows(Path("safe.csv").read_text()), rows(TABLE)
+    assert found[0] == ["id", "role", "usage", "comment"]
+    assert {row[2] for row in found[1:]} <= VALUES
+    assert [row[:2] + row[3:] for row in found] == [[r[0], r[2], r[4]] for r in before]
+    assert "guarantee for one observation: profile(budget=1)" in outcome.out
+    notes = outcome.err.splitlines()
+    assert '"ann" has 2, "bob" has 1, "cy" has 1; together they lose up to 2 x 1 = 2' in notes[0]
+    assert "'user' was left out" in notes[1]
+    assert "order of the rows" in notes[2]
+    assert notes[-1] == "note: written to safe.csv"
+
+
+def test_everything_else_is_kept_bit_for_bit(safe: Run) -> None:
+    raw = (
+        b"\xef\xbb\xbf\r\n"
+        b'id,"user",usage,"free text"\r\n'
+        b'1,ann,low,"two\r\nlines, ""quoted"""\r\n'
+        b"\r\n"
+        b" 2 , bob ,\thigh ,  kept  \r\n"
+        b'3,"cy","mid",""\n'
+        b"4,ann,low,\xc3\xa9"
+    )
+    assert safe(*RELEASE, "--keep-profile", "-o", "safe.csv", files={"table.csv": raw}).code == 0
+    found = Path("safe.csv").read_bytes()
+    patched = found
+    for value in (b"low", b"mid", b"high"):
+        patched = patched.replace(b"," + value + b",", b",?,")
+    wanted = raw
+    for cell in (b"low", b"\thigh ", b'"mid"'):
+        wanted = wanted.replace(b"," + cell + b",", b",?,")
+    assert patched == wanted
+    assert safe(*RELEASE, "-o", "short.csv").code == 0
+    short = Path("short.csv").read_bytes()
+    assert b"ann" not in short
+    assert b'"user"' not in short
+    assert short.startswith(b'\xef\xbb\xbf\r\nid,usage,"free text"\r\n1,')
+    assert short.endswith(b",\xc3\xa9")
+
+
+def test_how_a_value_was_written_is_not_kept(run: Run) -> None:
+    """Quotation marks or blanks around a value would tell it although it was replaced."""
+    graph = ProfileGraph.complete({"a": {"x": 1, "y": 1}, "b": {"x": 1, "y": 1}})
+    half = {"x": "0.5", "y": "0.5"}
+    coin = Channel.from_rows({"x": half, "y": half})
+    table = "usage,n\n" + '"x",1\n' * 40 + " y ,1\n" * 40
+    Path("table.csv").write_text(table)
+    ll.lock(coin, ProfilePrivacy("0"), graph).save("safe.json")
+    arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
+    outcome = run("profiles", "release", *arguments)
+    assert outcome.code == 0
+    assert set(Path("safe.csv").read_text().splitlines()[1:]) == {"x,1", "y,1"}
+    assert "n rows of the same profile lose up to n x 0 nats" in outcome.err
+
+
+def test_outputs_that_need_quotation_marks(run: Run) -> None:
+    graph = ProfileGraph.complete({"a": {"x": 1, "y": 1}, "b": {"x": 1, "y": 1}})
+    row = {'one, "two"': 1}
+    ll.lock(Channel.from_rows({"x": row, "y": row}), ProfilePrivacy("0"), graph).save("safe.json")
+    Path("table.csv").write_text("usage,n\nx,1\n")
+    arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
+    assert run("profiles", "release", *arguments).code == 0
+    assert rows(Path("safe.csv").read_text())[1] == ['one, "two"', "1"]
+
+
+def test_semicolons(safe: Run) -> None:
+    content = "user;usage;more\nann;low;a,b\n"
+    outcome = safe(*RELEASE, "-o", "safe.csv", files={"table.csv": content})
+    assert outcome.code == 0
+    assert rows(Path("safe.csv").read_text(), ";")[1][1] == "a,b"
+    assert "separated by semicolons" in outcome.err
+
+
+def test_the_law_of_what_is_released(run: Run) -> None:
+    """Values are released with the probabilities of the table; here each must change."""
+    graph = ProfileGraph.complete({"a": {0: 1, 1: 1}, "b": {0: 1, 1: 1}})
+    swap = Channel.from_rows({0: {0: 0, 1: 1}, 1: {0: 1, 1: 0}})
+    ll.lock(swap, ProfilePrivacy("0"), graph).save("safe.json")
+    Path("table.csv").write_text("bit\n0\n1\n1\n")
+    arguments = ["safe.json", "table.csv", "--column", "bit", "-o", "safe.csv"]
+    assert run("profiles", "release", *arguments).code == 0
+    assert Path("safe.csv").read_text() == "bit\n1\n0\n0\n"
+
+
+def test_a_cluster_keeps_as_much_as_it_says(safe: Run) -> None:
+    table = "user,usage\n" + "bob,high\n" * 4000
+    assert safe(*RELEASE, "-o", "safe.csv", files={"table.csv": table}).code == 0
+    seen = Counter(Path("safe.csv").read_text().splitlines()[1:])
+    share = ll.Mechanism.load("safe.json").table.probability(("bob", "high"), "high")
+    assert abs(seen["high"] / 4000 - float(share)) < 0.05  # six standard deviations
+
+
+def test_the_profile_can_be_kept(safe: Run) -> None:
+    outcome = safe(*RELEASE, "--keep-profile", "-o", "safe.csv")
+    assert "so nothing is hidden" in outcome.err
+    assert rows(Path("safe.csv").read_text())[1][1] == "ann"
+
+
+def test_json(safe: Run) -> None:
+    outcome = safe(*RELEASE, "--json", "-o", "safe.csv")
+    data = json.loads(outcome.out)
+    assert data["rows"] == 4
+    assert data["profiles"][0] == {"profile": "ann", "rows": 2}
+    assert data["certificate"]["holds"] is True
+    assert data["file"] == "safe.csv"
+
+
+def test_an_existing_output(safe: Run) -> None:
+    Path("safe.csv").write_text("precious")
+    outcome = safe(*RELEASE, "-o", "safe.csv")
+    assert_refused(outcome, "the output is there already at safe.csv", "--force")
+    assert Path("safe.csv").read_text() == "precious"
+    assert safe(*RELEASE, "--force", "-o", "safe.csv").code == 0
+    assert Path("safe.csv").read_text() != "precious"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--column", "usage", "-o", "s.csv"], ["uses the profile", "give --profile-column"]),
+        (
+            ["--column", "use", "--profile-column", "user", "-o", "s.csv"],
+            ["no such column", "'use'"],
+        ),
+        ([*OF_TABLE[:3], "who", "-o", "s.csv"], ["no such column at table.csv, line 1: 'who'"]),
+        ([*OF_TABLE[:3], "usage", "-o", "s.csv"], ["are the same column"]),
+        ([*OF_TABLE, "-o", "table.csv"], ["the output would replace DATA at table.csv"]),
+        ([*OF_TABLE, "-o", "safe.json", "--force"], ["the output would replace MECHANISM"]),
+        ([*OF_TABLE, "-o", "none/s.csv"], ["no such folder at none"]),
+        ([*OF_TABLE], ["Missing option", "-o"]),
+        ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json"], ["--id is missing"]),
+        ([*OF_TABLE, "-o", "s.csv", "--id", "id"], ["--ledger is missing"]),
+        ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json", "--id", "x"], ["no such column", "'x'"]),
+        ([*OF_TABLE, "-o", "s.csv", "--ledger", "s.csv", "--id", "id"], ["replace --ledger"]),
+        (
+            [*OF_TABLE, "-o", "s.csv", "--ledger", "table.csv", "--id", "id"],
+            ["the ledger would replace DATA at table.csv"],
+        ),
+        (
+            ["--column", "usage", "--keep-profile", "-o", "s.csv"],
+            ["--keep-profile goes with --profile-column"],
+        ),
+    ],
+)
+def test_refusals(safe: Run, arguments: list[str], parts: list[str]) -> None:
+    assert_refused(safe("profiles", "release", "safe.json", "table.csv", *arguments), *parts)
+    assert Path("table.csv").read_text() == TABLE
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("user,usage\nann,low\ndan,low\n", ["unknown profile at table.csv, line 3, column 1"]),
+        ("user,usage\nann,low\nann,idle\n", ["unknown value at table.csv, line 3", "'idle'"]),
+        ("user,usage\nann,low\nann,\n", ["no value at table.csv, line 3, column 2 ('usage')"]),
+        ("user,usage\n", ["no rows below the header"]),
+        ("user,usage\nann\n", ["1 cell, but the header has 2 at table.csv, line 2"]),
+        ("user|usage\nann|low\n", ["separated by bars"]),
+        ("user,usage,usage\nann,low,low\n", ["column name given twice"]),
+        ("", ["empty file at table.csv"]),
+        ("{}", ["JSON is not a table"]),
+        ('user,usage\nann,"low\n', ["not valid CSV"]),
+        (b"user,usage\nann,\xff\n", ["not UTF-8 at table.csv, line 2"]),
+    ],
+)
+def test_bad_tables(safe: Run, content: str | bytes, parts: list[str]) -> None:
+    assert_refused(safe(*RELEASE, "-o", "safe.csv", files={"table.csv": content}), *parts)
+
+
+def test_other_mechanisms(run: Run) -> None:
+    coin = Channel.from_rows({x: {0: "0.5", 1: "0.5"} for x in (0, 1)})
+    ll.lock(coin, ll.LIP("0"), ll.Prior.uniform([0, 1])).save("safe.json")
+    arguments = ["--column", "usage", "-o", "safe.csv"]
+    outcome = run("profiles", "release", "safe.json", "table.csv", *arguments, files=FILES)
+    assert_refused(outcome, "not a mechanism for profiles at safe.json")
+    outcome = run("profiles", "release", "edges.csv", "table.csv", *arguments)
+    assert_refused(outcome, "not a mechanism file at edges.csv")
+    outcome = run("profiles", "release", "none.json", "table.csv", *arguments)
+    assert_refused(outcome, "no such file at none.json")
+
+
+def test_a_mechanism_that_was_changed(safe: Run) -> None:
+    data = json.loads(Path("safe.json").read_text())
+    data["certificate"]["budgets"]["budget"] = "0.01"
+    Path("safe.json").write_text(json.dumps(data))
+    assert_refused(safe(*RELEASE, "-o", "safe.csv"), "without the guarantee it claims at safe.json")
+
+
+# --- values that a profile calls impossible -------------------------------------------------------
+
+
+@pytest.fixture
+def partial(run: Run) -> Run:
+    graph = ProfileGraph.complete({"ann": {"low": 9, "high": 1}, "bob": {"low": 1, "high": 0}})
+    rows = {"low": {"low": "0.6", "high": "0.4"}, "high": {"low": "0.4", "high": "0.6"}}
+    notion = ProfilePrivacy("0.1")
+    ll.lock(Channel.from_rows(rows), notion, graph, impossible="ignore").save("safe.json")
+    return run
+
+
+def test_values_without_a_guarantee(partial: Run) -> None:
+    fine = {"table.csv": "user,usage\nann,high\nbob,low\n"}
+    assert partial(*RELEASE, "-o", "safe.csv", files=fine).code == 0
+    Path("safe.csv").unlink()
+    bad = {"table.csv": "user,usage\nann,high\nbob,high\n"}
+    outcome = partial(*RELEASE, "-o", "safe.csv", files=bad)
+    assert_refused(outcome, "its profile calls impossible", "table.csv, line 3, column 2 ('usage')")
+    without = ["profiles", "release", "safe.json", "table.csv", "--column", "usage"]
+    assert_refused(partial(*without, "-o", "safe.csv"), "give --profile-column to have it checked")
+    assert partial(*without, "--impossible", "ignore", "-o", "safe.csv").code == 0
+
+
+# --- the ledger -----------------------------------------------------------------------------------
+
+
+def test_a_second_release_is_refused(safe: Run) -> None:
+    first = safe(*RELEASE, *LEDGER, "-o", "first.csv")
+    assert (first.code, set(first.made)) == (0, {"first.csv", "ledger.json"})
+    assert "note: 4 observations recorded in ledger.json" in first.err.splitlines()
+    before = Path("ledger.json").read_text()
+    made = ll.Mechanism.load("safe.json")
+    assert ProfileLedger.load("ledger.json").entries[0].mechanism == made.channel.fingerprint
+    second = safe(*RELEASE, *LEDGER, "-o", "second.csv")
+    parts = ["refused: '1' at table.csv, line 2, column 1 ('id') was released before", "no rule"]
+    assert_refused(second, *parts, "nats between", code=1)
+    assert Path("ledger.json").read_text() == before
+    more = FILES["table.csv"].replace("\n1,", "\n11,").replace("\n3,", "\n13,")
+    assert_refused(safe(*RELEASE, *LEDGER, "-o", "s.csv", files={"table.csv": more}), "'2'", code=1)
+    new = "id,user,usage\n7,ann,low\n8,bob,low\n"
+    third = safe(*RELEASE, *LEDGER, "-o", "third.csv", files={"table.csv": new})
+    assert third.code == 0
+    assert len(ProfileLedger.load("ledger.json")) == 6
+
+
+def test_an_id_twice_in_a_file(safe: Run) -> None:
+    table = {"table.csv": "id,user,usage\n7,ann,low\n8,bob,low\n7,ann,mid\n"}
+    outcome = safe(*RELEASE, *LEDGER, "-o", "s.csv", files=table)
+    assert_refused(outcome, "refused: '7' at table.csv, line 4", "is given twice", code=1)
+    empty = {"table.csv": "id,user,usage\n7,ann,low\n,bob,low\n"}
+    outcome = safe(*RELEASE, *LEDGER, "-o", "s.csv", files=empty)
+    assert_refused(outcome, "an observation without an id at table.csv, line 3")
+
+
+def test_a_ledger_in_use(safe: Run) -> None:
+    with ProfileLedger.opened("ledger.json"):
+        assert_refused(safe(*RELEASE, *LEDGER, "-o", "s.csv"), "in use by another release")
+    assert safe(*RELEASE, *LEDGER, "-o", "s.csv").code == 0
+
+
+def test_a_damaged_ledger(safe: Run) -> None:
+    outcome = safe(*RELEASE, *LEDGER, "-o", "s.csv", files={"ledger.json": "{}"})
+    assert_refused(outcome, "ledger.json")
+
+
+def test_the_ledger_comes_first(safe: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fails, nothing is ever outside that is not in the ledger."""
+    replace = Path.replace
+
+    def failing(self: Path, target: str | os.PathLike[str]) -> Path:
+        if Path(target).name == "s.csv":
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    outcome: Outcome = safe(*RELEASE, *LEDGER, "-o", "s.csv")
+    assert (outcome.code, outcome.out, set(outcome.made)) == (2, "", {"ledger.json"})
+    (line,) = outcome.err.splitlines()
+    assert "after the observations were recorded in ledger.json" in line
+    assert "nothing was released" in line
+    assert len(ProfileLedger.load("ledger.json")) == 4
+
+
+def test_nothing_is_released_if_the_ledger_cannot_be_written(
+    safe: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def failing(self: Path, target: str | os.PathLike[str]) -> Path:
+        if Path(target).name == "ledger.json":
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    assert_refused(safe(*RELEASE, *LEDGER, "-o", "s.csv"), "cannot write at ledger.json")
