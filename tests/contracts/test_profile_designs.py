@@ -166,10 +166,11 @@ def test_files_and_releases(key: str, tmp_path: Any) -> None:
 @pytest.mark.parametrize("aim", [aim for aim in AIMS if aim not in ("absolute", "squared")])
 @pytest.mark.parametrize("key", [k for k in PROFILE_DESIGNS if PROFILE_DESIGNS[k].uses_utility])
 def test_every_aim(key: str, aim: str) -> None:
-    width = 2 if key == "smooth-one-bit" else 3
-    graph = make_graph("even", "chain", 3, width, 1)
+    width = 2 if key in ("smooth-one-bit", "single-bit") else 3
+    size = 2 if key == "single-bit" else 3
+    graph = make_graph("even", "chain", size, width, 1)
     loss = [[abs(x - y) ** 0.5 for y in range(width)] for x in range(width)]
-    weights = Prior.from_counts({"p0": 3, "p1": 1, "p2": 0})
+    weights = Prior.from_counts({f"p{i}": number for i, number in enumerate([3, 1, 0][:size])})
     given: dict[str, Any] = {"method": key, "utility": aim, "weights": weights}
     if aim == "distortion":
         given["loss"] = loss
