@@ -241,10 +241,10 @@ def _costs(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
             color=_COLOURS[value % len(_COLOURS)],
             linestyle=("-", "-", "-", "-", "--", "-.", ":")[value % 7],
             # Values that cost the same are drawn inside each other, so that each is seen.
-            linewidth=max(4.2 - 0.9 * value, 1.4),
+            linewidth=max(3.4 - 0.6 * value, 1.4),
             marker=_MARKERS[value % len(_MARKERS)],
             markevery=1 if marked else max(1, len(curve.points) // 8),
-            markersize=max(10.0 - 2.0 * value, 3.5),
+            markersize=max(8.0 - 1.4 * value, 3.5),
             label=name,
             clip_on=False,
         )

@@ -142,7 +142,7 @@ class _Sheet:
         graph = audit.graph
         charts = len(graph) <= MOST_CHARTS
         names = tuple(told_apart(graph.profiles.labels, 14)) if len(graph) <= MOST_NAMES else None
-        chart_width = min(max(0.1 * _columns(audit), 0.4), 0.9)
+        chart_width = min(max(0.1 * _columns(audit), 0.4), 0.75)
         longest = max((len(name) for name in names), default=0) if names else 0
         if charts:
             box = np.array([max(chart_width, _CELL * longest) + _AIR, _CHART + _NAME + _AIR])
@@ -541,6 +541,21 @@ def _freest(
     return found
 
 
+def _on(first: Floats, second: Floats) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in (first * (1 - t) + second * t for t in _ALONG)]
+
+
+def _beside(first: Floats, second: Floats, size: tuple[float, float]) -> list[tuple[float, float]]:
+    way = second - first
+    across = np.array([-way[1], way[0]]) / max(float(np.hypot(*way)), 1e-9)
+    away = 0.5 * (abs(across[0]) * size[0] + abs(across[1]) * size[1]) + 0.01
+    return [
+        (x + side * float(across[0]), y + side * float(across[1]))
+        for x, y in _on(first, second)
+        for side in (away, -away)
+    ]
+
+
 def _numbers(figure: Figure, axes: Axes, sheet: _Sheet, boxes: Floats) -> None:
     """Write the loss on each edge where there is room; the largest losses choose first."""
     audit = sheet.audit
@@ -565,8 +580,10 @@ def _numbers(figure: Figure, axes: Axes, sheet: _Sheet, boxes: Floats) -> None:
         wide, high = _measured(figure, text)
         size = wide + 0.03, high + 0.02
         first, second = sheet.places[list(audit.graph.edges[k])]
-        tried = [tuple(first * (1 - t) + second * t) for t in _ALONG]
-        best = _freest(tried, size, np.array(taken), points, sheet, k)
+        best = _freest(_on(first, second), size, np.array(taken), points, sheet, k)
+        if best is None:
+            # Beside the edge, just touching it.
+            best = _freest(_beside(first, second, size), size, np.array(taken), points, sheet, k)
         if best is None:
             text.remove()
             missing += 1

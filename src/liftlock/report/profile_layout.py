@@ -28,6 +28,7 @@ _SETTLED = 1e-4
 _LONG = 1.6
 """Rows are made so that a picture is about this much wider than it is high."""
 _TRIED = 40
+_EASE = 0.02
 _ROW = 0.75
 """The distance of the rows of a long chain."""
 
@@ -266,7 +267,7 @@ def parted(places: Floats, width: float, height: float, rounds: int = 200) -> Fl
     """Push boxes of one size, centred at the places, apart until no two overlap.
 
     >>> parted(np.array([[0.0, 0.0], [0.5, 0.0]]), 1.0, 1.0).tolist()
-    [[-0.25, 0.0], [0.75, 0.0]]
+    [[-0.26, 0.0], [0.76, 0.0]]
     """
     found = places.copy()
     first, second = np.triu_indices(len(found), 1)
@@ -280,9 +281,10 @@ def parted(places: Floats, width: float, height: float, rounds: int = 200) -> Fl
         moves = np.zeros_like(found)
         count = np.zeros(len(found))
         for k in touching:
+            # A little more than needed, so that it comes to an end.
             axis = 0 if over_x[k] / width <= over_y[k] / height else 1
             way = np.sign(apart[k, axis]) or 1.0
-            share = (over_x[k] if axis == 0 else over_y[k]) / 2
+            share = (over_x[k] + _EASE * width if axis == 0 else over_y[k] + _EASE * height) / 2
             for place, sign in ((first[k], -1.0), (second[k], 1.0)):
                 moves[place, axis] += sign * way * share
                 count[place] += 1
