@@ -33,8 +33,15 @@ def test_the_files_are_the_graph(run: Run, name: str) -> None:
 
 def test_the_table_has_the_same_counts(run: Run) -> None:
     run("profiles", "example", "workstation", "-o", ".")
-    columns = {"profile_column": "user", "column": "usage", "group_column": "role"}
-    counted = read_graph(GraphFiles(table=Path("table.csv"), smoothing=1, **columns))
+    counted = read_graph(
+        GraphFiles(
+            table=Path("table.csv"),
+            profile_column="user",
+            column="usage",
+            group_column="role",
+            smoothing=1,
+        )
+    )
     graph = example("workstation")
     assert set(counted.edge_names) == set(graph.edge_names)
     for name in graph.profiles.labels:

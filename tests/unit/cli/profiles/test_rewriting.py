@@ -17,27 +17,25 @@ CELLS = st.text(alphabet='ab ,;"\n\r\té', max_size=5)
 TABLES = st.lists(st.tuples(CELLS, st.sampled_from(["x", "y"]), CELLS), min_size=1, max_size=5)
 
 
-@settings(deadline=None, max_examples=150)
-@given(
-    TABLES,
-    st.sampled_from(["\n", "\r\n", "\r"]),
-    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
-    st.booleans(),
-)
+def written(cell: str, always: bool) -> str:
+    """Write a cell as CSV; Python's own writer may leave a carriage return bare."""
+    special = any(sign in cell for sign in ',"\r\n')
+    return '"' + cell.replace('"', '""') + '"' if special or always else cell
+
+
+@settings(deadline=None, max_examples=60)
+@given(TABLES, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.booleans())
 def test_round_trip(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[tuple[str, str, str]],
     end: str,
-    quoting: int,
+    always: bool,
     last: bool,
 ) -> None:
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator=end, quoting=quoting)  # type: ignore[arg-type]
-    writer.writerow(["first", "value", "third"])
-    writer.writerows(rows)
-    text = stream.getvalue()
+    lines = [("first", "value", "third"), *rows]
+    text = end.join(",".join(written(cell, always) for cell in row) for row in lines)
     path = tmp_path_factory.mktemp("table") / "t.csv"
-    path.write_bytes((text if last else text.removesuffix(end)).encode())
+    path.write_bytes((text + end * last).encode())
     table = RawTable.read(path, lambda _: None)
     assert [cells[1] for _, cells in table.rows] == [row[1] for row in rows]
     swapped = ["y" if row[1] == "x" else "x" for row in rows]
@@ -46,7 +44,7 @@ def test_round_trip(
     assert found[1:] == wanted
     short = list(csv.reader(io.StringIO(table.written(1, swapped, 0).decode(), newline="")))
     assert short == [["value", "third"], *(row[1:] for row in wanted)]
-    if quoting == csv.QUOTE_MINIMAL:
+    if not always:
         # What is not replaced is there byte by byte.
         assert table.written(1, [row[1] for row in rows], None) == path.read_bytes()
 
