@@ -22,12 +22,14 @@ from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 
-_LEAST = 2.0**-44
-"""The least noise that shows in a rounded table."""
+_ROUNDING = 2.0**-51
+"""By how much locking may move a probability: small ones would lose the promise to it."""
 
 
-def edge_noise(first: Floats, second: Floats, ratio: float) -> Floats:
+def edge_noise(first: Floats, second: Floats, ratio: float, rounding: float = 0.0) -> Floats:
     """Return the least s that makes pairs of distributions (rows) indistinguishable.
+
+    They stay so if afterwards every probability is moved by `rounding`, either way.
 
     Source: 004 eq. (4), Obs 10 with numerators clipped at 0.
 
@@ -35,8 +37,9 @@ def edge_noise(first: Floats, second: Floats, ratio: float) -> Floats:
     >>> (edge_noise(*bits, np.exp(0.5)) / 2).round(4).tolist()  # the flipping probability
     [0.0489]
     """
-    apart = np.maximum(first - ratio * second, second - ratio * first).max(axis=1)
-    excess = np.maximum(apart, 0.0)
+    apart = np.maximum(first - ratio * second, second - ratio * first)
+    excess = np.where(first != second, apart + rounding * (1.0 + ratio), 0.0).max(axis=1)
+    excess = np.maximum(excess, 0.0)
     room = (ratio - 1.0) / first.shape[1]
     noise: Floats = np.divide(excess, excess + room, out=np.zeros_like(excess), where=excess > 0)
     return noise
@@ -60,9 +63,8 @@ def part_noise(setting: Setting, released: Floats) -> Floats:
         part_of[list(part)] = number
     if len(setting.edges):
         first, second = setting.edges.T
-        needed = edge_noise(released[first], released[second], setting.ratio)
-        # Less would be rounded away, and with it the promise.
-        needed = np.where(needed > 0, np.maximum(needed, _LEAST), 0.0)
+        rounding = _ROUNDING if setting.ratio > 1.0 else 0.0
+        needed = edge_noise(released[first], released[second], setting.ratio, rounding)
         np.maximum.at(worst, part_of[first], needed)
     noise: Floats = worst[part_of]
     return noise
