@@ -1,0 +1,199 @@
+"""The paper's figures: drawn in every format, with what they show in words, nothing cut off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from liftlock.errors import FileError, InputError
+from liftlock.profile_graph import ProfileGraph
+from liftlock.profiles.curves import Sweep, couplet_curve, sweep
+from liftlock.profiles.examples import bernoulli_chain, example
+from liftlock.report import pictures, profile_curves
+from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
+
+BUDGETS = ["0.05", "0.2", "1"]
+BOTH = ["randomised-response", "cluster"]
+
+
+@pytest.fixture(autouse=True)
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw few dots, for speed."""
+    monkeypatch.setattr(pictures, "DOTS_PER_INCH", 40)
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Keep the figures that are drawn."""
+    kept: list[Any] = []
+    true = pictures.picture
+
+    @contextmanager
+    def spied(path: Path, width: float, height: float) -> Iterator[Any]:
+        with true(path, width, height) as figure:
+            yield figure
+            kept.append(figure)
+
+    monkeypatch.setattr(profile_curves, "picture", spied)
+    return kept
+
+
+@pytest.fixture(scope="module")
+def chain() -> Sweep:
+    return sweep(bernoulli_chain(6), BUDGETS)
+
+
+@pytest.fixture(scope="module")
+def categories() -> Sweep:
+    return sweep(example("categorical-chain"), BUDGETS, methods=BOTH)
+
+
+def within(figure: Any) -> None:
+    """Check that no text leaves the sheet."""
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    for axes in figure.axes:
+        for text in (*axes.texts, axes.title, axes.xaxis.label, axes.yaxis.label):
+            box = text.get_window_extent(renderer)
+            if not text.get_text():
+                continue
+            assert box.x0 >= -1, text
+            assert box.x1 <= figure.bbox.width + 1, text
+            assert box.y0 >= -1, text
+            assert box.y1 <= figure.bbox.height + 1, text
+
+
+def test_one_line_for_each_profile(tmp_path: Path, figures: list[Any], chain: Sweep) -> None:
+    draw_sweep(chain, tmp_path / "chain.svg")
+    (figure,) = figures
+    top, bottom = figure.axes
+    for axes, curve in ((top, chain.curves[0]), (bottom, chain.curves[1])):
+        lines = [line for line in axes.lines if len(line.get_xdata()) == len(BUDGETS)]
+        assert [list(line.get_ydata()) for line in lines] == curve.released[:, :, 1].T.tolist()
+        low, high = axes.get_ylim()
+        assert low < 0 < 1 < high
+    within(figure)
+    content = (tmp_path / "chain.svg").read_text()
+    for text in (
+        "6 profiles and 5 edges on 2 values",
+        f"randomised response (LDP); spread at 0.2: {math.tanh(0.1):.3f}",
+        "Smooth One Bit; spread at 0.2: 0.396",
+        "P(output is 1)",
+        "budget epsilon (nats)",
+        "further apart is less noise",
+    ):
+        assert text in content, text
+
+
+def test_chains_side_by_side(tmp_path: Path, figures: list[Any], chain: Sweep) -> None:
+    longer = sweep(bernoulli_chain(21), BUDGETS)
+    draw_chains([chain, longer], tmp_path / "chains.svg")
+    assert len(figures[0].axes) == 4
+    within(figures[0])
+    content = (tmp_path / "chains.svg").read_text()
+    assert "21 profiles and 20 edges on 2 values" in content
+    # Of many profiles five are named.
+    named = [text.get_text() for text in figures[0].axes[1].texts]
+    assert [name for name in named if name in longer.graph.profiles] == [
+        "0", "0.25", "0.5", "0.75", "1",
+    ]  # fmt: skip
+
+
+def test_budgets_that_leave_the_mark_out(tmp_path: Path) -> None:
+    found = sweep(example("couplet"), ["0.5", "1"], methods=["cluster"])
+    draw_sweep(found, tmp_path / "few.svg")
+    assert "spread" not in (tmp_path / "few.svg").read_text()
+    draw_sweep(sweep(example("couplet"), ["1"], methods=["cluster"]), tmp_path / "one.svg")
+
+
+def test_one_line_for_each_value(tmp_path: Path, figures: list[Any], categories: Sweep) -> None:
+    draw_sweep(categories, tmp_path / "values.svg")
+    (figure,) = figures
+    for axes, curve in zip(figure.axes, categories.curves, strict=True):
+        assert [list(line.get_ydata()) for line in axes.lines] == curve.costs.T.tolist()
+        assert axes.get_ylim()[1] >= curve.costs.max()
+    within(figure)
+    content = (tmp_path / "values.svg").read_text()
+    for text in (
+        "3 profiles and 2 edges on 4 values",
+        "(lower is better)",
+        # Every value is 0.15 away from 1/4 in some profile, so that all cost the same.
+        "randomised response (LDP): all values alike",
+        "largest error of a value's frequency",
+        "value",
+    ):
+        assert text in content, text
+
+
+def test_the_legend_covers_no_curve(tmp_path: Path, figures: list[Any], categories: Sweep) -> None:
+    draw_sweep(categories, tmp_path / "values.png")
+    draw_couplet(couplet_curve("1", ["0", "0.5", "1"], method="cluster"), tmp_path / "two.png")
+    for figure in figures:
+        figure.canvas.draw()
+        (legend,) = figure.legends
+        box = legend.get_window_extent(figure.canvas.get_renderer())
+        for axes in figure.axes:
+            assert not box.overlaps(axes.get_window_extent())
+
+
+def test_two_profiles_apart(tmp_path: Path, figures: list[Any]) -> None:
+    curves = [couplet_curve(e, ["0", "0.5", "1"], method="cluster") for e in ("0.5", "1")]
+    draw_couplet(curves, tmp_path / "two.svg")
+    draw_couplet(curves[0], tmp_path / "one.svg")
+    within(figures[0])
+    drawn = [list(line.get_ydata()) for line in figures[0].axes[0].lines]
+    for curve in curves:
+        assert curve.flips.tolist() in drawn
+        assert [curve.warner, curve.warner] in drawn
+    content = (tmp_path / "two.svg").read_text()
+    for text in ("epsilon 0.5", "epsilon 1", "difference of the two parameters", "(LDP)"):
+        assert text in content, text
+
+
+@pytest.mark.parametrize("kind", pictures.KINDS)
+def test_every_kind_of_file_is_the_same_each_time(
+    tmp_path: Path, kind: str, categories: Sweep
+) -> None:
+    first, second = tmp_path / f"one{kind}", tmp_path / f"two{kind}"
+    for path in (first, second):
+        draw_sweep(categories, path)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_strange_labels(tmp_path: Path) -> None:
+    values = {"$a$": 1, "two\nlines": 2, "漢字": 3}
+    graph = ProfileGraph.chain({"$p$": values, "q": dict.fromkeys(values, 1)})
+    draw_sweep(sweep(graph, BUDGETS, methods=BOTH), tmp_path / "strange.svg")
+    assert "$a$" in (tmp_path / "strange.svg").read_text()
+    bits = ProfileGraph.chain({"$p$": {"no": 1, "$yes$": 1}, "q": {"no": 1, "$yes$": 3}})
+    draw_sweep(sweep(bits, BUDGETS, methods=BOTH), tmp_path / "bits.svg")
+    assert "P(output is $yes$)" in (tmp_path / "bits.svg").read_text()
+
+
+def test_many_profiles_and_values(tmp_path: Path) -> None:
+    draw_sweep(sweep(bernoulli_chain(80), BUDGETS, methods=BOTH), tmp_path / "many.png")
+    counts = np.random.default_rng(1).integers(1, 9, (3, 12))
+    graph = ProfileGraph.chain(
+        {f"p{i}": {f"v{k}": int(c) for k, c in enumerate(row)} for i, row in enumerate(counts)}
+    )
+    draw_sweep(sweep(graph, BUDGETS, methods=BOTH), tmp_path / "values.png")
+
+
+def test_what_cannot_be_drawn(tmp_path: Path, chain: Sweep, categories: Sweep) -> None:
+    with pytest.raises(InputError, match="this picture is for profiles of two values"):
+        draw_chains([chain, categories], tmp_path / "no.png")
+    other = sweep(bernoulli_chain(6), BUDGETS, methods=BOTH)
+    with pytest.raises(InputError, match="sweeps of different methods in one picture"):
+        draw_chains([chain, other], tmp_path / "no.png")
+    for draw in (draw_chains, draw_couplet):
+        with pytest.raises(InputError, match="nothing to draw"):
+            draw([], tmp_path / "no.png")
+    with pytest.raises(FileError, match="unknown kind of picture"):
+        draw_sweep(chain, tmp_path / "no.txt")
+    assert list(tmp_path.iterdir()) == []
