@@ -11,7 +11,7 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,7 +63,7 @@ class ProfileLedger:
     (True, False, 2)
     >>> ledger.with_release(flip, ["row 2"])
     Traceback (most recent call last):
-    liftlock.errors.NotComposable: 'row 2' was released before: ... 3.5252 nats ...
+    liftlock.errors.NotComposable: 'row 2' at number 1 was released before: ... 3.5252 nats ...
     """
 
     salt: bytes
@@ -95,30 +95,33 @@ class ProfileLedger:
         self,
         mechanism: Mechanism,
         observations: Iterable[object],
-        places: Sequence[str] | None = None,
+        place: Callable[[int], str] | None = None,
     ) -> ProfileLedger:
         """Return the ledger with one more release, or refuse an observation that is in it already.
 
-        `places` say where each id comes from, such as ``data.csv, line 7``.
+        `place` says where the id of a number (from 0) comes from, such as ``data.csv, line 7``.
         """
         seen: dict[str, int] = {}
         for number, observation in enumerate(observations):
             digest = self.digest(observation)
-            where = "" if places is None else f" at {places[number]}"
-            if str(observation) == "":
+            if str(observation) and digest not in self._places and digest not in seen:
+                seen[digest] = number
+                continue
+            where = f"number {number + 1}" if place is None else place(number)
+            if not str(observation):
                 raise InputError(
-                    f"an observation without an id{where or f' at number {number + 1}'}",
+                    "an observation without an id",
+                    where=where,
                     remedy="give every observation an id of its own",
                 )
-            if digest in self._places:
-                before = self.entries[self._places[digest]]
-                what = f"{observation!r}{where} was released before"
-                other = before.mechanism != mechanism.channel.fingerprint
-                what += f" (by mechanism {before.mechanism[:16]}, {before.guarantee})" * other
-                raise self._refused(what, mechanism)
+            what = f"{observation!r} at {where}"
             if digest in seen:
-                raise self._refused(f"{observation!r}{where} is given twice", mechanism)
-            seen[digest] = number
+                raise self._refused(f"{what} is given twice", mechanism)
+            before = self.entries[self._places[digest]]
+            what += " was released before"
+            if before.mechanism != mechanism.channel.fingerprint:
+                what += f" (by mechanism {before.mechanism[:16]}, {before.guarantee})"
+            raise self._refused(what, mechanism)
         entry = Entry(mechanism.channel.fingerprint, mechanism.certificate.guarantee, tuple(seen))
         return ProfileLedger(self.salt, (*self.entries, entry))
 

@@ -48,8 +48,8 @@ def test_ids_are_not_in_the_file(tmp_path: Path, flip: ll.Mechanism) -> None:
 def test_a_second_release(flip: ll.Mechanism) -> None:
     ledger = ProfileLedger.new().with_release(flip, ["x"])
     with pytest.raises(NotComposable, match=r"'x' at t.csv, line 3 was released before: .*3\.5252"):
-        ledger.with_release(flip, ["w", "x"], ["t.csv, line 2", "t.csv, line 3"])
-    with pytest.raises(NotComposable, match="'y' is given twice: no rule") as caught:
+        ledger.with_release(flip, ["w", "x"], lambda number: f"t.csv, line {number + 2}")
+    with pytest.raises(NotComposable, match="'y' at number 2 is given twice: no rule") as caught:
         ledger.with_release(flip, ["y", "y"])
     assert caught.value.together is not None
     assert len(ledger) == 1

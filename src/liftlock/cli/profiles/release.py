@@ -22,7 +22,7 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.profile import ProfilePrivacy, uses_profile
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.ledger import ProfileLedger
-from liftlock.report.labels import printable, shown
+from liftlock.report.labels import shown
 from liftlock.storage import written_atomically
 
 _LISTED = 3
@@ -40,7 +40,7 @@ _LISTED = 3
 @click.option(
     "-o", "--output", type=FILE, required=True, metavar="SAFE", help="The table to write (CSV)."
 )
-@click.option("--keep-profile", is_flag=True, help="Keep the column of profiles, which tells all.")
+@click.option("--keep-profile", is_flag=True, help="Keep columns of profiles, which tell all.")
 @click.option(
     "--ledger",
     type=FILE,
@@ -74,8 +74,6 @@ def release_command(
     liftlock profiles release safe.json table.csv --column usage --profile-column user -o safe.csv
     """
     note = Notes()
-    if keep_profile and profile_column is None:
-        raise click.UsageError("--keep-profile goes with --profile-column")
     if (ledger is None) != (id_column is None):
         missing = "--ledger" if ledger is None else "--id"
         raise click.UsageError(f"--ledger goes with --id: {missing} is missing")
@@ -85,14 +83,15 @@ def release_command(
     table = RawTable.read(data, note)
     rows = _Rows.read(table, made, graph, column, profile_column)
     rows.check_protected(made, impossible)
+    if not keep_profile:
+        _check_hidden(table, graph, (rows.place, rows.profile_place))
     opened = nullcontext() if ledger is None else ProfileLedger.opened(ledger)
     with opened as book, working("releasing") as progress:
         fresh_book = None
         if book is not None and id_column is not None:
             at = table.place(id_column)
-            ids = [cells[at] for _, cells in table.rows]
-            places = [table.where(row, at) for row in range(len(ids))]
-            fresh_book = book.with_release(made, ids, places)
+            ids = (cells[at] for _, cells in table.rows)
+            fresh_book = book.with_release(made, ids, lambda row: table.where(row, at))
         released = made.release(rows.values, rows.profiles)
         progress("writing")
         dropped = rows.profile_place if not keep_profile else None
@@ -105,7 +104,8 @@ def release_command(
     if as_json:
         show_json(_data(rows, made, output, note.texts))
     else:
-        show(f"{len(table.rows):,} rows, {printable(column)} released by {made.certificate.notion}")
+        count = f"{len(table.rows):,} row{'s' * (len(table.rows) != 1)}"
+        show(f"{count}, {shown(column)} replaced by what was released")
         show(f"guarantee for one observation: {made.certificate.guarantee}")
     note.show()
     return 0
@@ -177,6 +177,20 @@ class _Rows:
     def counts(self) -> list[tuple[Label, int]]:
         """Return how many rows each profile has, most first."""
         return Counter(self.profiles or ()).most_common()
+
+
+def _check_hidden(table: RawTable, graph: ProfileGraph, known: tuple[int | None, ...]) -> None:
+    """Refuse to keep a column that names the profile of every row."""
+    names = {str(label) for label in graph.profiles.labels}
+    for place, column in enumerate(table.header):
+        if place not in known and all(cells[place] in names for _, cells in table.rows):
+            raise FileError(
+                "a column of profiles would be kept, and tell what is to be hidden",
+                where=f"{table.path}, line {table.header_line}",
+                value=column,
+                remedy="name it with --profile-column to have it left out; if it says something "
+                "else, or is to stay, say so (--keep-profile)",
+            )
 
 
 def _labels(table: RawTable, place: int, alphabet: Alphabet, what: str) -> list[Label]:
@@ -265,8 +279,8 @@ def _say(
             "the guarantee is for one observation, and the rows of a profile add up: "
             f"n rows of the same profile lose up to n x {budget} nats"
         )
-    if column is not None and keep_profile:
-        note(f"the column {column!r} was kept: it says whose each value is, so nothing is hidden")
+    if keep_profile:
+        note("columns of profiles were kept: they say whose each value is, and nothing is hidden")
     elif column is not None:
         note(f"the column {column!r} was left out: it is what is to be hidden (--keep-profile)")
     note("the other columns and the order of the rows were kept: see that they do not tell it")

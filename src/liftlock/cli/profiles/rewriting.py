@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from liftlock.errors import FileError
 from liftlock.files import MARKS, Note, first_line, is_json, mark_of, sheet_lines
@@ -16,8 +17,7 @@ _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One row as it is written: the line it starts on, the cells between marks, the line's end."""
 
     line: int
@@ -112,8 +112,10 @@ def _records(text: str, mark: str) -> Iterator[Record]:
     while place < len(text):
         found = _LINE_END.search(text, place)
         stop = found.start() if found else len(text)
-        if '"' not in text[place:stop]:
-            raw = text[place:stop].split(mark)
+        inside = 0
+        row = text[place:stop]
+        if '"' not in row:
+            raw = row.split(mark)
         else:
             raw = []
             stop = place
@@ -126,9 +128,10 @@ def _records(text: str, mark: str) -> Iterator[Record]:
                     break
                 stop += 1
             found = _LINE_END.match(text, stop)
+            inside = len(_LINE_END.findall(text, place, stop))
         end = found.group() if found else ""
         yield Record(line, raw, end)
-        line += sum(len(_LINE_END.findall(part)) for part in raw if '"' in part) + 1
+        line += inside + 1
         # Never stuck: what is neither mark nor line end is found out by comparing the cells.
         place = max(stop + len(end), place + 1)
 
@@ -142,17 +145,14 @@ def _check_same(
     records: list[Record],
 ) -> None:
     """Make sure that what will be written again is what was read."""
-    ours = [
-        (record.line, [_read(cell) for cell in record.raw])
-        for record in records
-        if record.line >= header_line and not record.blank
-    ]
-    for mine, theirs in zip(ours, [(header_line, header), *rows], strict=False):
-        if mine != theirs:
+    ours = [record for record in records if record.line >= header_line and not record.blank]
+    for mine, (line, cells) in zip(ours, [(header_line, header), *rows], strict=False):
+        same = mine.line == line and len(mine.raw) == len(cells)
+        if not same or (mine.raw != cells and [_read(cell) for cell in mine.raw] != cells):
             raise FileError(
                 "a row that cannot be written again as it is",
-                where=f"{path}, line {theirs[0]}",
-                value=mark.join(theirs[1]),
+                where=f"{path}, line {line}",
+                value=mark.join(cells),
                 remedy="put quotation marks around the whole cell, or leave them out",
             )
     assert len(ours) == len(rows) + 1

@@ -132,8 +132,23 @@ def test_a_cluster_keeps_as_much_as_it_says(safe: Run) -> None:
 
 def test_the_profile_can_be_kept(safe: Run) -> None:
     outcome = safe(*RELEASE, "--keep-profile", "-o", "safe.csv")
-    assert "so nothing is hidden" in outcome.err
+    assert "columns of profiles were kept: they say whose each value is" in outcome.err
     assert rows(Path("safe.csv").read_text())[1][1] == "ann"
+
+
+def test_a_column_of_profiles_is_not_kept_unasked(run: Run) -> None:
+    """A shared mechanism needs no profiles, and the table may name them all the same."""
+    graph = ProfileGraph.complete({"ann": {"x": 1, "y": 1}, "bob": {"x": 1, "y": 1}})
+    half = {"x": "0.5", "y": "0.5"}
+    ll.lock(Channel.from_rows({"x": half, "y": half}), ProfilePrivacy("0"), graph).save("safe.json")
+    table = {"table.csv": "who,usage\nann,x\nbob,y\n"}
+    release = ["profiles", "release", "safe.json", "table.csv", "--column", "usage"]
+    outcome = run(*release, "-o", "safe.csv", files=table)
+    assert_refused(outcome, "a column of profiles would be kept", "table.csv, line 1: 'who'")
+    assert run(*release, "--profile-column", "who", "-o", "safe.csv").code == 0
+    assert Path("safe.csv").read_text().startswith("usage\n")
+    assert run(*release, "--keep-profile", "-o", "kept.csv").code == 0
+    assert Path("kept.csv").read_text().startswith("who,usage\nann,")
 
 
 def test_json(safe: Run) -> None:
@@ -175,10 +190,6 @@ def test_an_existing_output(safe: Run) -> None:
         (
             [*OF_TABLE, "-o", "s.csv", "--ledger", "table.csv", "--id", "id"],
             ["the ledger would replace DATA at table.csv"],
-        ),
-        (
-            ["--column", "usage", "--keep-profile", "-o", "s.csv"],
-            ["--keep-profile goes with --profile-column"],
         ),
     ],
 )
@@ -247,7 +258,8 @@ def test_values_without_a_guarantee(partial: Run) -> None:
     assert_refused(outcome, "its profile calls impossible", "table.csv, line 3, column 2 ('usage')")
     without = ["profiles", "release", "safe.json", "table.csv", "--column", "usage"]
     assert_refused(partial(*without, "-o", "safe.csv"), "give --profile-column to have it checked")
-    assert partial(*without, "--impossible", "ignore", "-o", "safe.csv").code == 0
+    anonymous = {"table.csv": "usage\nhigh\n"}
+    assert partial(*without, "--impossible", "ignore", "-o", "safe.csv", files=anonymous).code == 0
 
 
 # --- the ledger -----------------------------------------------------------------------------------
