@@ -38,10 +38,11 @@ def edge_noise(first: Floats, second: Floats, ratio: float, rounding: float = 0.
     [0.0489]
     """
     apart = np.maximum(first - ratio * second, second - ratio * first)
-    excess = np.where(first != second, apart + rounding * (1.0 + ratio), 0.0).max(axis=1)
-    excess = np.maximum(excess, 0.0)
-    room = (ratio - 1.0) / first.shape[1]
-    noise: Floats = np.divide(excess, excess + room, out=np.zeros_like(excess), where=excess > 0)
+    # Probabilities that are the same are moved alike.
+    excess = np.where(first != second, apart, -np.inf).max(axis=1)
+    needed = excess + rounding * (1.0 + ratio)
+    room = np.maximum(excess + (ratio - 1.0) / first.shape[1], needed)
+    noise: Floats = np.divide(needed, room, out=np.zeros_like(excess), where=needed > 0)
     return noise
 
 
