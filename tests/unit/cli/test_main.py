@@ -19,8 +19,9 @@ from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 
 COMMANDS = (
     *("demo", "design", "designs", "fit", "compare"),
-    *("audit", "lock", "probe", "relations", "notions"),
+    *("audit", "lock", "profiles", "probe", "relations", "notions"),
 )
+OF_PROFILES = ("example", "design", "audit", "release", "compose", "curve")
 
 
 def test_without_arguments_the_newcomer_is_told_where_to_start(run: Run) -> None:
@@ -33,9 +34,9 @@ def test_without_arguments_the_newcomer_is_told_where_to_start(run: Run) -> None
     assert run("--help").out == run("-h").out == outcome.out
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, *(f"profiles {name}" for name in OF_PROFILES)])
 def test_every_command_has_help_that_fits_80_columns(run: Run, command: str) -> None:
-    outcome = run(command, "--help")
+    outcome = run(*command.split(), "--help")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith(f"Usage: liftlock {command}")
     assert all(len(line) <= 80 for line in outcome.out.splitlines())

@@ -34,8 +34,10 @@ def profiles_group(context: click.Context) -> None:
 
     \b
     liftlock profiles example workstation -o .
-    liftlock profiles design --profiles profiles.csv --edges edges.csv --epsilon 1 -o safe.json
-    liftlock profiles release safe.json table.csv --column usage --profile-column user -o safe.csv
+    liftlock profiles design --profiles profiles.csv --edges edges.csv \\
+        --epsilon 1 -o safe.json
+    liftlock profiles release safe.json table.csv --column usage \\
+        --profile-column user -o safe.csv
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

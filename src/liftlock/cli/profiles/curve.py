@@ -61,8 +61,8 @@ def curve_command(
     Every point is a certified mechanism.
 
     \b
-    liftlock profiles curve --profiles profiles.csv --edges edges.csv --epsilons 0.1:2:8 \\
-        --plot curve.png
+    liftlock profiles curve --profiles profiles.csv --edges edges.csv \\
+        --epsilons 0.1:2:8 --plot curve.png
     """
     note = Notes()
     files = graph_files(**graph)

@@ -108,7 +108,8 @@ def profile_design_command(
     them is --edges, --groups, --graph, or --group-column of the table.
 
     \b
-    liftlock profiles design --profiles profiles.csv --edges edges.csv --epsilon 1 -o safe.json
+    liftlock profiles design --profiles profiles.csv --edges edges.csv \\
+        --epsilon 1 -o safe.json
     liftlock profiles design --table use.csv --profile-column user --column usage \\
         --group-column role --smooth 1 --epsilon 0.5 --plot graph.png
     """

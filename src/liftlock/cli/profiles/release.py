@@ -71,7 +71,8 @@ def release_command(
     released twice.
 
     \b
-    liftlock profiles release safe.json table.csv --column usage --profile-column user -o safe.csv
+    liftlock profiles release safe.json table.csv --column usage \\
+        --profile-column user -o safe.csv
     """
     note = Notes()
     if (ledger is None) != (id_column is None):
