@@ -19,7 +19,7 @@ from liftlock.notions.profile import EdgeLoss, ProfileAudit
 from liftlock.profile_graph import ProfileGraph
 from liftlock.report.labels import shown, told_apart
 from liftlock.report.pictures import HIGHEST, WIDEST, check_picture, picture
-from liftlock.report.profile_layout import layout, overlapping, packed, parted
+from liftlock.report.profile_layout import cleared, layout, overlapping, packed, parted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +150,7 @@ class _Sheet:
         elif names:
             box, target = np.array([0.3, 0.46]), 1.1
         else:
-            box, target = np.array([0.16, 0.16]), 0.45
+            box, target = np.array([0.16, 0.16]), 0.8
         room = np.array([WIDEST - 2 * _MARGIN, HIGHEST - 2 * _MARGIN - _BOTTOM - 6 * _LINE])
         alone = [part[0] for part in graph.components if len(part) == 1]
         cell = box + (0.0 if charts else [_CELL * longest, 0.14 if names else 0.06])
@@ -216,15 +216,22 @@ def _joined(graph: ProfileGraph, box: Floats, room: Floats, target: float) -> Fl
     found: Floats = places * scale
     if len(places) > MOST_NAMES:
         return found
+    order = {place: k for k, place in enumerate(place for part in parts for place in part)}
+    pairs = [(order[first], order[second]) for first, second in graph.edges]
     for spare in (_NUMBER, 0.5 * _NUMBER, 0.0 * _NUMBER):
         apart = box + spare if numbered else box
         for _ in range(3):
             if not overlapping(found, *apart):
-                return found
-            found = parted(found, *apart)
-            extent = np.maximum(found.max(axis=0) - found.min(axis=0), 1e-9)
-            found = found * np.minimum(1.0, (room - box) / extent)
+                return _fitted(cleared(found, pairs, *box), box, room) if numbered else found
+            found = _fitted(parted(found, *apart), box, room)
     return found
+
+
+def _fitted(places: Floats, box: Floats, room: Floats) -> Floats:
+    """Shrink places until they fit the sheet."""
+    extent = np.maximum(places.max(axis=0) - places.min(axis=0), 1e-9)
+    fitted: Floats = places * np.minimum(1.0, (room - box) / extent)
+    return fitted
 
 
 def _columns(audit: ProfileAudit) -> int:
@@ -272,6 +279,8 @@ def _caption(audit: ProfileAudit, *, charts: bool, budget: float | None) -> list
         said += [drawn, f"{'values' if same else 'outputs'} from the left: {names}{more}"]
     elif len(audit.graph) > MOST_NAMES:
         said.append(f"each dot is one of {len(audit.graph):,} profiles")
+        if audit.worst is not None and audit.worst.output is not None:
+            said.append("named: the two with the largest loss")
     if any(over_budget(edge.nats, budget) for edge in audit.edges):
         over = "above the budget" if budget is not None else "infinite"
         said.append(f"dashed, orange: the loss is {over}")
@@ -458,6 +467,7 @@ def _dots(figure: Figure, axes: Axes, sheet: _Sheet) -> Floats:
     )
     boxes: list[_Box] = [_box((x, y), (2 * radius, 2 * radius)) for x, y in sheet.places.tolist()]
     if sheet.names is None:
+        _ends(axes, sheet, radius)
         return np.array(boxes)
     points = _along(sheet)
     for (x, y), label in zip(sheet.places, sheet.names, strict=True):
@@ -481,6 +491,31 @@ def _dots(figure: Figure, axes: Axes, sheet: _Sheet) -> Floats:
         text.set_position(best)
         boxes.append(_box(best, (wide, high)))
     return np.array(boxes)
+
+
+def _ends(axes: Axes, sheet: _Sheet, radius: float) -> None:
+    """Name the two profiles with the largest loss, where there is no room to name all."""
+    worst = sheet.audit.worst
+    if worst is None or worst.output is None:
+        return
+    names = told_apart((worst.more, worst.less), 14)
+    places = sheet.places[[sheet.audit.graph.profiles.index(k) for k in (worst.more, worst.less)]]
+    # The upper one is named above itself, the lower one below, so that neither hides the edge.
+    upper = int(places[1, 1] > places[0, 1])
+    for k, name in enumerate(names):
+        x, y = places[k]
+        up = k == upper
+        text = axes.text(
+            min(max(x, _CELL * len(name) / 2 + 0.05), sheet.width - _CELL * len(name) / 2 - 0.05),
+            y + (radius + 0.03) * (1 if up else -1),
+            name,
+            ha="center",
+            va="bottom" if up else "top",
+            fontsize=8,
+            fontweight="bold",
+            zorder=6,
+        )
+        _plain(text).set_bbox({"facecolor": _PAPER, "edgecolor": "none", "pad": 0.5, "alpha": 0.9})
 
 
 def _along(sheet: _Sheet) -> Floats:

@@ -292,6 +292,59 @@ def parted(places: Floats, width: float, height: float, rounds: int = 200) -> Fl
     return found
 
 
+def crossed(places: Floats, edges: Edges, width: float, height: float) -> list[tuple[int, int]]:
+    """Return which edges (by position) run through the box of a profile that they do not join.
+
+    >>> crossed(np.array([[0.0, 0.0], [1.0, 0.1], [2.0, 0.0]]), [(0, 2)], 0.5, 0.5)
+    [(0, 1)]
+    """
+    found = []
+    for number, (first, second) in enumerate(edges):
+        along, across, length = _directions(places[first], places[second])
+        from_start = places - places[first]
+        reach = (abs(across[0]) * width + abs(across[1]) * height) / 2
+        ahead = from_start @ along
+        near = (np.abs(from_start @ across) < reach - 1e-9) & (ahead > 0) & (ahead < length)
+        found += [(number, int(k)) for k in np.flatnonzero(near) if k not in (first, second)]
+    return found
+
+
+def _directions(first: Floats, second: Floats) -> tuple[Floats, Floats, float]:
+    way = second - first
+    length = max(float(np.hypot(way[0], way[1])), 1e-9)
+    along: Floats = way / length
+    return along, np.array([-along[1], along[0]]), length
+
+
+def cleared(places: Floats, edges: Edges, width: float, height: float, rounds: int = 60) -> Floats:
+    """Move profiles out of the way of edges that are not theirs, as far as that can be done.
+
+    >>> places = np.array([[0.0, 0.0], [1.0, 0.1], [2.0, 0.0]])
+    >>> crossed(cleared(places, [(0, 2)], 0.5, 0.5), [(0, 2)], 0.5, 0.5)
+    []
+    """
+    found = best = places
+    fewest = len(crossed(places, edges, width, height))
+    for _ in range(rounds if fewest else 0):
+        found = found.copy()
+        for number, place in crossed(found, edges, width, height):
+            first, second = edges[number]
+            _, across, _ = _directions(found[first], found[second])
+            side = float((found[place] - found[first]) @ across)
+            reach = (abs(across[0]) * width + abs(across[1]) * height) / 2
+            move = max(reach - abs(side), 0.0) * (1.0 if side >= 0 else -1.0) * (1 + _EASE)
+            found[place] += 0.6 * move * across
+            for end in (first, second):
+                found[end] -= 0.4 * move * across
+        found = parted(found, width, height, 20)
+        left = len(crossed(found, edges, width, height))
+        if left < fewest and not overlapping(found, width, height):
+            best, fewest = found, left
+        if not left:
+            break
+    return best
+
+
 def overlapping(places: Floats, width: float, height: float) -> bool:
     """Tell whether two boxes of one size overlap."""
     first, second = np.triu_indices(len(places), 1)

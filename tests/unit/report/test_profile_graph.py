@@ -263,6 +263,18 @@ def test_thousands_of_profiles_are_drawn(tmp_path: Path) -> None:
         draw_graph(audit, tmp_path / "graph.png", budget=1.0)
 
 
+def test_of_many_the_two_with_the_largest_loss_are_named(
+    tmp_path: Path, figures: list[Any]
+) -> None:
+    audit = plainly(entangled(80, 120))
+    assert audit.worst is not None
+    draw_graph(audit, tmp_path / "graph.png")
+    written = {text.get_text() for text in figures[0].axes[0].texts}
+    named = written & set(audit.graph.profiles.labels)
+    assert named == {audit.worst.more, audit.worst.less}
+    assert "each dot is one of 80 profiles; named: the two with the largest loss" in written
+
+
 def test_too_many_are_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profile_graph, "MOST_PROFILES", 5)
     with pytest.raises(InputError, match=r"^too many profiles for a picture: '6'; draw a part"):

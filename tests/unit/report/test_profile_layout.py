@@ -15,6 +15,8 @@ from liftlock.report import profile_layout
 from liftlock.report.profile_layout import (
     LONGEST_LINE,
     MOST_STRESSED,
+    cleared,
+    crossed,
     layout,
     majorised,
     neighbours_of,
@@ -174,3 +176,28 @@ def test_boxes_with_room_stay_where_they_are() -> None:
     places = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
     assert (parted(places, 1.0, 1.0) == places).all()
     assert not overlapping(parted(np.zeros((3, 2)), 1.0, 1.0), 1.0, 1.0)
+
+
+def runs_through(places: Floats, edge: tuple[int, int], other: int, size: float) -> bool:
+    """Walk along an edge in small steps and look whether it enters the box of another profile."""
+    shares = np.linspace(0.0, 1.0, 400)[:, None]
+    walk = places[edge[0]] * (1 - shares) + places[edge[1]] * shares
+    return bool((np.abs(walk - places[other]).max(axis=1) < 0.98 * size / 2).any())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_edges_do_not_run_through_other_profiles(seed: int) -> None:
+    edges = connected(12, seed)[:17]
+    places = parted(1.4 * layout(12, connected(12, seed)), 0.4, 0.4)
+    found = cleared(places, edges, 0.4, 0.4)
+    left = crossed(found, edges, 0.4, 0.4)
+    assert len(left) <= len(crossed(places, edges, 0.4, 0.4))
+    assert not left
+    for edge, other in itertools.product(edges, range(12)):
+        assert other in edge or not runs_through(found, edge, other, 0.4)
+    assert not overlapping(found, 0.4, 0.4)
+
+
+def test_what_is_clear_stays_where_it_is() -> None:
+    places = layout(25, grid(5))
+    assert cleared(places, grid(5), 0.2, 0.2) is places
