@@ -22,6 +22,7 @@ from liftlock.errors import (
     InputError,
     LiftlockError,
     NotCertified,
+    NotComposable,
     NotDefined,
     UnprotectedInput,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "LiftlockError",
     "Mechanism",
     "NotCertified",
+    "NotComposable",
     "NotDefined",
     "Prior",
     "ProfileAudit",

@@ -10,8 +10,13 @@ import click
 
 from liftlock.cli.asked import check_output
 from liftlock.cli.console import Notes, make_console, show, show_json, working
-from liftlock.cli.options import FILE, impossible_option
-from liftlock.cli.profiles.options import graph_files, graph_options, inputs_of
+from liftlock.cli.options import FILE
+from liftlock.cli.profiles.options import (
+    graph_files,
+    graph_options,
+    impossible_option,
+    inputs_of,
+)
 from liftlock.errors import FileError
 from liftlock.exact.budget import Budget
 from liftlock.files import ReadChannel, read_channel

@@ -50,7 +50,8 @@ from liftlock.report.profiles import profile_report
 @click.option(
     "--utility",
     type=click.Choice(AIMS),
-    help="What it should be good for.  [default: minimax, distortion with --loss]",
+    metavar="UTILITY",
+    help=f"{', '.join(AIMS)}.  [default: minimax; distortion with --loss]",
 )
 @click.option(
     "--loss", type=FILE, metavar="LOSS", help="CSV for distortion: rows values, columns outputs."

@@ -79,6 +79,17 @@ def table_options(command: F) -> F:
     return command
 
 
+def impossible_option(command: F) -> F:
+    """Add the option that says what to do with values that a profile calls impossible."""
+    return click.option(
+        "--impossible",
+        type=click.Choice(["refuse", "ignore"]),
+        default="refuse",
+        show_default=True,
+        help="Values of probability 0 that would give their profile away.",
+    )(command)
+
+
 def graph_files(
     profiles: Path | None = None,
     edges: Path | None = None,

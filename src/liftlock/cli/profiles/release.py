@@ -13,8 +13,8 @@ import click
 from liftlock.alphabet import Alphabet, Label
 from liftlock.cli.asked import check_output
 from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.options import FILE, impossible_option
-from liftlock.cli.profiles.options import profile_mechanism
+from liftlock.cli.options import FILE
+from liftlock.cli.profiles.options import impossible_option, profile_mechanism
 from liftlock.cli.profiles.rewriting import RawTable
 from liftlock.errors import FileError
 from liftlock.exact.enclosure import Enclosure
