@@ -1,0 +1,157 @@
+"""Any mean loss over flows, against the whole programme as scipy solves it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from liftlock.designs.lock import lock
+from liftlock.designs.profiles import direct
+from liftlock.designs.profiles.direct import (
+    Flows,
+    least_distortion,
+    mean_loss,
+    settled,
+    without_budget,
+)
+from liftlock.designs.profiles.goal import Goal
+from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.solver.oracle import Clock, Progress
+from liftlock.notions.profile import ProfilePrivacy
+from liftlock.profile_graph import ProfileGraph
+from tests.profile_oracles import Array, both_ways, many_graphs, matrix_rows, random_graph, solved
+
+
+def least(graph: ProfileGraph, epsilon: float, costs: Array) -> float:
+    """Return the least sum of costs (profiles, values, outputs) times flows."""
+    edges, sums = matrix_rows(graph, math.exp(epsilon), shared=False)
+    cost = graph.laws[:, :, None] * costs
+    ends = np.zeros(len(edges))
+    return solved(cost.ravel(), (edges, ends), (sums, np.ones(len(sums))))[0]
+
+
+@pytest.mark.parametrize("aim", ["hamming", "absolute", "squared", "distortion"])
+def test_the_optimum_is_that_of_another_solver(aim: str) -> None:
+    for seed in range(12):
+        graph = random_graph(seed, size=4, width=3, kind="even" if seed % 3 else "zeros")
+        loss = np.random.default_rng(seed).random((3, 3)) if aim == "distortion" else None
+        goal = Goal.of(graph, aim, loss=loss, weights={f"p{i}": 1 + i for i in range(4)})
+        setting = Setting.of(graph, ProfilePrivacy("0.4"))
+        blocks, proved = least_distortion(setting, goal)
+        other = least(graph, 0.4, goal.weights[:, None, None] * goal.losses(3))
+        assert proved.cost == pytest.approx(other, abs=1e-8)
+        assert proved.cost == pytest.approx(goal.value(graph.laws, blocks), abs=1e-12)
+        assert proved.bound <= other + 1e-10
+        assert proved.bound == pytest.approx(other, abs=1e-7)
+
+
+def test_costs_may_depend_on_the_profile_and_be_negative() -> None:
+    for seed in range(12):
+        graph = random_graph(seed, size=4, width=3)
+        costs = np.random.default_rng(seed).standard_normal((4, 3, 3))
+        setting = Setting.of(graph, ProfilePrivacy("0.4"))
+        blocks, bound, done = Flows(setting, clock=Clock()).least(costs)
+        assert done
+        other = least(graph, 0.4, costs)
+        assert (graph.laws[:, :, None] * blocks * costs).sum() == pytest.approx(other, abs=1e-8)
+        assert bound == pytest.approx(other, abs=1e-7)
+        assert bound <= other + 1e-10
+
+
+def test_other_costs_start_from_the_same_programme() -> None:
+    graph = random_graph(3, size=5, width=3, density=1.0)
+    setting = Setting.of(graph, ProfilePrivacy("0.3"))
+    flows = Flows(setting, clock=Clock())
+    generator = np.random.default_rng(1)
+    for _ in range(10):
+        costs = generator.standard_normal((5, 3, 3))
+        _, bound, _ = flows.least(costs)
+        assert bound == pytest.approx(least(graph, 0.3, costs), abs=1e-7)
+
+
+def test_the_interior_point_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(5, size=20, width=5, density=0.2)
+    goal = Goal.of(graph, "absolute")
+    setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    _, first = least_distortion(setting, goal)
+    monkeypatch.setattr(direct, "_LARGE", 0)
+    _, second = least_distortion(setting, goal)
+    assert second.cost == pytest.approx(first.cost, abs=1e-7)
+    assert second.bound == pytest.approx(first.bound, abs=1e-7)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.01", "1", "5", "80"])
+def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
+    for width in (1, 2, 4):
+        for graph in many_graphs(12, width=width):
+            setting = Setting.of(graph, ProfilePrivacy(epsilon))
+            blocks, proved = least_distortion(setting, Goal.of(graph, "squared"))
+            if epsilon != "0":
+                assert proved.gap < 1e-6
+            locked = lock(setting.draft(blocks, "direct"), ProfilePrivacy(epsilon), graph)
+            assert locked.certificate.holds
+
+
+def test_no_weight_no_say_but_no_ruin() -> None:
+    graph = ProfileGraph.complete({"a": {0: 1, 1: 3}, "b": {0: 3, 1: 1}, "c": {0: 2, 1: 2}})
+    goal = Goal.of(graph, "hamming", weights={"a": 1, "b": 0, "c": 0})
+    setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    blocks, proved = least_distortion(setting, goal)
+    assert proved.cost == pytest.approx(0.0, abs=1e-7)
+    # With a left alone, b and c may release 0 with a chance of 0.25 E, and do so.
+    most = 0.25 * math.exp(0.5)
+    expected = [0.0, 0.75 - most, 0.5 - most]
+    assert mean_wrong(graph, blocks) == pytest.approx(expected, abs=1e-6)
+
+
+def mean_wrong(graph: ProfileGraph, blocks: Array) -> Array:
+    kept = np.diagonal(blocks, axis1=1, axis2=2)
+    return np.asarray(1 - (graph.laws * kept).sum(axis=1))
+
+
+def test_whatever_is_settled_keeps_the_budget() -> None:
+    generator = np.random.default_rng(5)
+    for graph in many_graphs(30, width=3):
+        setting = Setting.of(graph, ProfilePrivacy("0.3"))
+        for blocks in (len(graph), 1):
+            rows = generator.random((blocks, 3, 3)) ** 8
+            released = setting.released(settled(setting, rows))
+            assert released.sum(axis=1) == pytest.approx(1.0)
+            for i, j in both_ways(graph):
+                assert (released[i] <= math.exp(0.3) * released[j] + 1e-15).all()
+
+
+def test_a_channel_that_keeps_the_budget_is_hardly_moved() -> None:
+    graph = ProfileGraph.bernoulli(["0.5", "0.6"])
+    setting = Setting.of(graph, ProfilePrivacy("1"))
+    assert (settled(setting, np.eye(2)[None]) == np.eye(2)).all()
+
+
+def test_a_search_without_time_gives_something_that_keeps_the_budget() -> None:
+    graph = random_graph(6, size=40, width=8, density=0.3)
+    setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    goal = Goal.of(graph, "squared")
+    seen: list[Progress] = []
+    blocks, proved = least_distortion(setting, goal, seconds=0.0, watch=seen.append)
+    assert proved.stopped
+    assert proved.bound <= proved.cost <= mean_loss(setting, goal, response(8, np.ones(40)))
+    assert seen
+    assert lock(setting.draft(blocks, "direct"), ProfilePrivacy("0.5"), graph).certificate.holds
+
+
+def test_without_a_budget_only_profiles_that_differ_fall_silent() -> None:
+    graph = ProfileGraph.of(
+        {"a": {0: 1, 1: 3}, "b": {0: 2, 1: 6}, "c": {0: 1, 1: 9}, "d": {0: 9, 1: 1}},
+        [("a", "b"), ("c", "d")],
+    )
+    setting = Setting.of(graph, ProfilePrivacy(0))
+    silent = without_budget(setting, Goal.of(graph, "minimax"))
+    assert (silent[:2] == np.eye(2)).all()
+    assert (silent[2:] == 0.5).all()
+    chosen = without_budget(setting, Goal.of(graph, "hamming"))
+    assert (chosen[2:, :, 0] == chosen[2, 0, 0]).all()
+    blocks, proved = least_distortion(setting, Goal.of(graph, "hamming"))
+    assert proved.cost == pytest.approx(0.25)
+    assert lock(setting.draft(blocks, "direct"), ProfilePrivacy(0), graph).certificate.holds
