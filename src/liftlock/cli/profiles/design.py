@@ -111,8 +111,8 @@ def profile_design_command(
     \b
     liftlock profiles design --profiles profiles.csv --edges edges.csv \\
         --epsilon 1 -o safe.json
-    liftlock profiles design --table use.csv --profile-column user --column usage \\
-        --group-column role --smooth 1 --epsilon 0.5 --plot graph.png
+    liftlock profiles design --table use.csv --profile-column user \\
+        --column usage --group-column role --smooth 1 --epsilon 0.5
     """
     note = Notes()
     files = graph_files(**graph)
