@@ -160,13 +160,13 @@ def run(highs: Any) -> str:
 class Master:
     """The relaxation of one part: the rows so far, solved again as rows are added.
 
-    `released` and `cap` are the last solution; `bound` is the best proved of the aim, which is the
+    `released` and `cap` are where it stands; `bound` is the best proved of the aim, which is the
     cap t, or with `capped` false the mean chance of a wrong value.
 
     >>> part = Part(np.array([[0.2, 0.8], [0.1, 0.9]]), np.array([[0, 1]]), np.exp(0.5), np.ones(2))
     >>> master = Master(part)
     >>> master.least_cap(Clock())
-    >>> round(master.cap, 4)  # one matrix for both profiles needs 0.0489
+    >>> round(master.least, 4)  # one matrix for both profiles needs 0.0489
     0.0209
     """
 
@@ -176,7 +176,8 @@ class Master:
         self.part = part
         self.released = part.laws
         self.cap = 0.0 if capped else 1.0
-        self.bound = 0.0
+        self.least = self.bound = 0.0
+        self.complete = False
         self.capped = capped
         self.solves = 0
         profiles, values = part.laws.shape
@@ -212,41 +213,39 @@ class Master:
     # --- searching ------------------------------------------------------------------------------
 
     def least_cap(self, clock: Clock) -> None:
-        """Find the least cap that the rows so far allow, after adding those that matter to it."""
-        self._limit(0.0, 1.0)
-        if not self.solves:
-            self._until_kept(self._costs(1.0, _PENALTY), clock, "finding the least largest entry")
-        self._solve(self._costs(1.0, 0.0), clock, "proving the least largest entry")
+        """Raise `least`, the least cap that the rows so far allow, by adding rows that matter.
 
-    def least_moved(self, cap: float, clock: Clock) -> bool:
-        """Find what moves the least mass below a cap; False if the cap turns out to be too small.
-
-        What counts as moved is the gains; where the cap makes values pass on what they receive,
-        more is moved than that.
+        It is known when it does not change any more, often long before all rows are there; only
+        with `complete` is that certain. So matrices are to be sought below it, and if there are
+        none, this is to be called again.
         """
-        self._limit(cap, cap)
+        stage = "finding the least largest entry"
+        before = self.least
+        last = -1.0
+        while not self.complete:
+            if not self._add_edges() + self._add_sets():
+                self.complete = True
+                break
+            self._solve(self._costs(1.0, _PENALTY), clock, stage)
+            if self.cap <= last + _HAIR and self.cap > before + _HAIR:
+                break
+            last = self.cap
+        standing = self.released, self.cap
+        self._solve(self._costs(1.0, 0.0), clock, "proving the least largest entry")
+        self.least = self.cap
+        self.released, self.cap = standing
+
+    def least_moved(self, clock: Clock) -> None:
+        """Find what moves the least mass without a cap: exactly the gains."""
         costs = self._costs(0.0, 1.0)
-        stage = "moving as little as possible"
-        if self.capped and not self._solve(costs, clock, stage):
-            return False
-        if not self._until_kept(costs, clock, stage):
-            return False
-        if not self.capped and self.solves and (self.part.weights == 0).any():
+        while self._add_edges():
+            self._solve(costs, clock, "moving as little as possible")
+        if self.solves and (self.part.weights == 0).any():
             # What does not count was given a little weight: the bound should not see it.
             released = self.released
             self._solve(self._aim, clock, "proving the least mean")
             self.released = released
-        return True
-
-    def _until_kept(self, costs: Floats, clock: Clock, stage: str) -> bool:
-        """Solve until no row is violated."""
-        while self._add_edges() + self._add_sets():
-            if not self._solve(costs, clock, stage):
-                return False
-        return True
-
-    def _limit(self, lower: float, upper: float) -> None:
-        self._highs.changeColBounds(self._count - 1, lower, upper)
+        self.complete = True
 
     def _costs(self, cap: float, moved: float) -> Floats:
         each = np.repeat(moved * self.part.shares, self.part.laws.shape[1])
@@ -257,8 +256,8 @@ class Master:
         each = np.repeat(self.part.weights, self.part.laws.shape[1])
         return np.concatenate([each, np.zeros(self._cells), [0.0]])
 
-    def _solve(self, costs: Floats, clock: Clock, stage: str) -> bool:
-        """Solve what there is; False if nothing fits all rows."""
+    def _solve(self, costs: Floats, clock: Clock, stage: str) -> None:
+        """Solve what there is; releasing nothing always fits."""
         if clock.left <= 0:
             raise OutOfTime("no time is left")
         highs = self._highs
@@ -272,8 +271,6 @@ class Master:
         self._new = 0
         self.solves += 1
         status = run(highs)
-        if status == "Infeasible":
-            return False
         if status == "Time limit reached":
             raise OutOfTime("no time is left")
         solution = highs.getSolution()
@@ -290,7 +287,6 @@ class Master:
             gap = max(0.0, value - self.bound)
             rows = sum(len(row[3]) for row in self._rows)
             clock.watch(Progress(stage, value, self.bound, gap, rows, clock.elapsed))
-        return True
 
     def _proved(self, prices: Floats, costs: Floats) -> float:
         """Return what prices of the rows, found for some costs, prove of the aim."""

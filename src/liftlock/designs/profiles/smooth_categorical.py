@@ -25,10 +25,8 @@ from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 
-_HAIR = 1e-10
+_HAIRS = (1e-10, 1e-9, 1e-8)
 """The least t is found to the solver's tolerance: matrices are sought a hair above it."""
-
-_HAIRS = (_HAIR, 1e-9, 1e-8)
 
 _ROUNDING = 2.0**-51
 """What rounding a row may move a probability by, and as much again."""
@@ -123,10 +121,10 @@ class _Search:
         if self.capped:
             for master in self.masters.values():
                 master.least_cap(self.clock)
-            self._below(max((master.cap for master in self.masters.values()), default=0.0))
+            self._below(max((master.least for master in self.masters.values()), default=0.0))
             return
         for places, master in self.masters.items():
-            master.least_moved(1.0, self.clock)
+            master.least_moved(self.clock)
             blocks = in_proportion(master.part.laws, master.released)
             self.blocks[list(places)] = settled(master.part, blocks)
 
@@ -135,29 +133,26 @@ class _Search:
         waiting = dict(self.masters)
         while waiting:
             places, master = next(iter(waiting.items()))
-            if not master.least_moved(cap + _HAIR, self.clock):
-                master.least_cap(self.clock)
-                if master.cap > cap:
-                    # What was found for other parts would still do, but more is possible now.
-                    waiting = dict(self.masters)
-                    cap = master.cap
-                else:
-                    cap += _HAIR
+            found = self._matrices(master, cap)
+            if found is not None:
+                self.blocks[list(places)] = settled(master.part, found)
+                del waiting[places]
                 continue
-            self.blocks[list(places)] = settled(master.part, self._matrices(master, cap))
-            del waiting[places]
+            while master.least <= cap and not master.complete:
+                master.least_cap(self.clock)
+            if master.least > cap:
+                # What other parts found would still do, but more is allowed now.
+                waiting = dict(self.masters)
+                cap = master.least
 
-    def _matrices(self, master: Master, cap: float) -> Floats:
-        part, released = master.part, master.released
-        blocks = in_proportion(part.laws, released)
-        off = ~np.eye(self.setting.values, dtype=np.bool_)
-        if blocks[:, off].max() <= cap + _HAIR:
-            return blocks
-        for hair in _HAIRS:
-            found = least_moved(part, released, cap + hair, master.edges_in, self.clock)
+    def _matrices(self, master: Master, cap: float) -> Floats | None:
+        """Return the matrices of a part; None if more has to be known of the least cap."""
+        part = master.part
+        for hair in _HAIRS if master.complete else _HAIRS[:1]:
+            found = least_moved(part, master.released, cap + hair, master.edges_in, self.clock)
             if found is not None:
                 return found
-        return _one_by_one(part, released, cap + _HAIR)
+        return _one_by_one(part, master.released, cap) if master.complete else None
 
 
 def part_of(setting: Setting, goal: Goal, places: tuple[int, ...]) -> Part:

@@ -32,7 +32,7 @@ from liftlock.exact.integers import Floats
 _HAIR = 1e-12
 _HAIRS = (1e-12, 1e-10, 1e-8)
 
-_MANY_ARCS = 60_000
+_MANY_ARCS = 200_000
 """Beyond so many flows only those that can help are given to the solver."""
 
 _HELPS = -1e-11
@@ -156,10 +156,9 @@ def _balanced(values: int) -> Any:
 def least_moved(
     part: Part, released: Floats, cap: float, edges_in: Flags, clock: Clock
 ) -> Floats | None:
-    """Return the matrices below a cap that move the least mass and keep every edge.
+    """Return the matrices below a cap that move the least mass and keep every edge, if any do.
 
-    `released` is what some matrices below the cap can release, and `edges_in` says for which edges
-    and values it is likely to be tight. None if the solver finds nothing.
+    `released` is near to what they will release, and `edges_in` says where edges may be tight.
     """
     return Flows(part, released, cap, edges_in).solve(clock)
 
@@ -223,7 +222,11 @@ class Flows:
             if status == "Time limit reached" or clock.left <= 0:
                 raise OutOfTime("no time is left")
             if status != "Optimal":
-                return None
+                if self._in.all():
+                    return None
+                self._include(~self._in)
+                many = True
+                continue
             solution = self._highs.getSolution()
             found, prices = np.array(solution.col_value), np.array(solution.row_dual)
             released = self.part.laws + found[: self._cells].reshape(self.part.laws.shape)
@@ -231,7 +234,7 @@ class Flows:
             flows = self._add_helpful(prices)
             if not rows and not flows:
                 break
-            many = rows > MANY_ROWS
+            many = rows + flows > MANY_ROWS
             # New flows leave the solution feasible, new edges leave the prices feasible.
             self._highs.setOptionValue("simplex_strategy", 4 if flows and not rows else 1)
         table = np.zeros((len(self.part.laws), values, values))
@@ -262,7 +265,10 @@ class Flows:
         left = self._cost - prices[self._from] + prices[self._to]
         if self._limited:
             left -= prices[self._cells + self._from]
-        wanted = (left < _HELPS) & ~self._in
+        return self._include((left < _HELPS) & ~self._in)
+
+    def _include(self, wanted: Flags) -> int:
+        """Add the flows that are wanted; return how many."""
         chosen = np.flatnonzero(wanted)
         if len(chosen):
             self._in |= wanted
