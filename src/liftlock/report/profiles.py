@@ -30,7 +30,10 @@ _NAME = 24
 _NOT_COVERED = (
     "the same observation released twice: losses do not add up then, and may have no bound",
     "values that come from another distribution than the profile says",
-    "profiles that no edge joins: these may be told apart freely",
+)
+_NOT_JOINED = (
+    "profiles that no edge joins: k steps apart they may differ by k times the budget, and without "
+    "a path by anything"
 )
 
 
@@ -67,6 +70,8 @@ def profile_report(made: Mechanism, rows: Sequence[ProfileRow] = ()) -> Renderab
         parts += [Text(), *_comparison(rows, title)]
     parts += [Text(), Text("The guarantee does not cover")]
     parts += [Text(f"- {line}") for line in _NOT_COVERED]
+    if len(graph.edges) < len(graph) * (len(graph) - 1) // 2:
+        parts.append(Text(f"- {_NOT_JOINED}"))
     return Group(*parts)
 
 
@@ -127,7 +132,11 @@ def _profiles(audit: ProfileAudit, found: Worth | None) -> list[RenderableType]:
             Text(against),
             style="dim" if worst is None else None,
         )
-    return [grid, *_more(len(places) - MOST_ROWS, "profile")]
+    left = len(places) - MOST_ROWS
+    if left > 0 and found is not None:
+        said = f"and {_count(left, 'profile')} more, none changed more often"
+        return [grid, Text(said, style="dim")]
+    return [grid, *_more(left, "profile")]
 
 
 def _costs(found: Worth) -> list[RenderableType]:

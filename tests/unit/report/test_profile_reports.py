@@ -55,6 +55,7 @@ def test_the_guarantee_and_its_witness_come_first() -> None:
         "profiles that no edge joins",
     ):
         assert said in text, said
+    assert "that no edge joins" not in "\n".join(rendered(profile_report(made("couplet"))))
 
 
 def test_the_table_of_profiles() -> None:
@@ -80,7 +81,7 @@ def test_profiles_without_an_edge_are_said_to_have_none() -> None:
 def test_long_tables_are_cut_and_say_so() -> None:
     mechanism = design_profiles(bernoulli_chain(50), "0.3", method="cluster")
     lines = rendered(profile_report(mechanism))
-    assert f"and {50 - MOST_ROWS} profiles more" in lines
+    assert f"and {50 - MOST_ROWS} profiles more, none changed more often" in lines
     values = {f"v{k}": k + 1 for k in range(30)}
     graph = ProfileGraph.chain({"a": values, "b": dict.fromkeys(values, 1)})
     lines = rendered(profile_report(design_profiles(graph, "0.3", method="cluster")))
