@@ -1,0 +1,142 @@
+"""Climbing for mutual information: upwards only, within its bound, and certified."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise, product
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from liftlock.designs.lock import lock
+from liftlock.designs.profiles.ascent import climb, least_uncertainty, most_information, slopes
+from liftlock.designs.profiles.cluster import cluster
+from liftlock.designs.profiles.direct import Flows, least_distortion, shares
+from liftlock.designs.profiles.goal import Goal, information
+from liftlock.designs.profiles.setting import Setting
+from liftlock.designs.solver.oracle import Clock
+from liftlock.notions.profile import ProfilePrivacy
+from liftlock.profile_graph import ProfileGraph
+from tests.profile_oracles import Array, both_ways, many_graphs, random_graph
+
+
+def goal_of(graph: ProfileGraph) -> Goal:
+    return Goal.of(graph, "mutual-information")
+
+
+def entropy(masses: Array) -> float:
+    return float(-mp.fsum(p * mp.log(p) for p in masses if p > 0))
+
+
+def test_every_step_goes_upwards() -> None:
+    for seed in range(8):
+        graph = random_graph(seed, size=4, width=4)
+        goal, setting = goal_of(graph), Setting.of(graph, ProfilePrivacy("0.3"))
+        flows = Flows(setting, clock=Clock())
+        weights = shares(goal.weights)[:, None, None]
+
+        def solve(losses: Array, flows: Flows = flows, weights: Array = weights) -> Array:
+            return flows.least(weights * losses)[0]
+
+        start = cluster(graph, ProfilePrivacy("0.3")).matrix.reshape(4, 4, 4)
+        found = climb(setting, goal, start, solve, Clock())
+        assert all(a < b for a, b in pairwise(found.steps))
+        assert len(found.steps) > 1
+        assert found.information == pytest.approx(goal.value(graph.laws, found.blocks), abs=1e-12)
+
+
+def test_any_posteriors_bound_the_information_from_below() -> None:
+    source = np.random.default_rng(1)
+    for _ in range(50):
+        joint, other = source.dirichlet(np.full(12, 0.5), 2).reshape(2, 3, 4)
+        other = other * (joint.sum(axis=1) / other.sum(axis=1))[:, None]
+        other[:, 3] = 0.0
+        prior = entropy(joint.sum(axis=1))
+        assert information(joint) >= prior + (joint * slopes(other)).sum() - 1e-9
+        assert information(joint) == pytest.approx(prior + (joint * slopes(joint)).sum(), abs=1e-9)
+
+
+def test_more_than_the_starts_and_less_than_the_bound() -> None:
+    for seed in range(8):
+        graph = random_graph(seed, size=4, width=3)
+        goal, notion = goal_of(graph), ProfilePrivacy("0.4")
+        setting = Setting.of(graph, notion)
+        blocks, proved, remarks = most_information(setting, goal)
+        found = goal.value(graph.laws, blocks)
+        simple = cluster(graph, notion).matrix.reshape(4, 3, 3)
+        truthful, _ = least_distortion(setting, Goal.of(graph, "hamming"))
+        assert found >= goal.value(graph.laws, simple) - 1e-9
+        assert found >= goal.value(graph.laws, truthful) - 1e-9
+        assert proved is not None
+        assert proved.reference == pytest.approx(entropy(goal.weights @ graph.laws))
+        assert proved.cost == pytest.approx(proved.reference - found)
+        assert 0 <= proved.bound <= proved.cost + 1e-9
+        assert any("may be" in remark for remark in remarks)
+
+
+def test_the_bound_holds_for_all_mechanisms_of_a_grid() -> None:
+    graph = ProfileGraph.bernoulli(["0.3", "0.8"])
+    goal, setting = goal_of(graph), Setting.of(graph, ProfilePrivacy("0.5"))
+    blocks, proved, _ = most_information(setting, goal)
+    assert proved is not None
+    found, ratio = goal.value(graph.laws, blocks), math.exp(0.5)
+    # The chance of releasing a 1, by profile and value.
+    a, b, c, d = np.array(list(product(np.linspace(0, 1, 21), repeat=4))).T
+    one, two = 0.7 * a + 0.3 * b, 0.2 * c + 0.8 * d
+    kept = np.ones(len(a), dtype=bool)
+    for left, right in ((one, two), (1 - one, 1 - two)):
+        kept &= (left <= ratio * right) & (right <= ratio * left)
+    ones = np.stack([0.35 * a + 0.1 * c, 0.15 * b + 0.4 * d])[:, kept]
+    cells = np.stack([np.array([[0.45], [0.55]]) - ones, ones])
+    outputs = cells.sum(axis=1, keepdims=True)
+    lifts = np.divide(cells, outputs, out=np.ones_like(cells), where=cells > 1e-12)
+    best = entropy(np.array([0.45, 0.55])) + (cells * np.log(lifts)).sum(axis=(0, 1)).max()
+    assert best <= proved.reference - proved.bound + 1e-9
+    assert found - 0.05 < best <= found + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.01", "1", "5", "80"])
+def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
+    for width in (1, 2, 3):
+        for graph in many_graphs(4, width=width):
+            setting = Setting.of(graph, ProfilePrivacy(epsilon))
+            blocks, _, _ = most_information(setting, goal_of(graph))
+            locked = lock(setting.draft(blocks, "ascent"), ProfilePrivacy(epsilon), graph)
+            assert locked.certificate.holds
+            released = setting.released(blocks)
+            for i, j in both_ways(graph):
+                assert (released[i] <= setting.wide_ratio * released[j] + 1e-15).all()
+
+
+def test_without_edges_everything_is_released() -> None:
+    graph = ProfileGraph.of({"a": {0: 1, 1: 2, 2: 4}, "b": {0: 5, 1: 1, 2: 1}}, [])
+    setting = Setting.of(graph, ProfilePrivacy("0.1"))
+    _, proved, _ = most_information(setting, goal_of(graph))
+    assert proved is not None
+    assert proved.cost == pytest.approx(0.0, abs=1e-9)
+
+
+def test_least_uncertainty_against_laws_with_a_given_error() -> None:
+    source = np.random.default_rng(2)
+    for _ in range(300):
+        size = int(source.integers(2, 6))
+        law = source.dirichlet(np.full(size, float(source.choice([0.1, 1.0, 10.0]))))
+        assert entropy(law) >= least_uncertainty(1 - law.max(), size) - 1e-12
+    for even in range(1, 6):
+        # Even laws attain it, and so do mixtures of an even law and the next.
+        assert least_uncertainty(1 - 1 / even, 6) == pytest.approx(math.log(even))
+        middle = 1 - (1 / even + 1 / (even + 1)) / 2
+        expected = (math.log(even) + math.log(even + 1)) / 2
+        assert least_uncertainty(middle, 6) == pytest.approx(expected)
+    assert least_uncertainty(-1e-9, 3) == 0.0
+    assert least_uncertainty(0.9, 3) == pytest.approx(math.log(3))
+
+
+def test_time_that_is_up_gives_what_there_is() -> None:
+    graph = random_graph(4, size=10, width=5, density=0.5)
+    setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    blocks, proved, _ = most_information(setting, goal_of(graph), seconds=0.0)
+    assert proved is not None
+    assert proved.bound <= proved.cost
+    assert lock(setting.draft(blocks, "ascent"), ProfilePrivacy("0.5"), graph).certificate.holds
