@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
 from liftlock.designs.profiles.goal import Goal
@@ -56,6 +57,8 @@ class ProfileRow:
     loss: Enclosure | None = None
     """The largest loss of an edge, in nats, exact."""
     uses_profile: bool | None = None
+    unprotected: tuple[Label, ...] = ()
+    """Pairs (profile, value) of probability 0 that the certificate does not cover."""
     reason: str = ""
     """Why nothing was made."""
     mechanism: Mechanism | None = None
@@ -71,6 +74,7 @@ class ProfileRow:
             "loss": None if self.loss is None else number_to_json(self.loss),
             "smallest": None if self.loss is None else f"profile={safe_text(self.loss)}",
             "uses_profile": self.uses_profile,
+            "unprotected": [label_to_json(pair) for pair in self.unprotected],
             "reason": self.reason,
         }
 
@@ -164,6 +168,7 @@ def _row(
         found.mean_wrong,
         audit_profiles(channel, graph).loss,
         uses_profile(channel, graph),
+        certificate.unprotected,
         "",
         made,
     )

@@ -170,11 +170,16 @@ def _comparison(rows: Sequence[ProfileRow], title: str) -> list[RenderableType]:
             row.name,
             amount(row.objective),
             _share(row.mean_wrong),
-            _nats(row.loss) + ("" if row.certified else " (over)"),
+            _nats(row.loss)
+            + (" *" if row.unprotected else "")
+            + ("" if row.certified else " (over)"),
             "used" if row.uses_profile else "ignored",
             style=None if row.certified else "red",
         )
     said: list[RenderableType] = [grid]
+    if any(row.unprotected for row in rows):
+        note = "* not for values that occur although their profile calls them impossible"
+        said.append(Text(note, style="dim"))
     said += [Text(printable(f"{row.name}: {row.reason}"), style="dim") for row in failed]
     return said
 

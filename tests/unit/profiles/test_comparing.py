@@ -34,6 +34,7 @@ def test_rows_are_certified_and_in_order(name: str) -> None:
         assumed: Any = "refuse" if row.uses_profile else "ignore"
         again = ProfilePrivacy("0.5").certify(row.mechanism.channel, graph, impossible=assumed)
         assert again.holds
+        assert row.unprotected == again.unprotected
         assert row.uses_profile == (len(row.mechanism.channel.inputs) > len(graph.inputs))
     certified = [row.objective for row in rows if row.certified]
     assert certified == sorted(certified, key=lambda value: round(value or 0.0, 9))
@@ -55,6 +56,9 @@ def test_no_release_and_no_noise() -> None:
     assert float(nothing.loss) == 0.0
     assert (truth.certified, truth.objective) == (False, 0.0)
     assert truth.loss is not None
+    assert truth.unprotected == (("0", 1), ("1", 0))
+    assert truth.to_data()["unprotected"] == [["0", 1], ["1", 0]]
+    assert rows["cluster"].unprotected == ()
     assert truth.loss.is_infinite  # p = 0 never gives what p = 0.2 gives
 
 

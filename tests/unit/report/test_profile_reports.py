@@ -132,6 +132,16 @@ def test_the_comparison() -> None:
     assert "magic: it gave up; another day" in lines
 
 
+def test_rows_that_do_not_cover_impossible_values_have_a_star() -> None:
+    rows = compare_profiles(example("chain-6"), "0.5")
+    lines = rendered(profile_report(made("chain-6"), rows), 100)
+    assert "* not for values that occur although their profile calls them impossible" in lines
+    for name, star in (("no noise", True), ("cluster", False), ("randomised-response", False)):
+        (line,) = (line for line in lines if line.startswith(name))
+        assert (" *" in line) == star  # response covers every value, likely or not
+    assert not any("* not for" in line for line in rendered(profile_report(made("couplet"))))
+
+
 def test_a_mechanism_made_by_hand_whose_outputs_are_not_values() -> None:
     draft = Draft.of([0, 1], ["no", "yes"], [[0.6, 0.4], [0.4, 0.6]])
     mechanism = lock(draft, ProfilePrivacy("1"), example("couplet"))
