@@ -10,14 +10,17 @@ import click
 from liftlock.cli.console import Notes, make_console, show, show_json, working
 from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
 from liftlock.cli.profiles.audit import audit_edges
-from liftlock.cli.profiles.options import graph_files, graph_options
+from liftlock.cli.profiles.options import (
+    ProfileChannel,
+    graph_files,
+    graph_options,
+    read_either,
+)
 from liftlock.exact.budget import Budget
-from liftlock.files import read_channel
 from liftlock.notions.audit import Audit, audit
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.order import read_order
 from liftlock.notions.registry import parse_claim
-from liftlock.profile_graph import ProfileGraph
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.heatmap import check_drawable, draw_lifts
 from liftlock.report.labels import printable
@@ -92,14 +95,9 @@ def audit_command(
     for picture in (plot, plot_curve):
         if picture is not None:
             check_picture(picture)
-    files = graph_files(profiles, edges, groups, graph)
-    contexts = [name for name, given in context_paths.items() if given is not None]
-    named = files.profiles is not None or bool(files.joined_by())
-    if named and contexts:
-        raise click.UsageError(f"--{contexts[0]} does not go with a graph of profiles")
     note = Notes()
-    read = None if named else read_channel(channel, note)
-    if read is None or (isinstance(read.context, ProfileGraph) and not contexts):
+    read = read_either(channel, graph_files(profiles, edges, groups, graph), context_paths, note)
+    if isinstance(read, ProfileChannel):
         for option, given in (
             ("--alpha", alpha),
             ("--at-epsilon", at_epsilon),
@@ -107,8 +105,7 @@ def audit_command(
         ):
             if given is not None:
                 raise click.UsageError(f"{option} does not go with a graph of profiles")
-        show_all = {"as_json": as_json, "quiet": quiet}
-        return audit_edges(channel, files, guarantees, impossible, plot, read, **show_all)
+        return audit_edges(read, guarantees, impossible, plot, note, as_json=as_json, quiet=quiet)
     context = agreed_context(read, channel, context_paths, note, impossible)
     if plot is not None:
         check_drawable(context)

@@ -9,9 +9,16 @@ import click
 
 from liftlock.cli.console import Notes, show, working
 from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
+from liftlock.cli.profiles.options import (
+    ProfileChannel,
+    graph_files,
+    graph_options,
+    inputs_of,
+    read_either,
+)
+from liftlock.context import Context
 from liftlock.designs.lock import lock
 from liftlock.errors import FileError
-from liftlock.files import read_channel
 from liftlock.mechanism import Mechanism
 from liftlock.notions.registry import parse_claim
 from liftlock.report.text import certificate_lines
@@ -21,6 +28,7 @@ from liftlock.storage import check_writable
 @click.command("lock", short_help="Turn a matrix into a certified mechanism file.")
 @click.argument("matrix", type=FILE)
 @context_options
+@graph_options
 @impossible_option
 @click.option(
     "--guarantee",
@@ -44,7 +52,16 @@ from liftlock.storage import check_writable
     help="Rows become integers that sum to 2^BITS.",
 )
 def lock_command(
-    matrix: Path, guarantee: str, output: Path, bits: int, impossible: Any, **context_paths: Any
+    matrix: Path,
+    guarantee: str,
+    output: Path,
+    bits: int,
+    impossible: Any,
+    profiles: Path | None,
+    edges: Path | None,
+    groups: Path | None,
+    graph: Any,
+    **context_paths: Any,
 ) -> int:
     """Turn MATRIX into a certified mechanism, or refuse it (exit 1) with the witness.
 
@@ -53,19 +70,26 @@ def lock_command(
 
     \b
     liftlock lock matrix.csv --prior prior.csv --guarantee lip=1 -o safe.json
+    liftlock lock matrix.csv --profiles profiles.csv --graph complete \\
+        --guarantee profile=1 -o safe.json
     """
     note = Notes()
     notion = parse_claim(guarantee)
     check_writable(output)
-    for name, path in {"MATRIX": matrix, **context_paths}.items():
+    files = graph_files(profiles, edges, groups, graph)
+    for name, path in {"MATRIX": matrix, **context_paths, **inputs_of(files)}.items():
         if isinstance(path, Path) and path.exists() and output.resolve() == path.resolve():
             raise FileError(
                 f"the output would replace {'MATRIX' if path is matrix else f'--{name}'}",
                 where=str(output),
                 remedy="choose another name",
             )
-    read = read_channel(matrix, note)
-    context = agreed_context(read, matrix, context_paths, note, impossible)
+    read = read_either(matrix, files, context_paths, note)
+    context: Context
+    if isinstance(read, ProfileChannel):
+        context = read.graph
+    else:
+        context = agreed_context(read, matrix, context_paths, note, impossible)
     with working("locking"):
         locked = lock(read.channel, notion, context, bits=bits, impossible=impossible)
         Mechanism(locked.channel, locked.certificate, context).save(output)

@@ -12,20 +12,18 @@ from liftlock.cli.asked import check_output
 from liftlock.cli.console import Notes, make_console, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import (
+    ProfileChannel,
+    channel_of_profiles,
     graph_files,
     graph_options,
     impossible_option,
     inputs_of,
 )
-from liftlock.errors import FileError
 from liftlock.exact.budget import Budget
-from liftlock.files import ReadChannel, read_channel
-from liftlock.forms import AnyChannel
 from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfilePrivacy, audit_profiles
 from liftlock.notions.registry import parse_claim
-from liftlock.profile_files import GraphFiles, joined, read_graph, read_profile_channel
-from liftlock.profile_graph import ProfileGraph
+from liftlock.profile_files import GraphFiles
 from liftlock.report.labels import printable
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
@@ -72,29 +70,30 @@ def profile_audit_command(
     """
     guarantees = [parse_claim(text) for text in claims]
     files = graph_files(**graph)
-    return audit_edges(channel, files, guarantees, impossible, plot, as_json=as_json, quiet=quiet)
+    note = Notes()
+    _check_plot(plot, channel, files)
+    read = channel_of_profiles(channel, files, note)
+    return audit_edges(read, guarantees, impossible, plot, note, as_json=as_json, quiet=quiet)
+
+
+def _check_plot(plot: Path | None, channel: Path, files: GraphFiles) -> None:
+    if plot is not None:
+        check_picture(plot)
+        check_output(plot, {"channel": channel} | inputs_of(files), "--plot")
 
 
 def audit_edges(
-    channel: Path,
-    files: GraphFiles,
+    read: ProfileChannel,
     guarantees: Sequence[Notion],
     impossible: Any,
     plot: Path | None,
-    read: ReadChannel | None = None,
+    note: Notes,
     *,
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Audit a channel under a graph of profiles, and print what was found.
-
-    `read` is the mechanism if it brings its graph and was read already.
-    """
-    note = Notes()
-    if plot is not None:
-        check_picture(plot)
-        check_output(plot, {"channel": channel} | inputs_of(files), "--plot")
-    table, graph = _channel_and_graph(channel, files, note, read)
+    """Audit a channel under a graph of profiles, and print what was found."""
+    table, graph = read
     with working("auditing") as progress:
         verdicts = [
             (guarantee, guarantee.certify(table, graph, impossible=impossible))
@@ -122,21 +121,6 @@ def audit_edges(
             text += guarantee.smallest(table, graph)
             click.echo(f"liftlock: {printable(text)}", err=True)
     return 0 if all(certificate.holds for certificate in certificates) else 1
-
-
-def _channel_and_graph(
-    channel: Path, files: GraphFiles, note: Notes, read: ReadChannel | None
-) -> tuple[AnyChannel, ProfileGraph]:
-    """Read a channel and the graph it is audited under; a mechanism file may bring it."""
-    if files.profiles is not None:
-        return read_profile_channel(channel, read_graph(files, note), note)
-    read = read_channel(channel, note) if read is None else read
-    if not isinstance(read.context, ProfileGraph):
-        raise FileError(
-            "no profiles", where=str(channel), remedy="give --profiles, and --edges or --graph"
-        )
-    graph = joined(read.context, files) if files.joined_by() else read.context
-    return read.channel, graph
 
 
 def _budget(guarantees: Sequence[Notion]) -> float | None:

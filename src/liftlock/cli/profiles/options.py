@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from liftlock.cli.options import FILE
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
-from liftlock.files import read_mechanism
+from liftlock.files import Note, ReadChannel, read_channel, read_mechanism
+from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
-from liftlock.profile_files import SHAPES, GraphFiles
+from liftlock.profile_files import (
+    SHAPES,
+    GraphFiles,
+    joined,
+    read_graph,
+    read_profile_channel,
+)
 from liftlock.profile_graph import ProfileGraph
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -146,6 +153,46 @@ def need_profiles(files: GraphFiles) -> None:
     """Refuse a command without profiles."""
     if files.profiles is None and files.table is None:
         raise click.UsageError("which profiles are there? give --profiles or --table")
+
+
+class ProfileChannel(NamedTuple):
+    """A channel, and the graph of profiles that it is for."""
+
+    channel: AnyChannel
+    graph: ProfileGraph
+
+
+def channel_of_profiles(
+    channel: Path, files: GraphFiles, note: Note, read: ReadChannel | None = None
+) -> ProfileChannel:
+    """Read a channel and its graph; a mechanism file (which may be read already) may bring it."""
+    if files.profiles is not None:
+        return ProfileChannel(*read_profile_channel(channel, read_graph(files, note), note))
+    read = read_channel(channel, note) if read is None else read
+    if not isinstance(read.context, ProfileGraph):
+        raise FileError(
+            "no profiles", where=str(channel), remedy="give --profiles, and --edges or --graph"
+        )
+    graph = joined(read.context, files) if files.joined_by() else read.context
+    return ProfileChannel(read.channel, graph)
+
+
+def read_either(
+    channel: Path, files: GraphFiles, context_paths: Mapping[str, Any], note: Note
+) -> ReadChannel | ProfileChannel:
+    """Read a channel, with its graph of profiles if one is given, or brought and nothing else is.
+
+    `context_paths` are the options that name another kind of context.
+    """
+    contexts = [name for name, given in context_paths.items() if given is not None]
+    if files.profiles is not None or files.joined_by():
+        if contexts:
+            raise click.UsageError(f"--{contexts[0]} does not go with a graph of profiles")
+        return channel_of_profiles(channel, files, note)
+    read = read_channel(channel, note)
+    if isinstance(read.context, ProfileGraph) and not contexts:
+        return channel_of_profiles(channel, files, note, read)
+    return read
 
 
 def profile_mechanism(path: Path) -> tuple[Mechanism, ProfileGraph]:
