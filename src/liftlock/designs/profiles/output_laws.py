@@ -177,7 +177,7 @@ class Master:
         self.released = part.laws
         self.cap = 0.0 if capped else 1.0
         self.least = self.bound = 0.0
-        self.complete = False
+        self.complete = self.stalled = False
         self.capped = capped
         self.solves = 0
         profiles, values = part.laws.shape
@@ -217,22 +217,23 @@ class Master:
 
         It is known when it does not change any more, often long before all rows are there; only
         with `complete` is that certain. So matrices are to be sought below it, and if there are
-        none, this is to be called again.
+        none, this is to be called again; `stalled` says that the last call changed nothing.
         """
         stage = "finding the least largest entry"
         before = self.least
-        last = -1.0
+        last = self.cap if self.solves else -1.0
         while not self.complete:
             if not self._add_edges() + self._add_sets():
                 self.complete = True
                 break
             self._solve(self._costs(1.0, _PENALTY), clock, stage)
-            if self.cap <= last + _HAIR and self.cap > before + _HAIR:
+            if self.cap <= last + _HAIR:
                 break
             last = self.cap
         standing = self.released, self.cap
         self._solve(self._costs(1.0, 0.0), clock, "proving the least largest entry")
         self.least = self.cap
+        self.stalled = self.complete or self.least <= before + _HAIR
         self.released, self.cap = standing
 
     def least_moved(self, clock: Clock) -> None:

@@ -138,8 +138,7 @@ class _Search:
                 self.blocks[list(places)] = settled(master.part, found)
                 del waiting[places]
                 continue
-            while master.least <= cap and not master.complete:
-                master.least_cap(self.clock)
+            master.least_cap(self.clock)
             if master.least > cap:
                 # What other parts found would still do, but more is allowed now.
                 waiting = dict(self.masters)
@@ -148,7 +147,7 @@ class _Search:
     def _matrices(self, master: Master, cap: float) -> Floats | None:
         """Return the matrices of a part; None if more has to be known of the least cap."""
         part = master.part
-        for hair in _HAIRS if master.complete else _HAIRS[:1]:
+        for hair in _HAIRS if master.stalled else _HAIRS[:1]:
             found = least_moved(part, master.released, cap + hair, master.edges_in, self.clock)
             if found is not None:
                 return found
