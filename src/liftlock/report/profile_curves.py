@@ -169,6 +169,7 @@ def _fan(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
             linewidth=1.5 if size <= 30 else 0.8,
             marker=marker,
             markersize=3,
+            clip_on=False,
         )
     axes.set_ylim(-0.03, 1.03)
     if curve.epsilons[0] <= AT < curve.epsilons[-1]:

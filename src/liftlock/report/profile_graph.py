@@ -39,6 +39,7 @@ OVER = "#d95f02"
 """Losses from none to the whole budget are blues that darken; above it they are orange, dashed."""
 _INK, _FILL, _DIM, _PAPER = "#222222", "#9db4ce", "#666666", "white"
 _LISTED = 8
+_MOST_BARS = 20
 _MOST_DIGITS = 9
 _LEAST_SCALE = 0.05
 """Nats at which the colours are full, at least: losses of nearly nothing should look so."""
@@ -377,7 +378,7 @@ def _edges(figure: Figure, axes: Axes, sheet: _Sheet, losses: Floats, over: Bool
         orientation="horizontal",
         extend="max" if over.any() else "neither",
     )
-    said = "loss in nats" if sheet.budget is None else "loss in nats, up to the budget"
+    said = "loss in nats, up to the budget" if sheet.budget else "loss in nats"
     bar.set_label(said, fontsize=8, labelpad=1)
     bar.ax.tick_params(labelsize=7.5, length=2, pad=1.5)
     bar.outline.set_linewidth(0.5)
@@ -419,6 +420,9 @@ def _charts(axes: Axes, sheet: _Sheet) -> Floats:
     released[:, columns] = audit.laws.floats
     highest = max(float(released.max()), float(truth.max()) if same else 0.0)
     step = width / released.shape[1]
+    # Many thin bars with outlines would be all ink: one line over all of them instead.
+    few = released.shape[1] <= _MOST_BARS
+    share = 0.76 if few else 1.0
     fills: list[Rectangle] = []
     outlines: list[Rectangle] = []
     papers: list[Rectangle] = []
@@ -428,11 +432,21 @@ def _charts(axes: Axes, sheet: _Sheet) -> Floats:
         left, low = x - width / 2, y - (_CHART + _NAME) / 2 + _NAME
         papers.append(Rectangle((left - 0.03, low - 0.02), width + 0.06, _CHART + 0.04))
         for column in range(released.shape[1]):
-            corner, wide = (left + (column + 0.12) * step, low), 0.76 * step
+            corner = left + (column + (1 - share) / 2) * step, low
+            wide = share * step
             fills.append(Rectangle(corner, wide, released[place, column] / highest * _CHART))
-            if same:
+            if same and few:
                 outlines.append(Rectangle(corner, wide, truth[place, column] / highest * _CHART))
         axes.plot([left, left + width], [low, low], color=_INK, linewidth=0.6, zorder=5)
+        if same and not few:
+            axes.stairs(
+                low + truth[place] / highest * _CHART,
+                left + step * np.arange(len(truth[place]) + 1),
+                baseline=low,
+                color=_INK,
+                linewidth=0.5,
+                zorder=4,
+            )
         name = _plain(
             axes.text(
                 x, low - 0.035, sheet.names[place], ha="center", va="top", fontsize=8, zorder=6

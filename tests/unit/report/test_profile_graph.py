@@ -95,6 +95,7 @@ ORDINARY: dict[str, Any] = {
     "scattered": scattered,
     "entangled 12": lambda: entangled(12, 20, 16),
     "entangled 30": lambda: entangled(30, 60),
+    "many values": lambda: ProfileGraph.complete(rows(4, 64)),
     "no edges": lambda: ProfileGraph.of(rows(4, 3), []),
     "one profile": lambda: ProfileGraph.of(rows(1, 3), []),
     "many alone": lambda: ProfileGraph.of(rows(40, 3), [("u0", "u1")]),
@@ -180,6 +181,15 @@ def test_over_the_budget() -> None:
     # ln 3 is no float: a budget of ln 3 must not be broken by its own rounding.
     audit = plainly(ProfileGraph.bernoulli(["1/4", "3/4"]))
     assert not over_budget(audit.loss, float(np.log(3)))
+
+
+def test_a_budget_of_nothing(tmp_path: Path) -> None:
+    made = design_profiles(example("couplet"), "0", method="cluster")
+    draw_graph(made.audit_profiles(), tmp_path / "zero.svg", budget=0.0)
+    content = (tmp_path / "zero.svg").read_text()
+    assert "largest loss 0 nats; budget 0" in content
+    assert "dashed" not in content
+    assert "up to the budget" not in content
 
 
 def test_edges_above_the_budget_are_dashed_and_said(tmp_path: Path) -> None:
