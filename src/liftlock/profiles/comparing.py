@@ -98,6 +98,7 @@ def compare_profiles(
     utility: str | Utility | None = None,
     loss: Any = None,
     weights: Prior | Mapping[Any, Any] | None = None,
+    seconds: float | None = None,
     watch: Watch | None = None,
 ) -> tuple[ProfileRow, ...]:
     """Make every design that fits, audit it, and measure it; the best comes first.
@@ -105,7 +106,7 @@ def compare_profiles(
     Certified ones are ordered by the aim, then by the mean chance of a wrong value; those that
     break the budget and those that could not be made come last, with the reason. ``no release`` is
     the best answer that does not look at the value, ``no noise`` the value itself with the loss it
-    has.
+    has. `seconds` limits each search.
 
     >>> rows = compare_profiles(ProfileGraph.bernoulli(["0.8", "0.9"]), "0.5")
     >>> [row.name for row in rows][-3:]
@@ -118,9 +119,12 @@ def compare_profiles(
     for place, entry in enumerate(entries):
         if watch is not None:
             watch(entry.key, place, len(entries))
+        limit: dict[str, Any] = {}
+        if seconds is not None and entry.accepts("seconds"):
+            limit["seconds"] = seconds
         try:
             made = design_profiles(
-                graph, asked, utility=utility, loss=loss, weights=weights, method=entry.key
+                graph, asked, utility=utility, loss=loss, weights=weights, method=entry.key, **limit
             )
         except LiftlockError as error:
             rows.append(ProfileRow(entry.key, certified=False, reason=str(error)))

@@ -33,6 +33,7 @@ from liftlock.profile_files import read_graph, read_weights
 from liftlock.profiles.comparing import ProfileRow, compare_profiles
 from liftlock.profiles.designing import design_profiles
 from liftlock.profiles.worth import worth
+from liftlock.report.design import progress_text
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_report
@@ -62,7 +63,9 @@ from liftlock.report.profiles import profile_report
     metavar="WEIGHTS",
     help="CSV profile,weight: how much each profile counts.  [default: all alike]",
 )
-@click.option("--seconds", metavar="T", help="Stop after T seconds with the best found so far.")
+@click.option(
+    "--seconds", metavar="T", help="Stop each search after T seconds with the best so far."
+)
 @click.option(
     "--option",
     "of_the_method",
@@ -133,6 +136,8 @@ def profile_design_command(
     shares = None if weights is None else read_weights(weights, found.profiles)
     goal: dict[str, Any] = {"utility": utility, "loss": losses, "weights": shares}
     with working("designing") as progress:
+        if entry.accepts("watch"):
+            options["watch"] = lambda state: progress(progress_text(state))
         made = design_profiles(found, notion, method=entry.key, bits=bits, **goal, **options)
         if output is not None:
             made.save(output)
@@ -144,7 +149,11 @@ def profile_design_command(
         rows: tuple[ProfileRow, ...] = ()
         if not no_comparison:
             rows = compare_profiles(
-                found, notion, **goal, watch=lambda name, *_: progress(f"comparing with {name}")
+                found,
+                notion,
+                **goal,
+                seconds=options.get("seconds"),
+                watch=lambda name, *_: progress(f"comparing with {name}"),
             )
     if as_json:
         show_json(design_data(made, shares, rows, output, note.texts))
