@@ -8,7 +8,8 @@ leaves.
 
 How much more there could be is bounded by how often the value can be guessed: a guess from Y is
 itself a mechanism, so nobody guesses wrong less often than the least mean chance of a wrong value,
-and H(X | Y) is at least what such a chance of error implies.
+and H(X | Y) is at least what such a chance of error implies. For few profiles and values all
+extreme posteriors are listed instead, which bounds it more tightly.
 """
 
 from __future__ import annotations
@@ -30,12 +31,16 @@ from liftlock.designs.profiles.direct import (
     without_budget,
 )
 from liftlock.designs.profiles.goal import Goal, information
+from liftlock.designs.profiles.listing import Cells, list_all
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
 
 _STEPS = 200
 _RISE = 1e-12
+_PROVED = 1e-6
+"""With a smaller gap there is nothing left to find elsewhere."""
+
 _RAREST = 1e-12
 """A smaller posterior counts as this: its logarithm must stay finite."""
 
@@ -134,13 +139,13 @@ def least_uncertainty(error: float, values: int) -> float:
 
 
 def proof(
-    setting: Setting, goal: Goal, blocks: Floats, error: float, clock: Clock
+    setting: Setting, goal: Goal, blocks: Floats, least: float, clock: Clock
 ) -> tuple[Optimality, tuple[str, ...]]:
-    """State what is known: the information, the bound from the least chance of error, and how."""
+    """State what is known: the information, and the least H(X | Y) that was proved."""
     masses = goal.weights @ setting.laws
     used = masses[masses > 0]
     entropy = max(0.0, float(-(used * np.log(used)).sum()))
-    bound = min(max(0.0, least_uncertainty(error, setting.values) - _RISE), entropy)
+    bound = min(max(0.0, least - _RISE), entropy)
     proved = Optimality(
         goal.aim,
         max(0.0, entropy - information(goal.joint(setting.laws, blocks))),
@@ -148,8 +153,10 @@ def proof(
         entropy,
         seconds=clock.elapsed,
     )
-    most = f"no mechanism can have more than {entropy - bound:.6g} of the {entropy:.6g} nats of X"
-    return proved, (NO_ROOM if setting.ratio == 1.0 else LOCAL, most)
+    most = f"none of its kind has more than {entropy - bound:.6g} of the {entropy:.6g} nats of X"
+    if setting.ratio == 1.0:
+        return proved, (NO_ROOM, most)
+    return proved, (most,) if proved.gap < _PROVED else (LOCAL, most)
 
 
 def most_information(
@@ -178,10 +185,13 @@ def most_information(
 
     simple = response(setting.values, part_noise(setting, setting.laws))
     truthful, bound, _ = flows.least(weights * wrong)
-    error = mean_bound(bound, goal.weights, 1.0)
+    least = least_uncertainty(mean_bound(bound, goal.weights, 1.0), setting.values)
+    listed = list_all(setting, Cells.each(setting, goal))
+    if listed is not None:
+        least = max(least, listed.bound)
     if setting.ratio == 1.0:
         blocks = without_budget(setting, goal)
     else:
         blocks = highest(setting, goal, (truthful, simple), solve, clock).blocks
-    proved, remarks = proof(setting, goal, blocks, error, clock)
+    proved, remarks = proof(setting, goal, blocks, least, clock)
     return blocks, proved, remarks

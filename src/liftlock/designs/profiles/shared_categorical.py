@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from liftlock.designs.draft import Draft, Optimality
-from liftlock.designs.profiles.ascent import highest, proof
+from liftlock.designs.profiles.ascent import highest, least_uncertainty, proof
 from liftlock.designs.profiles.direct import NO_ROOM, Broken, Watch, differing, settled
 from liftlock.designs.profiles.goal import Goal
+from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
 from liftlock.designs.profiles.randomised_response import response_at
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
@@ -245,14 +246,20 @@ def _most_information(
         return matrix.least(masses[:, None] * losses)[0]
 
     truthful, bound, _ = matrix.least(wrong)
-    error = bound - _UNWEIGHTED * setting.values
+    least = least_uncertainty(bound - _UNWEIGHTED * setting.values, setting.values)
     if setting.ratio == 1.0 and differing(setting):
         blocks = _constant(setting, goal)
     else:
         even, _, _ = SharedMatrix(setting, clock=clock).least_largest(wrong)
-        starts = truthful, even, response_at(setting)
-        blocks = highest(setting, goal, starts, solve, clock).blocks
-    proved, remarks = proof(setting, goal, blocks, error, clock)
+        starts = (truthful, even, response_at(setting))
+        listed = list_all(setting, Cells.shared(setting, goal))
+        if listed is None:
+            blocks = highest(setting, goal, starts, solve, clock).blocks
+        else:
+            best = settled(setting, matrix_of(setting, goal, listed))
+            blocks = max((best, *starts), key=lambda each: goal.value(setting.laws, each))
+            least = max(least, listed.bound)
+    proved, remarks = proof(setting, goal, blocks, least, clock)
     return blocks, proved, remarks
 
 
@@ -260,7 +267,7 @@ DESIGN = Design(
     key="shared-categorical",
     make=shared_categorical,
     says="one matrix for all profiles: whoever releases need not say, or know, which is theirs",
-    promises="the least of all that ignore the profile (for mutual information a local optimum)",
+    promises="the best of all that ignore the profile; for information only of up to 8 values",
     source="004 eq. (6), Thm 9",
     notions=("profile",),
     contexts=("profiles",),

@@ -9,11 +9,13 @@ import pytest
 
 from liftlock.context import Joint
 from liftlock.designs.optimal import optimal
+from liftlock.designs.profiles import listing
 from liftlock.designs.profiles.direct import least_distortion
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.randomised_response import response_at
 from liftlock.designs.profiles.setting import Setting
 from liftlock.designs.profiles.shared_categorical import shared_categorical
+from liftlock.notions.ldp import LDP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles
@@ -95,7 +97,7 @@ def test_between_randomised_response_and_a_matrix_for_each_profile(aim: str) -> 
 @pytest.mark.parametrize("epsilon", ["0", "0.01", "1", "5", "80"])
 def test_certified_on_every_kind_of_graph(epsilon: str, aim: str) -> None:
     for width in (1, 2, 3):
-        for graph in many_graphs(8, width=width):
+        for graph in many_graphs(4, width=width):
             mechanism = design_profiles(graph, epsilon, method="shared-categorical", utility=aim)
             assert mechanism.certificate.holds
             assert mechanism.origin is not None
@@ -126,30 +128,38 @@ def test_a_value_that_no_profile_has_gives_nothing_away() -> None:
     assert not mechanism.certificate.unprotected
 
 
-def test_information_comes_close_to_the_optimum_that_is_known_for_complete_graphs() -> None:
-    shares = []
+def test_information_is_the_optimum_that_is_known_for_complete_graphs() -> None:
     for seed in range(6):
-        graph = random_graph(seed, size=3, width=3, density=1.0)
+        graph = random_graph(seed, size=3, width=3 + seed % 2, density=1.0)
         goal = Goal.of(graph, "mutual-information")
         draft = shared_categorical(graph, ProfilePrivacy("0.5"), utility=goal)
         found = goal.value(graph.laws, draft.matrix[None])
+        # No two profiles told apart by more than E: LDP for a secret behind the value.
+        other = optimal(Joint.from_profiles(graph), LDP("0.5"), utility=MutualInformation())
+        assert other.optimality is not None
         assert draft.optimality is not None
-        proved = draft.optimality.reference - draft.optimality.bound
-        assert found <= proved + 1e-9
-        most = most_information_about_secret_limits(graph, "0.5")
-        if most is not None:
-            assert found <= most + 1e-6
-            assert most <= proved + 1e-6
-            shares.append(found / most)
-    assert not shares or min(shares) > 0.9
+        most = other.optimality.reference - other.optimality.bound
+        assert found == pytest.approx(most, abs=1e-7)
+        assert found <= most + 1e-9
+        assert draft.optimality.reference - draft.optimality.bound >= most - 1e-9
+        assert draft.optimality.gap < 1e-7
 
 
-def most_information_about_secret_limits(graph: ProfileGraph, epsilon: str) -> float | None:
-    from liftlock.notions.ldp import LDP
-
-    draft = optimal(Joint.from_profiles(graph), LDP(epsilon), utility=MutualInformation())
-    assert draft.optimality is not None
-    return draft.optimality.reference - draft.optimality.bound
+def test_climbing_comes_close_to_that_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached = []
+    for seed in range(6):
+        graph = random_graph(seed, size=3, width=4, density=1.0)
+        goal = Goal.of(graph, "mutual-information")
+        notion = ProfilePrivacy("0.5")
+        best = goal.value(graph.laws, shared_categorical(graph, notion, utility=goal).matrix[None])
+        with monkeypatch.context() as patch:
+            patch.setattr(listing, "_MOST_CELLS", 0)
+            draft = shared_categorical(graph, notion, utility=goal)
+        found = goal.value(graph.laws, draft.matrix[None])
+        assert found <= best + 1e-8
+        assert any("may be" in remark for remark in draft.remarks)
+        reached.append(found / best)
+    assert min(reached) > 0.9
 
 
 def test_a_search_without_time_is_no_worse_than_randomised_response() -> None:

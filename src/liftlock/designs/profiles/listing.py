@@ -1,0 +1,136 @@
+"""Few values: the most information, proved by listing every extreme posterior.
+
+An output is a posterior of the cells, and a mechanism a mixture of posteriors whose mean is the law
+of the cells. What an edge asks of an output is linear in its posterior v, so the least H(X | Y) is
+
+    minimise sum_k b_k H(X | v_k)   subject to   sum_k b_k v_k = the law of the cells
+
+over the vertices v_k of a polytope. The cells are the values for one matrix that ignores the
+profile, and pairs (profile, value) else. A solution has no more outputs than there are cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from liftlock.designs.profiles.goal import Goal
+from liftlock.designs.profiles.setting import Setting
+from liftlock.designs.solver.linear import LinearProgram
+from liftlock.designs.solver.vertices import enumerate_vertices
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+
+_MOST_CELLS, _MOST_NUMBERS, _MOST_VERTICES = 8, 1_000, 4_000
+"""With more cells, numbers in the cuts, or vertices, listing is not worth its time."""
+
+_RAREST = 1e-6
+"""Vertices are told apart by their distance, in which rarer cells would be lost."""
+
+_CAREFUL = 1e-9
+"""What the coordinates of vertices may be off, in nats."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The best mixture: posteriors of the cells (rows), their shares, and the proved H(X | Y)."""
+
+    posteriors: Floats
+    shares: Floats
+    bound: float
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a posterior speaks of: masses, the value of each cell, and edges as cuts . v <= 0."""
+
+    masses: Floats
+    values: Floats
+    """One row for each cell, 1 at its value."""
+    more: Floats
+    less: Floats
+    """For each edge and way: what an output takes of the profile that gives it more, and less."""
+
+    @classmethod
+    def shared(cls, setting: Setting, goal: Goal) -> Cells | None:
+        """Take the values for cells; None if some only belong to profiles of weight 0."""
+        masses = goal.weights @ setting.laws
+        used = masses > 0
+        if (setting.laws[:, ~used] > 0).any():
+            return None
+        given = setting.laws[:, used] / masses[used]
+        first, second = setting.edges.T
+        more, less = np.append(first, second), np.append(second, first)
+        return cls(masses[used], np.eye(setting.values)[used], given[more], given[less])
+
+    @classmethod
+    def each(cls, setting: Setting, goal: Goal) -> Cells | None:
+        """Take pairs (profile, value) for cells; None if a profile has weight 0."""
+        if not goal.weights.all():
+            return None
+        profile, value = np.nonzero(setting.laws > 0)
+        masses = (goal.weights[:, None] * setting.laws)[profile, value]
+        given = (np.arange(len(goal.weights))[:, None] == profile) / goal.weights[:, None]
+        first, second = setting.edges.T
+        more, less = np.append(first, second), np.append(second, first)
+        return cls(masses, np.eye(setting.values)[value], given[more], given[less])
+
+    def vertices(self, ratio: float) -> Floats:
+        """Return all extreme posteriors."""
+        cuts = self.more / ratio - self.less
+        return enumerate_vertices(cuts, len(self.masses), _MOST_VERTICES)
+
+    def uncertainty(self, posteriors: Floats) -> Floats:
+        """Return H(X | v) of posteriors of the cells."""
+        laws = np.clip(posteriors @ self.values, 0.0, None)
+        logs = np.log(laws, out=np.zeros_like(laws), where=laws > 0)
+        entropy: Floats = -(laws * logs).sum(axis=1)
+        return entropy
+
+
+def list_all(setting: Setting, cells: Cells | None) -> Listed | None:
+    """Solve it by listing, if that is quick."""
+    from scipy.sparse import csr_matrix
+
+    if cells is None or len(cells.masses) > _MOST_CELLS or cells.more.size > _MOST_NUMBERS:
+        return None
+    if cells.masses.min() < _RAREST:
+        return None
+    try:
+        inside, outside = cells.vertices(setting.ratio), cells.vertices(setting.wide_ratio)
+    except InputError:
+        return None
+    program = LinearProgram()
+    program.variables(cells.uncertainty(inside))
+    program.between([(0, csr_matrix(inside.T))], cells.masses, cells.masses)
+    found = program.minimise()
+    if not found.solved or not len(found.values):
+        return None
+    # A concave cost less a linear one is least at a vertex: here of all that the budget allows.
+    reduced = float((cells.uncertainty(outside) - outside @ found.prices).min())
+    bound = float(cells.masses @ found.prices) + min(reduced, 0.0) - _CAREFUL
+    used = found.values > 0
+    return Listed(inside[used], found.values[used], bound)
+
+
+def matrix_of(setting: Setting, goal: Goal, listed: Listed) -> Floats:
+    """Return the mixture of posteriors of the values as one block, outputs named by likely values.
+
+    A value that no profile has follows what they release.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    masses = goal.weights @ setting.laws
+    used = masses > 0
+    order = np.argsort(-listed.shares)[: setting.values]
+    joint = np.zeros((setting.values, setting.values))
+    joint[np.ix_(used, np.arange(len(order)))] = (
+        listed.posteriors[order] * listed.shares[order][:, None]
+    ).T
+    outputs, names = linear_sum_assignment(joint.T, maximize=True)
+    named = np.zeros_like(joint)
+    named[:, names] = joint[:, outputs]
+    block = np.repeat(named.sum(axis=0, keepdims=True), setting.values, axis=0)
+    block[used] = named[used] / named[used].sum(axis=1, keepdims=True)
+    return block[None, :, :]
