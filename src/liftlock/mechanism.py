@@ -66,6 +66,8 @@ class Origin:
     """What the number is called when people read it."""
     nothing: float | None = None
     truth: float | None = None
+    kind: str = ""
+    """The mechanisms that `bound` speaks of, if these are not all that keep the notion."""
 
     def __str__(self) -> str:
         text = f"{self.title or self.utility}: {self.objective:.6g}"
@@ -80,7 +82,8 @@ class Origin:
         if self.gap is None or self.bound is None:
             return ""
         # Bounds are floats: less than this is not worth a claim.
-        return f"proved within {gap_text(max(self.gap, _CLOSEST))} of the optimum"
+        best = f"the best {self.kind}" if self.kind else "the optimum"
+        return f"proved within {gap_text(max(self.gap, _CLOSEST))} of {best}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -93,6 +96,7 @@ class Origin:
             "gap": self.gap,
             "nothing": self.nothing,
             "truth": self.truth,
+            "kind": self.kind,
             "remarks": list(self.remarks),
         }
 
@@ -116,6 +120,7 @@ class Origin:
             str(data.get("title", "")),
             number("nothing"),
             number("truth"),
+            str(data.get("kind", "")),
         )
 
 

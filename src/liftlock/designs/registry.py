@@ -47,6 +47,8 @@ class Design:
     """Whether its outputs on a grid are numbers to be taken as they are, as added noise gives."""
     on_request: bool = False
     """Whether it is made only when it is named: what it does should be somebody's decision."""
+    kind: str = ""
+    """The mechanisms that its bound speaks of, if these are not all that keep the notion."""
     options: Mapping[str, str] | None = None
     """Options of its own: name and meaning."""
 

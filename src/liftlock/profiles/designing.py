@@ -83,6 +83,7 @@ def design_profiles(
         goal.title,
         nothing,
         goal.of_truth(graph.laws),
+        entry.kind,
     )
     return Mechanism(locked.channel, locked.certificate, graph, origin)
 
