@@ -22,7 +22,7 @@ from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.mechanism import Mechanism
 from liftlock.profiles.composition import refusal
-from liftlock.storage import check_writable, located, read_json, shaped, write_atomically
+from liftlock.storage import check_writable, located, read_json, shaped, written_atomically
 
 FORMAT = "liftlock.profile-ledger"
 VERSION = 1
@@ -162,8 +162,13 @@ class ProfileLedger:
         return cls(salt, entries)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ledger; an interrupted write leaves the old one whole."""
-        write_atomically(Path(path), json.dumps(self.to_data(), indent=1) + "\n")
+        """Write the ledger onto the disk; an interrupted write leaves the old one whole."""
+        place = Path(path)
+        with written_atomically(place) as fresh, fresh.open("w", encoding="utf-8") as stream:
+            stream.write(json.dumps(self.to_data(), indent=1) + "\n")
+            stream.flush()
+            # What it lists is released next: it must not be lost if the power fails then.
+            os.fsync(stream.fileno())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ProfileLedger:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from liftlock.alphabet import Alphabet, Label
-from liftlock.cli.asked import check_output
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import impossible_option, profile_mechanism
@@ -23,9 +23,11 @@ from liftlock.notions.profile import ProfilePrivacy, uses_profile
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.ledger import ProfileLedger
 from liftlock.report.labels import shown
-from liftlock.storage import written_atomically
+from liftlock.report.text import several
+from liftlock.storage import check_writable, written_atomically
 
 _LISTED = 3
+_MOST_KNOWN = 8
 
 
 @click.command("release", short_help="Replace a column of a table by what may be seen of it.")
@@ -78,8 +80,7 @@ def release_command(
     if (ledger is None) != (id_column is None):
         missing = "--ledger" if ledger is None else "--id"
         raise click.UsageError(f"--ledger goes with --id: {missing} is missing")
-    inputs = {"mechanism": mechanism, "data": data, "ledger": ledger}
-    _check_release(output, ledger, inputs, force=force)
+    _check_files(mechanism, data, output, ledger, force=force)
     made, graph = profile_mechanism(mechanism)
     table = RawTable.read(data, note)
     rows = _Rows.read(table, made, graph, column, profile_column)
@@ -98,7 +99,7 @@ def release_command(
         dropped = rows.profile_place if not keep_profile else None
         content = table.written(rows.place, [str(label) for label in released], dropped)
         _write(output, content, ledger, fresh_book)
-    _say(note, rows, made, profile_column, keep_profile=keep_profile)
+    _say(note, rows, made, graph, profile_column, keep_profile=keep_profile)
     if fresh_book is not None:
         note(f"{len(table.rows):,} observations recorded in {ledger}")
     note(f"written to {output}")
@@ -112,22 +113,15 @@ def release_command(
     return 0
 
 
+@dataclass(frozen=True)
 class _Rows:
     """The values of a table and whose they are, as the mechanism names them."""
 
-    def __init__(
-        self,
-        table: RawTable,
-        place: int,
-        values: list[Label],
-        profile_place: int | None,
-        profiles: list[Label] | None,
-    ) -> None:
-        self.table = table
-        self.place = place
-        self.values = values
-        self.profile_place = profile_place
-        self.profiles = profiles
+    table: RawTable
+    place: int
+    values: list[Label]
+    profile_place: int | None
+    profiles: list[Label] | None
 
     @classmethod
     def read(
@@ -157,11 +151,10 @@ class _Rows:
         if not bare or impossible == "ignore":
             return
         if self.profiles is None:
-            listed = ", ".join(shown(pair) for pair in list(bare)[:_LISTED])
             raise FileError(
                 "values that some profiles call impossible, and that would give them away",
                 where=str(self.table.path),
-                value=listed,
+                value=several(made.certificate.unprotected, _LISTED),
                 remedy="give --profile-column to have it checked that none occurs, or say that "
                 "none does (--impossible ignore)",
             )
@@ -196,42 +189,33 @@ def _check_hidden(table: RawTable, graph: ProfileGraph, known: tuple[int | None,
 
 def _labels(table: RawTable, place: int, alphabet: Alphabet, what: str) -> list[Label]:
     texts = {str(label): label for label in alphabet.labels}
-    found = []
     for row, (_, cells) in enumerate(table.rows):
-        label = texts.get(cells[place])
-        if label is None and cells[place] not in texts:
-            known = ", ".join(shown(label) for label in alphabet.labels[:8])
+        if cells[place] not in texts:
             raise FileError(
                 f"unknown {what}" if cells[place] else f"no {what}",
                 where=table.where(row, place),
                 value=cells[place],
-                remedy=f"the mechanism knows {known}"
-                + (f" and {len(alphabet) - 8} more" if len(alphabet) > 8 else ""),
+                remedy=f"the mechanism knows {several(alphabet.labels, _MOST_KNOWN)}",
             )
-        found.append(texts[cells[place]])
-    return found
+    return [texts[cells[place]] for _, cells in table.rows]
 
 
-def _check_release(
-    output: Path, ledger: Path | None, inputs: dict[str, Path | None], *, force: bool
+def _check_files(
+    mechanism: Path, data: Path, output: Path, ledger: Path | None, *, force: bool
 ) -> None:
-    check_output(output, {})
-    for name, path in inputs.items():
-        if path is not None and output.resolve() == path.resolve():
-            shown_name = f"--{name}" if path is ledger else name.upper()
-            raise FileError(
-                f"the output would replace {shown_name}",
-                where=str(output),
-                remedy="choose another name",
-            )
-        if ledger is not None and path is not ledger and path is not None:
-            check_output(ledger, {}, "--ledger")
-            if ledger.resolve() == path.resolve():
+    """Refuse to write over anything that is needed, before any work is done."""
+    written = {"the output": output} | ({} if ledger is None else {"the ledger": ledger})
+    for what, path in written.items():
+        check_writable(path)
+        for name, other in (("MECHANISM", mechanism), ("DATA", data)):
+            if path.resolve() == other.resolve():
                 raise FileError(
-                    f"the ledger would replace {name.upper()}",
-                    where=str(ledger),
-                    remedy="choose another name",
+                    f"{what} would replace {name}", where=str(path), remedy="choose another name"
                 )
+    if ledger is not None and output.resolve() == ledger.resolve():
+        raise FileError(
+            "the output would replace --ledger", where=str(output), remedy="choose another name"
+        )
     if output.exists() and not force:
         raise FileError(
             "the output is there already",
@@ -262,7 +246,13 @@ def _write(output: Path, content: bytes, ledger: Path | None, book: ProfileLedge
 
 
 def _say(
-    note: Notes, rows: _Rows, made: Mechanism, column: str | None, *, keep_profile: bool
+    note: Notes,
+    rows: _Rows,
+    made: Mechanism,
+    graph: ProfileGraph,
+    column: str | None,
+    *,
+    keep_profile: bool,
 ) -> None:
     """Say what the guarantee does not cover."""
     budget = _budget(made)
@@ -280,6 +270,11 @@ def _say(
             "the guarantee is for one observation, and the rows of a profile add up: "
             f"n rows of the same profile lose up to n x {budget} nats"
         )
+    bare = [(name, number) for name, number in counts if name in set(graph.isolated)]
+    if bare:
+        listed = ", ".join(f"{shown(name)} ({number:,})" for name, number in bare[:_LISTED])
+        listed += f" and {len(bare) - _LISTED:,} more" * (len(bare) > _LISTED)
+        note(f"no edge, so no promise, for the rows of {listed}")
     if keep_profile:
         note("columns of profiles were kept: they say whose each value is, and nothing is hidden")
     elif column is not None:

@@ -151,6 +151,13 @@ def test_a_column_of_profiles_is_not_kept_unasked(run: Run) -> None:
     assert Path("kept.csv").read_text().startswith("who,usage\nann,")
 
 
+def test_profiles_without_an_edge(run: Run) -> None:
+    files = FILES | {"edges.csv": "from,to\nann,bob\n"}
+    assert run(*DESIGN, "-o", "safe.json", files=files).code == 0
+    outcome = run(*RELEASE, "-o", "safe.csv")
+    assert 'note: no edge, so no promise, for the rows of "cy" (1)' in outcome.err.splitlines()
+
+
 def test_json(safe: Run) -> None:
     outcome = safe(*RELEASE, "--json", "-o", "safe.csv")
     data = json.loads(outcome.out)
