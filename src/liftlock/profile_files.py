@@ -441,11 +441,8 @@ def read_profile_channel(
     text = read_text(place)
     if not is_json(place, text):
         sheet = parse_sheet(place, text)
-        firsts = {cells[0] for _, cells in sheet.rows}
-        if firsts - {str(value) for value in graph.inputs.labels} and len(sheet.header) > 2:
-            named = firsts & {str(name) for name in graph.profiles.labels}
-            if named:
-                return _pair_channel(sheet, graph, note), graph
+        if _names_pairs(sheet, graph):
+            return _pair_channel(sheet, graph, note), graph
     read = read_channel(place, note)
     return read.channel, fitted_graph(read, graph, place)
 
@@ -488,6 +485,18 @@ def _renamed(labels: Alphabet, texts: Mapping[str, Label]) -> Alphabet:
     return Alphabet.of(
         (texts.get(str(label), label) for label in labels.labels), labels.coordinates
     )
+
+
+def _names_pairs(sheet: Sheet, graph: ProfileGraph) -> bool:
+    """Tell whether the first two columns are meant as profile and value."""
+    if len(sheet.header) < 3:
+        return False
+    firsts = [cells[0] for _, cells in sheet.rows]
+    values = {str(value) for value in graph.inputs.labels}
+    if len(set(firsts)) == len(firsts) and values >= set(firsts):
+        return False
+    names = {str(name) for name in graph.profiles.labels}
+    return bool(names & set(firsts)) or all(cells[1] in values for _, cells in sheet.rows)
 
 
 def _pair_channel(sheet: Sheet, graph: ProfileGraph, note: Note) -> Channel:

@@ -262,6 +262,17 @@ def test_channels_with_and_without_the_profile(write: Write) -> None:
     assert pairs.probability(("cy", "high"), "low") == Fraction(1, 3)
 
 
+def test_profiles_named_like_values(write: Write) -> None:
+    graph = read_graph(GraphFiles(write("p,0,1\n0,1,3\n1,3,1\n", "p.csv"), shape="complete"))
+    shared, _ = read_profile_channel(write("v,0,1\n0,1,0\n1,0,1\n"), graph)
+    assert not uses_profile(shared, graph)
+    rows = "0,0,1,0\n0,1,0,1\n1,0,0,1\n1,1,1,0\n"
+    pairs, _ = read_profile_channel(write(f"p,v,0,1\n{rows}"), graph)
+    assert uses_profile(pairs, graph)
+    assert isinstance(pairs, ll.Channel)
+    assert pairs.probability(("1", "0"), "1") == 1
+
+
 def test_labels_of_a_mechanism_are_numbers(write: Write) -> None:
     graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
     for number, method in enumerate(["cluster"]):
@@ -285,6 +296,7 @@ def test_labels_of_a_mechanism_are_numbers(write: Write) -> None:
             "value,low,high\nlow,1,0\nmid,1,0\nhigh,1,0\n",
             "no value of the profiles at file.csv, line 3: 'mid'",
         ),
+        ("p,v,low\nx,low,1\nx,high,1\n", r"unknown profile at file.csv, line 2, column 1"),
         (PAIRS.replace("bob,low", "dan,low"), r"unknown profile at file.csv, line 4, column 1"),
         (PAIRS.replace("bob,low", "bob,mid"), r"unknown value at file.csv, line 4, column 2"),
         (PAIRS.replace("bob,low", "bob,high"), "lines 4 and 5: 'bob,high'"),
