@@ -1,0 +1,121 @@
+"""Matrices that take laws to laws, against the same programme as scipy solves it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from liftlock.designs.profiles import transport
+from liftlock.designs.profiles.output_laws import OutOfTime, Part, least_cap
+from liftlock.designs.profiles.transport import Transport, completed, in_proportion, least_moved
+from liftlock.designs.solver.oracle import Clock
+from tests.profile_oracles import Array, solved
+
+
+def moved(laws: Array, blocks: Array) -> float:
+    off = ~np.eye(laws.shape[1], dtype=bool)
+    return float((laws[:, :, None] * blocks * off).sum())
+
+
+def least_mass(law: Array, released: Array, cap: float) -> float:
+    """Return the least mass that a matrix with entries below a cap moves."""
+    width = len(law)
+    cost, below, equal = [], [], []
+    for x in range(width):
+        for y in range(width):
+            cost.append(law[x] * (x != y))
+            if x != y and law[x] > 0:
+                row = np.zeros((width, width))
+                row[x, y] = 1
+                below.append(row.ravel())
+    for x in range(width):
+        row = np.zeros((width, width))
+        row[x] = 1
+        equal.append(row.ravel())
+    for y in range(width - 1):
+        row = np.zeros((width, width))
+        row[:, y] = law
+        equal.append(row.ravel())
+    ends = np.concatenate([np.ones(width), released[:-1]])
+    return solved(cost, (np.array(below), np.full(len(below), cap)), (np.array(equal), ends))[0]
+
+
+def random_laws(seed: int, width: int) -> tuple[Array, Array]:
+    law, released = np.random.default_rng(seed).dirichlet(np.ones(width), 2)
+    return law, 0.7 * law + 0.3 * released
+
+
+def test_in_proportion_moves_what_must_be_moved() -> None:
+    source = np.random.default_rng(0)
+    laws, released = source.dirichlet(np.ones(5), 8), source.dirichlet(np.ones(5), 8)
+    released[0] = laws[0]
+    blocks = in_proportion(laws, released)
+    assert np.einsum("ix,ixy->iy", laws, blocks) == pytest.approx(released, abs=1e-14)
+    assert moved(laws, blocks) == pytest.approx(np.abs(laws - released).sum() / 2, abs=1e-13)
+    assert (blocks[0] == np.eye(5)).all()
+
+
+@pytest.mark.parametrize("width", [2, 3, 6])
+def test_one_profile_moves_the_least_below_a_cap(width: int) -> None:
+    one = Transport(width)
+    for seed in range(20):
+        law, released = random_laws(seed, width)
+        cap = 1.02 * least_cap(law, released) + 1e-6
+        matrix = one.matrix(law, released, cap)
+        off = ~np.eye(width, dtype=bool)
+        assert matrix[off].max() <= cap + 1e-9
+        assert law @ matrix == pytest.approx(released, abs=1e-12)
+        least = least_mass(law, released, cap)
+        assert moved(law[None], matrix[None]) == pytest.approx(least, abs=1e-9)
+
+
+def test_a_cap_that_is_too_small_is_raised() -> None:
+    law, released = random_laws(3, 4)
+    matrix = Transport(4).matrix(law, released, 0.0)
+    off = ~np.eye(4, dtype=bool)
+    assert law @ matrix == pytest.approx(released, abs=1e-12)
+    assert matrix[off].max() == pytest.approx(least_cap(law, released), abs=1e-8)
+
+
+def test_completing_keeps_rows_and_limits() -> None:
+    blocks = completed(np.full((2, 3, 3), 0.9), 0.3)
+    assert blocks.sum(axis=2) == pytest.approx(1.0)
+    assert blocks[:, 0, 1] == pytest.approx(0.3)
+    assert completed(np.full((1, 3, 3), 0.9), 1.0)[0, 0, 1] == pytest.approx(0.5)
+
+
+def pair(seed: int) -> Part:
+    laws = np.random.default_rng(seed).dirichlet(np.ones(4), 3)
+    return Part(laws, np.array([[0, 1], [1, 2]]), 1.4, np.array([0.5, 0.25, 0.25]))
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_flows_of_a_part_are_those_of_any_edges_and_any_start(
+    few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if few:
+        monkeypatch.setattr(transport, "_MANY_ARCS", 3)
+    for seed in range(8):
+        part = pair(seed)
+        none, every = np.zeros((4, 4), dtype=bool), np.ones((4, 4), dtype=bool)
+        found = []
+        for edges_in, start in ((none, part.laws), (every, np.full((3, 4), 0.25))):
+            blocks = least_moved(part, start, 0.3, edges_in, Clock())
+            assert blocks is not None
+            released = np.einsum("ix,ixy->iy", part.laws, blocks)
+            assert part.excess(released).max() <= 1e-9
+            assert blocks[:, ~np.eye(4, dtype=bool)].max() <= 0.3
+            found.append(moved(part.shares[:, None] * part.laws, blocks))
+        assert found[0] == pytest.approx(found[1], abs=1e-10)
+
+
+def test_no_matrices_below_a_cap_that_is_too_small() -> None:
+    part = pair(1)
+    every = np.ones((4, 4), dtype=bool)
+    assert least_moved(part, part.laws, 1e-3, every, Clock()) is None
+
+
+def test_a_clock_ends_the_search() -> None:
+    part = pair(1)
+    with pytest.raises(OutOfTime):
+        least_moved(part, part.laws, 0.3, np.ones((4, 4), dtype=bool), Clock(seconds=0.0))
