@@ -28,6 +28,7 @@ from liftlock.designs.profiles.direct import (
     Watch,
     mean_bound,
     shares,
+    stopped_early,
     without_budget,
 )
 from liftlock.designs.profiles.goal import Goal, information
@@ -152,10 +153,13 @@ def proof(
         bound,
         entropy,
         seconds=clock.elapsed,
+        stopped=clock.left <= 0,
     )
     most = f"none of its kind has more than {entropy - bound:.6g} of the {entropy:.6g} nats of X"
     if setting.ratio == 1.0:
         return proved, (NO_ROOM, most)
+    if proved.stopped:
+        return proved, (*stopped_early(proved), most)
     return proved, (most,) if proved.gap < _PROVED else (LOCAL, most)
 
 

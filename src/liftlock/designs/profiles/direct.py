@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.designs.draft import Optimality
+from liftlock.designs.draft import Optimality, gap_text
 from liftlock.designs.profiles.cluster import part_noise
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
@@ -246,6 +246,17 @@ def least_distortion(
         stopped=not solved,
     )
     return blocks, proved
+
+
+def stopped_early(proved: Optimality) -> tuple[str, ...]:
+    """Say so if a search was stopped before its end.
+
+    >>> stopped_early(Optimality("hamming", 0.5, 0.25, 1.0, stopped=True))
+    ('stopped early, with a proved gap of 0.25',)
+    """
+    if not proved.stopped:
+        return ()
+    return (f"stopped early, with a proved gap of {gap_text(proved.gap)}",)
 
 
 def mean_loss(setting: Setting, goal: Goal, blocks: Floats) -> float:

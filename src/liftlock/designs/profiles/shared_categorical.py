@@ -16,7 +16,14 @@ import numpy as np
 
 from liftlock.designs.draft import Draft, Optimality
 from liftlock.designs.profiles.ascent import highest, least_uncertainty, proof
-from liftlock.designs.profiles.direct import NO_ROOM, Broken, Watch, differing, settled
+from liftlock.designs.profiles.direct import (
+    NO_ROOM,
+    Broken,
+    Watch,
+    differing,
+    settled,
+    stopped_early,
+)
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
 from liftlock.designs.profiles.randomised_response import response_at
@@ -222,7 +229,7 @@ def shared_categorical(
         seconds=clock.elapsed,
         stopped=not solved,
     )
-    remarks = (NO_ROOM,) if nothing else ()
+    remarks = (NO_ROOM,) if nothing else stopped_early(proved)
     return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
 
 

@@ -22,6 +22,7 @@ from liftlock.designs.profiles.direct import (
     mean_bound,
     settled,
     shares,
+    stopped_early,
 )
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
@@ -85,7 +86,9 @@ def smooth_one_bit(
         seconds=clock.elapsed,
         stopped=not solved,
     )
-    return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
+    return setting.draft(
+        blocks, DESIGN.key, optimality=proved, remarks=(*stopped_early(proved), *remarks)
+    )
 
 
 def least_flips(setting: Setting, goal: Goal, clock: Clock) -> tuple[Floats, float, bool]:

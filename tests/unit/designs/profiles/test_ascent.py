@@ -136,7 +136,9 @@ def test_least_uncertainty_against_laws_with_a_given_error() -> None:
 def test_time_that_is_up_gives_what_there_is() -> None:
     graph = random_graph(4, size=10, width=5, density=0.5)
     setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    blocks, proved, _ = most_information(setting, goal_of(graph), seconds=0.0)
+    blocks, proved, remarks = most_information(setting, goal_of(graph), seconds=0.0)
     assert proved is not None
+    assert proved.stopped
+    assert remarks[0].startswith("stopped early")
     assert proved.bound <= proved.cost
     assert lock(setting.draft(blocks, "ascent"), ProfilePrivacy("0.5"), graph).certificate.holds

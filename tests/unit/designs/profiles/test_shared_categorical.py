@@ -171,4 +171,5 @@ def test_a_search_without_time_is_no_worse_than_randomised_response() -> None:
         assert draft.optimality is not None
         found = goal.value(graph.laws, draft.matrix[None])
         assert draft.optimality.bound <= found
+        assert any("stopped early" in remark for remark in draft.remarks)
         assert found <= goal.value(graph.laws, response_at(setting)) + 1e-12
