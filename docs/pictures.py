@@ -85,6 +85,22 @@ def draw_salaries() -> None:
     draw_numbers(made, FOLDER / "salaries-mechanism.png")
 
 
+def draw_profiles() -> None:
+    """Draw the workstation of the tutorial, and the settings of 004 Fig. 2 and Fig. 3."""
+    from liftlock.profiles import couplet_curve, design_profiles, example, sweep
+    from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
+    from liftlock.report.profile_graph import draw_graph
+
+    made = design_profiles(example("workstation"), "0.3")
+    draw_graph(made.audit_profiles(), FOLDER / "workstation.png", budget=0.3)
+    steps = [f"{step / 20:g}" for step in range(1, 41)]
+    chains = [sweep(example(name), steps) for name in ("chain-6", "chain-21")]
+    draw_chains(chains, FOLDER / "chains.png")
+    couplets = [couplet_curve(epsilon) for epsilon in ("0.25", "0.5", "1", "2")]
+    draw_couplet(couplets, FOLDER / "couplet.png")
+    draw_sweep(sweep(example("categorical-chain"), steps[:30]), FOLDER / "categorical-chain.png")
+
+
 def draw_curves(colours: Colours) -> None:
     """Draw delta against epsilon in the three forms."""
     from matplotlib import rc_context
@@ -337,6 +353,7 @@ if __name__ == "__main__":
     draw_lifts()
     draw_tradeoff()
     draw_salaries()
+    draw_profiles()
     for theme in (LIGHT, DARK):
         draw_curves(theme)
         draw_relations(theme)
