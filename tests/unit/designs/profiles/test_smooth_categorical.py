@@ -18,6 +18,7 @@ from liftlock.designs.profiles.output_laws import Master
 from liftlock.designs.profiles.setting import Setting
 from liftlock.designs.profiles.smooth_categorical import smooth_categorical
 from liftlock.designs.solver.oracle import Progress
+from liftlock.mechanism import Origin
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles
@@ -55,6 +56,14 @@ def least_wrong(graph: ProfileGraph, ratio: float, weights: Array, cap: float) -
     below = np.vstack([edges, limits])
     ends = np.concatenate([np.zeros(len(edges)), np.full(len(limits), cap)])
     return solved(cost.ravel(), (below, ends), (sums, np.ones(len(sums))))[0]
+
+
+def designed(graph: ProfileGraph, budget: str, aim: str = "minimax") -> Origin:
+    """Design from end to end; return what is known of the mechanism."""
+    mechanism = design_profiles(graph, budget, method="smooth-categorical", utility=aim)
+    assert mechanism.certificate.holds
+    assert mechanism.origin is not None
+    return mechanism.origin
 
 
 def blocks_of(graph: ProfileGraph, matrix: Array) -> Array:
@@ -123,13 +132,13 @@ def test_bits_are_certified_and_no_worse_than_cluster(ones: list[int], budget: s
 
 def test_two_bits_need_less_than_one_matrix_for_both() -> None:
     graph = ProfileGraph.bernoulli(["0.8", "0.9"])
-    mechanism = design_profiles(graph, "0.5", method="smooth-categorical")
+    origin = designed(graph, "0.5")
     ratio = math.exp(0.5)
     # Only the rarer value is told wrongly, and only where it is told too often or too rarely.
-    assert mechanism.origin.objective == pytest.approx((0.2 - 0.1 * ratio) / (0.2 + 0.9 * ratio))
-    assert mechanism.origin.objective < 0.0488
-    assert mechanism.origin.gap is not None
-    assert mechanism.origin.gap < 1e-8
+    assert origin.objective == pytest.approx((0.2 - 0.1 * ratio) / (0.2 + 0.9 * ratio))
+    assert origin.objective < 0.0488
+    assert origin.gap is not None
+    assert origin.gap < 1e-8
 
 
 def test_parts_are_solved_below_the_largest_entry_of_all() -> None:
@@ -154,20 +163,18 @@ def test_parts_are_solved_below_the_largest_entry_of_all() -> None:
 def test_nothing_is_changed_where_nothing_is_promised(aim: str) -> None:
     rows = {"a": {0: 1, 1: 3}, "b": {0: 3, 1: 1}}
     for graph in (ProfileGraph.of(rows, []), ProfileGraph.of({"a": rows["a"]}, [])):
-        mechanism = design_profiles(graph, "1", method="smooth-categorical", utility=aim)
-        assert mechanism.origin.objective == 0
-        assert mechanism.origin.bound == 0
+        origin = designed(graph, "1", aim)
+        assert origin.objective == 0
+        assert origin.bound == 0
 
 
 @pytest.mark.parametrize("aim", ["minimax", "hamming", "absolute", "mutual-information"])
 def test_a_budget_of_nothing_is_kept_exactly(aim: str) -> None:
     for seed in range(4):
         graph = random_graph(seed, size=5, width=3, density=0.4)
-        mechanism = design_profiles(graph, "0", method="smooth-categorical", utility=aim)
-        assert mechanism.certificate.holds
+        designed(graph, "0", aim)
     same = ProfileGraph.of({"a": {0: 1, 1: 3}, "b": {0: 2, 1: 6}}, [("a", "b")])
-    mechanism = design_profiles(same, "0", method="smooth-categorical", utility="minimax")
-    assert mechanism.origin.objective == 0
+    assert designed(same, "0").objective == 0
 
 
 def test_rare_values_and_zeros_are_certified_without_blending() -> None:
