@@ -45,7 +45,7 @@ def two_stages(graph: ProfileGraph, epsilon: float, weights: Array) -> tuple[flo
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 3.0])
 def test_both_stages_equal_those_of_another_solver(epsilon: float) -> None:
-    for seed in range(25):
+    for seed in range(15):
         graph = random_graph(seed, size=2 + seed % 6, density=0.5)
         weights = np.arange(1.0, len(graph) + 1)
         named = dict(zip(graph.profiles.labels, weights, strict=True))
@@ -58,7 +58,7 @@ def test_both_stages_equal_those_of_another_solver(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_hamming_is_the_least_mean_alone(epsilon: float) -> None:
-    for seed in range(25):
+    for seed in range(15):
         graph = random_graph(seed, size=5, density=0.5)
         goal = Goal.of(graph, "hamming", weights={f"p{i}": i for i in range(5)})
         rows, ends = flip_rows(graph, math.exp(epsilon))
@@ -80,7 +80,7 @@ def test_a_profile_of_no_weight_is_not_ruined_for_nothing() -> None:
 
 
 def test_no_worse_than_cluster_and_warner() -> None:
-    for seed in range(40):
+    for seed in range(20):
         graph = random_graph(seed, size=6, density=0.3)
         for epsilon in ("0.1", "1", "4"):
             smooth = flips_of(graph, epsilon).max()
