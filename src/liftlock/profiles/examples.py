@@ -78,10 +78,11 @@ def categorical_chain() -> ProfileGraph:
 def workstation(rows: int = 2400, seed: int = 7) -> list[tuple[str, str, str]]:
     """Make up observations of a shared workstation: the user, the role, the level of usage.
 
-    Users of a role are alike, but each departs a little from it.
+    Users of a role are alike, but each departs a little from it. The rows are in no order: one that
+    went by users would tell who it was.
 
-    >>> workstation(3)
-    [('ann', 'office', 'light'), ('bob', 'office', 'light'), ('cleo', 'office', 'light')]
+    >>> workstation()[:2]
+    [('jon', 'support', 'light'), ('jon', 'support', 'steady')]
     """
     if rows < 1:
         raise CountError("no rows", value=rows, remedy="ask for at least one row")
@@ -97,7 +98,7 @@ def workstation(rows: int = 2400, seed: int = 7) -> list[tuple[str, str, str]]:
         name, role, rising = people[row % len(people)]
         level = int(np.searchsorted(rising, draw.random(), side="right"))
         table.append((name, role, LEVELS[min(level, len(LEVELS) - 1)]))
-    return table
+    return [table[place] for place in draw.permutation(rows)]
 
 
 def workstation_graph() -> ProfileGraph:
