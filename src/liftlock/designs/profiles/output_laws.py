@@ -36,8 +36,7 @@ TOLERANCE = 1e-10
 VIOLATED = 1e-12
 """Rows violated by less are not worth adding: repairing them costs no more than rounding."""
 
-MANY_ROWS = 300
-"""After so many new rows an interior point is found sooner than by repairing the last basis."""
+_MANY_ROWS = 1000
 
 _RARE = 1e-10
 """A set of values of a smaller mass is below what the solver can see."""
@@ -138,6 +137,14 @@ def least_cap(law: Floats, released: Floats, cap: float = 0.0) -> float:
         if worst <= cap * (1.0 + _HAIR):
             return worst
         cap = worst
+
+
+def fresh_start(rows: int, values: int) -> bool:
+    """Tell whether so many new rows are better met by an interior point than by the last basis.
+
+    Of bits the simplex method has the better of it in any case.
+    """
+    return rows > _MANY_ROWS and values > 2
 
 
 def run(highs: Any) -> str:
@@ -263,7 +270,7 @@ class Master:
             raise OutOfTime("no time is left")
         highs = self._highs
         highs.changeColsCost(self._count, np.arange(self._count, dtype=np.int32), costs)
-        many = self._new > MANY_ROWS
+        many = fresh_start(self._new, self.part.laws.shape[1])
         highs.setOptionValue("solver", "ipm" if many else "simplex")
         if many:
             highs.clearSolver()

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from liftlock.designs.profiles.output_laws import (
-    MANY_ROWS,
     TOLERANCE,
     VIOLATED,
     Flags,
     OutOfTime,
     Part,
+    fresh_start,
     least_cap,
     run,
 )
@@ -212,7 +212,7 @@ class Flows:
     def solve(self, clock: Clock) -> Floats | None:
         """Add edges and flows until none is missing."""
         values = self.part.laws.shape[1]
-        many = True
+        many = fresh_start(self._cells + len(self._order), values)
         while True:
             self._highs.setOptionValue("solver", "ipm" if many else "simplex")
             if math.isfinite(clock.left):
@@ -234,7 +234,7 @@ class Flows:
             flows = self._add_helpful(prices)
             if not rows and not flows:
                 break
-            many = rows + flows > MANY_ROWS
+            many = fresh_start(rows + flows, values)
             # New flows leave the solution feasible, new edges leave the prices feasible.
             self._highs.setOptionValue("simplex_strategy", 4 if flows and not rows else 1)
         table = np.zeros((len(self.part.laws), values, values))
