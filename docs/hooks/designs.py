@@ -1,7 +1,7 @@
 """Write the tables of designs and utilities from their registries.
 
-A page has a line ``<!-- designs -->``, ``<!-- profile designs -->`` or ``<!-- utilities -->``; the table
-that replaces it is made while the site is built, so it cannot be out of date.
+A page has a line ``<!-- designs -->``, ``<!-- profile designs -->`` or ``<!-- utilities -->``;
+the table that replaces it is made while the site is built, so it cannot be out of date.
 """
 
 from __future__ import annotations

@@ -219,6 +219,31 @@ def test_contexts(context: ll.Context) -> None:
     check(json.loads(json.dumps(context.to_data())), "context")
 
 
+def test_outputs_for_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, made, ledger = tmp_path / "example", tmp_path / "made.json", tmp_path / "ledger.json"
+    assert main(["profiles", "example", "workstation", "-o", str(folder)]) == 0
+    files = ["--profiles", str(folder / "profiles.csv"), "--edges", str(folder / "edges.csv")]
+    quick = ["--method", "cluster", "--epsilon", "0.3", "-o", str(made)]
+    table = [str(folder / "table.csv"), "--column", "usage", "--profile-column", "user"]
+    kept = ["--id", "observation", "--ledger", str(ledger), "-o", str(tmp_path / "safe.csv")]
+    asked = {
+        "profile-design": ["profiles", "design", *files, *quick],
+        "profile-audit": ["profiles", "audit", str(made), "--check", "profile=0.3"],
+        "profile-release": ["profiles", "release", str(made), *table, *kept],
+        "composition": ["profiles", "compose", str(made), str(made), "--of", "profiles"],
+        "profile-curve": ["profiles", "curve", *files, "--epsilons", "1", "--methods", "cluster"],
+    }
+    for name, arguments in asked.items():
+        capsys.readouterr()
+        assert main([*arguments, "--json"]) == 0, name
+        data = json.loads(capsys.readouterr().out)
+        check(data, name)
+        data["surprise"] = 1
+        assert refused(data, name)
+    check(read(ledger), "profile-ledger")
+    check(read(made), "mechanism")
+
+
 def test_channels() -> None:
     pairs = ll.Channel.identity([1, 2]).product(ll.Channel.identity([1, 2]))
     wide = ll.Channel.from_rows({"a": {"x": "1e-30", "y": f"0.{'9' * 30}"}, "b": {"x": 1, "y": 0}})

@@ -100,6 +100,35 @@ class Sweep:
             for point in curve.points
         ]
 
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form; costs and laws are in the order of the values."""
+        return {
+            "format": "liftlock.profile-curve",
+            "version": 1,
+            "context": self.graph.fingerprint,
+            "context_kind": self.graph.describe(),
+            "profiles": self.graph.profiles.to_data(),
+            "values": self.graph.inputs.to_data(),
+            "curves": [
+                {
+                    "method": curve.method,
+                    "points": [
+                        {
+                            "epsilon": point.epsilon,
+                            "guarantee": point.guarantee,
+                            "loss": point.loss,
+                            "largest": point.largest,
+                            "mean_wrong": point.mean_wrong,
+                            "costs": point.costs.tolist(),
+                            "released": point.released.tolist(),
+                        }
+                        for point in curve.points
+                    ],
+                }
+                for curve in self.curves
+            ],
+        }
+
 
 def usual_methods(graph: ProfileGraph) -> tuple[str, str]:
     """Return the baseline, and the paper's mechanism for so many values."""

@@ -107,7 +107,8 @@ def loss_text(loss: Enclosure, budget: float | None = None, *, digits: int = 3) 
         return f"{float(math.ceil(loss.upper / unit) * unit):.2g}"
     while True:
         rounded = Fraction(math.ceil(loss.upper * 10**digits), 10**digits)
-        if budget is None or rounded <= budget or loss.upper > budget or digits >= _MOST_DIGITS:
+        fits = budget is None or float(rounded) <= budget or loss.upper > budget
+        if fits or digits >= _MOST_DIGITS:
             return f"{float(rounded):.{digits}f}"
         digits += 1
 

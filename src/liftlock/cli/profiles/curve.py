@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +88,7 @@ def curve_command(
         draw_sweep(result, plot)
         note(f"picture written to {plot}")
     if as_json:
-        show_json(
-            {
-                "format": "liftlock.profile-curve",
-                "version": 1,
-                "context": found.fingerprint,
-                "points": result.rows(),
-                "notes": list(note.texts),
-            }
-        )
+        show_json(result.to_data() | {"notes": list(note.texts)})
     else:
         _show_table(result)
     note.show()
@@ -114,7 +107,7 @@ def _show_table(result: Sweep) -> None:
                 f"{point.epsilon:g}",
                 f"{point.largest:.4f}",
                 f"{point.mean_wrong:.4f}",
-                f"{point.loss:.6f}",
+                f"{math.ceil(point.loss * 1e6) / 1e6:.6f}",  # never below the truth
             )
     show(grid)
 

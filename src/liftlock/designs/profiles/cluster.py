@@ -74,15 +74,20 @@ def part_noise(setting: Setting, released: Floats) -> Floats:
 def cluster(graph: ProfileGraph, notion: Notion, *, utility: Goal | None = None) -> Draft:  # noqa: ARG001
     """Answer at random as often as the costliest edge of the part asks for.
 
+    If the graph is connected everybody does the same, so that the profile need not be known, unless
+    some value is impossible for a profile: such a value is answered as the profile releases.
+
     Source: 004 Alg 2, Thm 6.
 
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> draft = cluster(ProfileGraph.bernoulli(["0.8", "0.9"]), ProfilePrivacy("0.5"))
     >>> draft.matrix.round(4).tolist()
-    [[0.9511, 0.0489], [0.0489, 0.9511], [0.9511, 0.0489], [0.0489, 0.9511]]
+    [[0.9511, 0.0489], [0.0489, 0.9511]]
     """
     setting = Setting.of(graph, notion)
     noise = part_noise(setting, setting.laws)
+    if len(graph.components) == 1 and (setting.laws > 0).all():
+        noise = noise[:1]
     return setting.draft(response(setting.values, noise), DESIGN.key)
 
 

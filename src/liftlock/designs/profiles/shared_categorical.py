@@ -279,5 +279,6 @@ DESIGN = Design(
     notions=("profile",),
     contexts=("profiles",),
     uses_utility=True,
+    kind="with one matrix for all",
     options={"seconds": "stop after so many seconds with the best matrix so far"},
 )

@@ -66,4 +66,5 @@ DESIGN = Design(
     contexts=("profiles",),
     needs="two profiles, two values, one edge",
     uses_utility=True,
+    kind="with one flip for both profiles",
 )

@@ -169,5 +169,6 @@ DESIGN = Design(
     contexts=("profiles",),
     needs="two values",
     uses_utility=True,
+    kind="with one flip for each profile",
     options={"seconds": "stop after so many seconds with the best flips so far"},
 )

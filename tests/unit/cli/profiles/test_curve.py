@@ -18,7 +18,8 @@ CURVE = ("profiles", "curve", *GRAPH, "--methods", "cluster,randomised-response"
 def test_points(run: Run) -> None:
     outcome = run(*CURVE, "--epsilons", "0.5,ln 3", "--json", "--csv", "p.csv", files=FILES)
     assert (outcome.code, set(outcome.made)) == (0, {"p.csv"})
-    points = json.loads(outcome.out)["points"]
+    curves = json.loads(outcome.out)["curves"]
+    points = [{"method": curve["method"]} | p for curve in curves for p in curve["points"]]
     assert [point["method"] for point in points] == ["cluster"] * 2 + ["randomised-response"] * 2
     for point in points:
         assert point["loss"] <= point["epsilon"] + 1e-9

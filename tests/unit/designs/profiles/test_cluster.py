@@ -19,9 +19,18 @@ from tests.profile_oracles import both_ways, many_graphs, random_graph
 def noise_of(graph: ProfileGraph, epsilon: str) -> np.ndarray:
     draft = cluster(graph, ProfilePrivacy(epsilon))
     width = len(graph.inputs)
-    blocks = draft.matrix.reshape(len(graph), width, width)
-    noise: np.ndarray = width * blocks[:, 0, -1]
+    blocks = draft.matrix.reshape(-1, width, width)
+    noise: np.ndarray = np.broadcast_to(width * blocks[:, 0, -1], len(graph))
     return noise
+
+
+def test_a_connected_graph_needs_no_profile_unless_a_value_is_impossible() -> None:
+    near = ProfileGraph.bernoulli(["0.2", "0.5", "0.9"])
+    assert cluster(near, ProfilePrivacy("1")).inputs == near.inputs
+    apart = near.with_edges([("0.2", "0.5")])
+    assert cluster(apart, ProfilePrivacy("1")).inputs == apart.pairs
+    never = ProfileGraph.bernoulli(["0", "0.5", "0.9"])
+    assert cluster(never, ProfilePrivacy("1")).inputs == never.pairs
 
 
 def test_one_bit_is_the_costliest_flip_of_the_part() -> None:
