@@ -234,7 +234,8 @@ class Master:
                 self.complete = True
                 break
             self._solve(self._costs(1.0, _PENALTY), clock, stage)
-            if self.cap <= last + _HAIR:
+            # A part whose edges do not hold needs more than nothing.
+            if _HAIR < self.cap <= last + _HAIR:
                 break
             last = self.cap
         standing = self.released, self.cap

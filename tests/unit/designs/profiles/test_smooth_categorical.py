@@ -68,7 +68,7 @@ def designed(graph: ProfileGraph, budget: str, aim: str = "minimax") -> Origin:
 
 def blocks_of(graph: ProfileGraph, matrix: Array) -> Array:
     width = len(graph.inputs)
-    return matrix.reshape(len(graph), width, width)
+    return matrix.reshape(-1, width, width)
 
 
 @pytest.mark.parametrize("width", [2, 3, 4])
