@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from liftlock.cli.console import Notes, make_console, show, show_json, working
+from liftlock.cli.console import Notes, make_console, working
 from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
 from liftlock.cli.profiles.audit import audit_edges
 from liftlock.cli.profiles.options import (
@@ -16,16 +16,15 @@ from liftlock.cli.profiles.options import (
     graph_options,
     read_either,
 )
+from liftlock.cli.verdicts import Verdicts
 from liftlock.exact.budget import Budget
-from liftlock.notions.audit import Audit, audit
-from liftlock.notions.certificate import Certificate
+from liftlock.notions.audit import audit
 from liftlock.notions.order import read_order
 from liftlock.notions.registry import parse_claim
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.heatmap import check_drawable, draw_lifts
-from liftlock.report.labels import printable
 from liftlock.report.pictures import check_picture
-from liftlock.report.text import audit_report, certificate_lines
+from liftlock.report.text import audit_report
 
 
 @click.command("audit", short_help="Measure every privacy notion of a channel, exactly.")
@@ -112,10 +111,7 @@ def audit_command(
     if plot_curve is not None:
         check_curve(context)
     with working("auditing") as progress:
-        verdicts = [
-            (guarantee, guarantee.certify(read.channel, context, impossible=impossible))
-            for guarantee in guarantees
-        ]
+        verdicts = Verdicts.of(read.channel, context, guarantees, impossible)
         result = audit(
             read.channel,
             context,
@@ -131,26 +127,5 @@ def audit_command(
         if plot_curve is not None:
             draw_curve(result, plot_curve, progress)
             note(f"curve written to {plot_curve}")
-    certificates = [certificate for _, certificate in verdicts]
-    if as_json:
-        show_json(audit_data(result, certificates, note.texts))
-    elif not quiet:
-        show(audit_report(result, make_console().width))
-        for certificate in certificates:
-            show(certificate_lines(certificate))
-    if not quiet:
-        note.show()
-    for guarantee, certificate in verdicts:
-        if not certificate.holds:
-            smallest = guarantee.smallest(read.channel, context)
-            text = f"{certificate.refusal()}; this channel satisfies {smallest}"
-            click.echo(f"liftlock: {printable(text)}", err=True)
-    return 0 if all(certificate.holds for certificate in certificates) else 1
-
-
-def audit_data(result: Audit, certificates: list[Certificate], notes: list[str]) -> dict[str, Any]:
-    """Return the JSON form of an audit with its checks."""
-    data = result.to_data()
-    data["checks"] = [certificate.to_data() for certificate in certificates]
-    data["notes"] = list(notes)
-    return data
+    report = audit_report(result, make_console().width)
+    return verdicts.show(result.to_data(), report, note, as_json=as_json, quiet=quiet)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from liftlock.cli.asked import check_output
-from liftlock.cli.console import Notes, make_console, show, show_json, working
+from liftlock.cli.console import Notes, make_console, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import (
     ProfileChannel,
@@ -19,16 +19,15 @@ from liftlock.cli.profiles.options import (
     impossible_option,
     inputs_of,
 )
+from liftlock.cli.verdicts import Verdicts
 from liftlock.exact.budget import Budget
 from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfilePrivacy, audit_profiles
 from liftlock.notions.registry import parse_claim
 from liftlock.profile_files import GraphFiles
-from liftlock.report.labels import printable
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_audit_report
-from liftlock.report.text import certificate_lines
 
 
 @click.command("audit", short_help="Measure the loss of every edge, exactly.")
@@ -95,32 +94,15 @@ def audit_edges(
     """Audit a channel under a graph of profiles, and print what was found."""
     table, graph = read
     with working("auditing") as progress:
-        verdicts = [
-            (guarantee, guarantee.certify(table, graph, impossible=impossible))
-            for guarantee in guarantees
-        ]
+        verdicts = Verdicts.of(table, graph, guarantees, impossible)
         progress("edges")
         result = audit_profiles(table, graph)
         if plot is not None:
             progress("drawing")
             draw_graph(result, plot, budget=_budget(guarantees))
             note(f"picture written to {plot}")
-    certificates = [certificate for _, certificate in verdicts]
-    if as_json:
-        checks = [certificate.to_data() for certificate in certificates]
-        show_json(result.to_data() | {"checks": checks, "notes": list(note.texts)})
-    elif not quiet:
-        show(profile_audit_report(result, make_console().width))
-        for certificate in certificates:
-            show(certificate_lines(certificate))
-    if not quiet:
-        note.show()
-    for guarantee, certificate in verdicts:
-        if not certificate.holds:
-            text = f"{certificate.refusal()}; this channel satisfies "
-            text += guarantee.smallest(table, graph)
-            click.echo(f"liftlock: {printable(text)}", err=True)
-    return 0 if all(certificate.holds for certificate in certificates) else 1
+    report = profile_audit_report(result, make_console().width)
+    return verdicts.show(result.to_data(), report, note, as_json=as_json, quiet=quiet)
 
 
 def _budget(guarantees: Sequence[Notion]) -> float | None:

@@ -106,7 +106,7 @@ def test_bits_and_pictures(run: Run) -> None:
     made = read_mechanism("safe.json")
     assert made.table.bits == 20
     assert isinstance(made.context, ProfileGraph)
-    assert uses_profile(made.channel, made.context)
+    assert not uses_profile(made.channel, made.context)  # the graph is connected
 
 
 def design(*arguments: str) -> list[str]:
