@@ -18,7 +18,7 @@ from liftlock.profiles.comparing import ProfileRow
 from liftlock.profiles.worth import Worth, worth
 from liftlock.report.amounts import amount, title_of
 from liftlock.report.labels import printable, shown
-from liftlock.report.profile_graph import loss_text
+from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
 
 MOST_ROWS = 20

@@ -25,7 +25,8 @@ from liftlock.profiles.designing import design_profiles
 from liftlock.profiles.examples import example
 from liftlock.report import pictures, profile_graph
 from liftlock.report.pictures import HIGHEST, WIDEST
-from liftlock.report.profile_graph import OVER, draw_graph, loss_text, over_budget
+from liftlock.report.profile_graph import OVER, draw_graph
+from liftlock.report.profile_sheet import loss_text, over_budget
 
 STARTS = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 

@@ -14,7 +14,7 @@ from liftlock.cli.profiles.options import profile_mechanism
 from liftlock.errors import FileError
 from liftlock.profiles.composition import WAYS, Composition, Way, compose
 from liftlock.report.labels import printable, shown
-from liftlock.report.profile_graph import loss_text
+from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import grid_of
 
 _MOST_ROWS = 20
