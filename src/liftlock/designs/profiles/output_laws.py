@@ -67,6 +67,13 @@ class Part:
     edges: Positions
     ratio: float
     weights: Floats
+    wide_ratio: float = 0.0
+    """The e^epsilon that bounds are proved for, if it is another: solving leaves room to round."""
+
+    @property
+    def proved_ratio(self) -> float:
+        """The e^epsilon that bounds are proved for."""
+        return self.wide_ratio or self.ratio
 
     @property
     def both_ways(self) -> Positions:
@@ -319,8 +326,18 @@ class Master:
 
     # --- rows -----------------------------------------------------------------------------------
 
-    def _add(self, starts: Any, places: Any, entries: Floats, lower: Floats, upper: Floats) -> None:
-        self._rows.append((starts, places, entries, lower, upper))
+    def _add(
+        self,
+        starts: Any,
+        places: Any,
+        entries: Floats,
+        lower: Floats,
+        upper: Floats,
+        proof: tuple[Floats, Floats] | None = None,
+    ) -> None:
+        """Add rows; `proof` has the entries and upper ends that the bound is to be proved with."""
+        shown, most = (entries, upper) if proof is None else proof
+        self._rows.append((starts, places, shown, lower, most))
         self._highs.addRows(
             len(lower),
             lower,
@@ -340,17 +357,17 @@ class Master:
         if len(way):
             self.edges_in |= wanted
             first, second = self.part.both_ways[way].T
-            values, ratio = self.part.laws.shape[1], self.part.ratio
+            values = self.part.laws.shape[1]
             one, other = first * values + value, second * values + value
             places = np.stack([one, self._cells + one, other, self._cells + other], axis=1)
             laws = self.part.laws.ravel()
-            self._add(
-                4 * np.arange(len(way) + 1),
-                places.ravel(),
-                np.tile([1.0, -1.0, -ratio, ratio], len(way)),
-                np.full(len(way), -np.inf),
-                ratio * laws[other] - laws[one],
+            solved, proved = (
+                (np.tile([1.0, -1.0, -e, e], len(way)), e * laws[other] - laws[one])
+                for e in (self.part.ratio, self.part.proved_ratio)
             )
+            free = np.full(len(way), -np.inf)
+            starts = 4 * np.arange(len(way) + 1)
+            self._add(starts, places.ravel(), solved[0], free, solved[1], proved)
         return len(way)
 
     def _add_sets(self) -> int:

@@ -161,7 +161,8 @@ def part_of(setting: Setting, goal: Goal, places: tuple[int, ...]) -> Part:
     position[chosen] = np.arange(len(chosen))
     edges = position[setting.edges]
     inside = edges[(edges >= 0).all(axis=1)]
-    return Part(setting.laws[chosen], inside, setting.ratio, goal.weights[chosen])
+    weights = goal.weights[chosen]
+    return Part(setting.laws[chosen], inside, setting.ratio, weights, setting.wide_ratio)
 
 
 def settled(part: Part, blocks: Floats) -> Floats:

@@ -39,7 +39,7 @@ def test_every_step_goes_upwards() -> None:
         def solve(losses: Array, flows: Flows = flows, weights: Array = weights) -> Array:
             return flows.least(weights * losses)[0]
 
-        start = cluster(graph, ProfilePrivacy("0.3")).matrix.reshape(4, 4, 4)
+        start = cluster(graph, ProfilePrivacy("0.3")).matrix.reshape(-1, 4, 4)
         found = climb(setting, goal, start, solve, Clock())
         assert all(a < b for a, b in pairwise(found.steps))
         assert len(found.steps) > 1
@@ -64,7 +64,7 @@ def test_more_than_the_starts_and_less_than_the_bound() -> None:
         setting = Setting.of(graph, notion)
         blocks, proved, remarks = most_information(setting, goal)
         found = goal.value(graph.laws, blocks)
-        simple = cluster(graph, notion).matrix.reshape(4, 3, 3)
+        simple = cluster(graph, notion).matrix.reshape(-1, 3, 3)
         truthful, _ = least_distortion(setting, Goal.of(graph, "hamming"))
         assert found >= goal.value(graph.laws, simple) - 1e-9
         assert found >= goal.value(graph.laws, truthful) - 1e-9
