@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,30 +15,79 @@ from typing import Any
 from liftlock.errors import FileError, InputError, LiftlockError
 
 
-def check_writable(path: Path) -> None:
-    """Refuse a file that could not be written, before any work is done."""
+def destination(path: Path) -> Path:
+    """Return the file that a path names, which for a symbolic link is what it leads to."""
     try:
-        folder, taken = path.parent.is_dir(), path.is_dir()
+        return Path(os.path.realpath(path)) if path.is_symlink() else path
     except (OSError, ValueError) as error:
         raise _cannot_write(path, error) from None
-    if not folder:
-        raise FileError("no such folder", where=str(path.parent), remedy="make it first")
-    if taken:
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that could not be written, before any work is done.
+
+    Only a regular file is ever replaced: moving a file onto a pipe or a device would delete it.
+    """
+    place = destination(path)
+    try:
+        folder, found = place.parent.is_dir(), _status(path)
+    except (OSError, ValueError) as error:
+        raise _cannot_write(path, error) from None
+    if found is not None and stat.S_ISDIR(found.st_mode):
         raise FileError("a folder, not a file", where=str(path), remedy="add a file name")
-    if not os.access(path.parent, os.W_OK):
+    if found is not None and (not stat.S_ISREG(found.st_mode) or _is_printed_to(found)):
+        raise FileError(
+            f"{_kind(found)}, not a file of its own",
+            where=str(path),
+            remedy="choose a file: results can only go to a file, not to the screen or a pipe",
+        )
+    if not folder:
+        raise FileError("no such folder", where=str(place.parent), remedy="make it first")
+    if not os.access(place.parent, os.W_OK):
         raise FileError(
             "cannot write into the folder",
-            where=str(path.parent),
+            where=str(place.parent),
             remedy="choose a folder that you may write to",
         )
 
 
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_printed_to(found: os.stat_result) -> bool:
+    """Tell whether a file is where this process prints, as /dev/stdout is after ``> file``."""
+    for stream in (1, 2):
+        try:
+            if os.path.samestat(found, os.fstat(stream)):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _kind(found: os.stat_result) -> str:
+    kinds = {
+        stat.S_IFREG: "where messages are printed",
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+    }
+    return kinds.get(stat.S_IFMT(found.st_mode), "a device")
+
+
 @contextmanager
 def written_atomically(path: Path) -> Iterator[Path]:
-    """Give the name of a new file beside `path`, and move it there only when all went well."""
+    """Give the name of a new file beside `path`, and move it there only when all went well.
+
+    A symbolic link stays, and what it leads to is replaced.
+    """
     check_writable(path)
+    place = destination(path)
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         os.close(handle)
     except (OSError, ValueError) as error:
         raise _cannot_write(path, error) from None
@@ -44,7 +95,7 @@ def written_atomically(path: Path) -> Iterator[Path]:
     try:
         yield fresh
         fresh.chmod(0o666 & ~_umask())
-        fresh.replace(path)
+        fresh.replace(place)
     except OSError as error:
         raise _cannot_write(path, error) from None
     finally:
@@ -55,6 +106,31 @@ def write_atomically(path: Path, text: str) -> None:
     """Write a text file completely or not at all."""
     with written_atomically(path) as fresh:
         fresh.write_text(text, encoding="utf-8")
+
+
+def write_durably(path: Path, text: str) -> None:
+    """Write a text file completely or not at all; once this returns, no power failure undoes it."""
+    with written_atomically(path) as fresh, fresh.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    _sync_folder(destination(path).parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Write the names of a folder onto the disk: until then a file may be lost that is on it."""
+    if os.name == "nt":  # pragma: no cover - folders cannot be opened there
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        # Some file systems keep names safe on their own, and know no such call.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise _cannot_write(folder, error) from None
 
 
 def _cannot_write(path: Path, error: OSError | ValueError) -> FileError:
