@@ -192,8 +192,8 @@ class Mechanism:
         those outside the domain count as its nearer end. A mechanism that uses profiles takes the
         profile of each value, or one for all of them.
         """
-        if self._by_profile(profiles):
-            rows = self._profile_rows(values, profiles)
+        rows = self._profile_rows(values, profiles)
+        if rows is not None:
             return self._named(release_codes(self.table, rows), values)
         if isinstance(self.context, GridPrior):
             if isinstance(self.channel, SupportChannel):
@@ -209,8 +209,8 @@ class Mechanism:
         seed: SupportsIndex | str,
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
-        if self._by_profile(profiles):
-            rows = self._profile_rows(values, profiles)
+        rows = self._profile_rows(values, profiles)
+        if rows is not None:
             return self._named(simulate_codes(self.table, rows, seed=seed), values)
         if isinstance(self.context, GridPrior):
             if isinstance(self.channel, SupportChannel):
@@ -219,43 +219,60 @@ class Mechanism:
             return self._numbers(drawn, values)
         return simulate(self.channel, values, seed=seed)
 
-    def _by_profile(self, profiles: Any) -> bool:
-        """Tell whether the mechanism looks at the profile of a value."""
-        if isinstance(self.context, ProfileGraph):
-            return uses_profile(self.channel, self.context)
-        if profiles is not None:
-            raise InputError(
-                "profiles for a mechanism that knows none",
-                value=self.certificate.guarantee,
-                remedy="leave them out",
-            )
-        return False
-
     def _profile_rows(
         self, values: Sequence[Any] | npt.NDArray[Any], profiles: Any
-    ) -> npt.NDArray[np.intp]:
-        """Return the rows of the table that values belong to, each under its profile."""
+    ) -> npt.NDArray[np.intp] | None:
+        """Return the rows of the table that values of profiles belong to; None without profiles.
+
+        A mechanism that ignores the profile takes it all the same, to refuse what it does not
+        protect.
+        """
         graph = self.context
-        assert isinstance(graph, ProfileGraph)
+        if not isinstance(graph, ProfileGraph):
+            if profiles is not None:
+                raise InputError(
+                    "profiles for a mechanism that knows none",
+                    value=self.certificate.guarantee,
+                    remedy="leave them out",
+                )
+            return None
+        uses = uses_profile(self.channel, graph)
         if profiles is None:
-            raise InputError(
-                "no profiles, which this mechanism uses",
-                remedy="say whose the values are: release(values, profiles), one profile for each "
-                "value or one for all",
-            )
-        codes = graph.inputs.encode(values)
+            if uses:
+                raise InputError(
+                    "no profiles, which this mechanism uses",
+                    remedy="say whose the values are: release(values, profiles), one profile for "
+                    "each value or one for all",
+                )
+            return None
         one = isinstance(profiles, str | tuple) or not hasattr(profiles, "__len__")
         whose = graph.profiles.encode([profiles] if one else profiles)
+        codes = graph.inputs.encode(values)
         if not one and len(whose) != len(codes):
             raise InputError(
                 f"{len(whose)} profiles for {len(codes)} values",
                 remedy="give one profile for each value, or one for all",
             )
-        order = graph.pairs.order_of(
-            self.table.inputs, whose="the graph", other_name="the mechanism"
-        )
-        rows: npt.NDArray[np.intp] = order[whose * len(graph.inputs) + codes]
+        pairs = whose * len(graph.inputs) + codes
+        self._refuse_unprotected(graph, pairs)
+        wanted = graph.pairs if uses else graph.inputs
+        order = wanted.order_of(self.table.inputs, whose="the graph", other_name="the mechanism")
+        rows: npt.NDArray[np.intp] = order[pairs if uses else codes]
         return rows
+
+    def _refuse_unprotected(self, graph: ProfileGraph, pairs: npt.NDArray[np.intp]) -> None:
+        """Refuse values that their profile calls impossible and the certificate does not cover."""
+        if not self.certificate.unprotected:
+            return
+        places = [graph.pairs.index(pair) for pair in self.certificate.unprotected]
+        bad = np.flatnonzero(np.isin(pairs, places))
+        if len(bad):
+            raise InputError(
+                "a value that its profile calls impossible, and that nothing protects",
+                where=f"value {int(bad[0]) + 1}",
+                value=graph.pairs.labels[int(pairs[bad[0]])],
+                remedy="smooth the profiles and design again, or leave it out",
+            )
 
     def _named(
         self, codes: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any]

@@ -224,7 +224,7 @@ class ProfileGraph:
         """Read two data frames: a row for each profile (its index the name), and the edges.
 
         The edges are the first two columns of theirs; an adjacency matrix, whose index and columns
-        are the names of profiles, is understood too.
+        are the names of all profiles, is understood too.
         """
         rows = {
             name: dict(zip(profiles.columns, row, strict=True))
@@ -233,9 +233,10 @@ class ProfileGraph:
         if len(rows) != len(profiles.index):
             raise LabelError("a profile given twice", remedy="names must be different")
         names = set(profiles.index)
-        square = len(edges.index) == len(edges.columns)
-        if square and set(edges.index) == set(edges.columns) <= names:
+        if set(edges.index) == set(edges.columns) == names and len(edges.index) == len(names):
             cells = edges.to_numpy()
+            if (cells != cells).any():
+                raise InputError("an adjacency with missing cells", remedy="write 0 for no edge")
             pairs = [
                 (edges.index[i], edges.columns[j]) for i, j in np.argwhere(cells != 0).tolist()
             ]

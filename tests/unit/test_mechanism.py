@@ -21,12 +21,22 @@ import liftlock as ll
 from liftlock.channel import Channel
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.draft import Draft
-from liftlock.errors import FileError, InputError, LiftlockError, NotCertified, UnprotectedInput
+from liftlock.errors import (
+    FileError,
+    InputError,
+    LiftlockError,
+    NotCertified,
+    NotDefined,
+    UnprotectedInput,
+)
 from liftlock.line import from_data
 from liftlock.mechanism import Mechanism, lock
+from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 from liftlock.storage import check_writable, parse_json, write_atomically, written_atomically
 
 LABELS: list[Any] = ["none", "cold", "flu"]
@@ -469,3 +479,53 @@ def test_a_mechanism_is_shown_in_one_short_line() -> None:
     made = ll.design(ll.line.uniform(0, 1), ll.LIP("1"), cells=64)
     assert repr(made).startswith("<Mechanism lip(epsilon=1): channel from 64 inputs to ")
     assert len(repr(made)) < 100
+
+
+# --- profiles -----------------------------------------------------------------------------------
+
+
+def test_releasing_by_profile() -> None:
+    graph = ProfileGraph.chain({"a": {"x": 1, "y": 3}, "b": {"x": 3, "y": 1}})
+    rows = {("b", "y"): 1, ("a", "x"): 0, ("a", "y"): 0, ("b", "x"): 1}  # in an order of its own
+    told = Draft.of(rows, ["x", "y"], np.eye(2)[list(rows.values())] * 0.5 + 0.25)
+    made = lock(told, ProfilePrivacy("2"), graph)
+    drawn = made.simulate(["x", "y"] * 2000, ["a", "b"] * 2000, seed=3)
+    assert abs(np.mean([value == "x" for value in drawn[::2]]) - 0.75) < 0.05
+    assert abs(np.mean([value == "x" for value in drawn[1::2]]) - 0.25) < 0.05
+    assert isinstance(made.release(np.array(["x", "y"]), np.array(["a", "b"])), np.ndarray)
+    assert isinstance(made.release(["x", "y"], "a"), list)
+    for asked, said in (
+        ((["x"],), "no profiles, which this mechanism uses"),
+        ((["x", "y"], ["a"]), "1 profiles for 2 values"),
+        ((["x"], ["c"]), "unknown label at value 1: 'c'"),
+        ((["z"], ["a"]), "unknown label at value 1: 'z'"),
+    ):
+        with pytest.raises(InputError, match=said):
+            made.release(*asked)
+    with pytest.raises(NotDefined, match="use audit_profiles"):
+        made.audit()
+    assert made.audit_profiles().edges[0].ratio == 3
+
+
+def test_a_mechanism_that_ignores_profiles_looks_at_them_to_refuse() -> None:
+    graph = ProfileGraph.bernoulli({"often": "0.9", "always": "1"})
+    rows = [[0.9, 0.1], [0.2, 0.8]]
+    made = lock(Draft.of([0, 1], [0, 1], rows), ProfilePrivacy("1"), graph, impossible="ignore")
+    assert made.certificate.unprotected == (("always", 0),)
+    assert "NOT protected (profile probability 0): ('always', 0)" in str(made)
+    assert len(made.release([0, 1])) == 2
+    assert len(made.release([0, 1], "often")) == 2
+    with pytest.raises(InputError, match=r"nothing protects at value 2: \('always', 0\)"):
+        made.release([1, 0], ["always", "always"])
+    with pytest.raises(InputError, match="unknown label"):
+        made.release([1], "nobody")
+    with pytest.raises(InputError, match="1 profiles for 2 values"):
+        made.release([1, 1], ["often"])
+
+
+def test_profiles_are_only_for_graphs() -> None:
+    made = lock(Draft.of([0, 1], [0, 1], [[0.7, 0.3], [0.3, 0.7]]), LIP("1"), Prior.uniform([0, 1]))
+    with pytest.raises(InputError, match="profiles for a mechanism that knows none"):
+        made.release([0], "often")
+    with pytest.raises(NotDefined, match="profile is not defined"):
+        made.audit_profiles()

@@ -142,6 +142,13 @@ def test_pandas() -> None:
     near = pd.DataFrame(0, index=frame.index, columns=frame.index)
     near.loc["ann", "bob"] = near.loc["bob", "cy"] = 1
     assert ProfileGraph.from_pandas(frame, near) == graph
+    near = near.astype(float)
+    near.loc["ann", "cy"] = float("nan")
+    with pytest.raises(InputError, match="an adjacency with missing cells"):
+        ProfileGraph.from_pandas(frame, near)
+    numbered = pd.DataFrame({"low": [1, 2, 3], "high": [1, 1, 1]})
+    pairs = ProfileGraph.from_pandas(numbered, pd.DataFrame([[0, 2], [1, 0]]))
+    assert pairs.edges == ((0, 2), (0, 1))
     with pytest.raises(InputError, match="edges with one column"):
         ProfileGraph.from_pandas(frame, edges[["from"]])
     with pytest.raises(LabelError, match="profile given twice"):

@@ -101,7 +101,10 @@ class Certificate:
             lines.append(f"  leakage in nats: {values}")
         if self.unprotected:
             shown = ", ".join(str(label) for label in self.unprotected[:5])
-            lines.append(f"  NOT protected (prior probability 0): {shown}")
+            more = len(self.unprotected) - 5
+            shown += f" and {more} more" if more > 0 else ""
+            who = "profile" if self.notion == "profile" else "prior"
+            lines.append(f"  NOT protected ({who} probability 0): {shown}")
         lines.append(f"  channel {self.channel[:16]}, context {self.context[:16]}")
         return "\n".join(lines)
 

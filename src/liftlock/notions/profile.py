@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import UpperBound, safe_text
 from liftlock.notions.reading import Reading, Witness, number_to_json, screening_error
 from liftlock.profile_graph import ProfileGraph
+
+Row = tuple[Fraction, ...]
 
 _SMALLEST = 1e-290
 """Quotients of floats below this are not to be trusted, so they do not screen."""
@@ -101,10 +103,10 @@ class OutputLaws:
         """Return P(y | profile i) by positions."""
         return Fraction(int(self.numerators[i, y]), self.denominators[i])
 
-    def row_at(self, i: int, x: int, y: int) -> Fraction:
-        """Return P(y | value x under profile i) by positions."""
+    def row(self, i: int, x: int) -> Row:
+        """Return P(y | value x under profile i) of all outputs, by positions."""
         block = i if len(self.rows) > 1 else 0
-        return Fraction(int(self.rows[block, x, y]), self.row_total)
+        return tuple(Fraction(int(weight), self.row_total) for weight in self.rows[block, x])
 
     @cached_property
     def floats(self) -> Floats:
@@ -229,35 +231,56 @@ def _graph(context: Context) -> ProfileGraph:
 def outside_losses(laws: OutputLaws) -> dict[tuple[int, int], Fraction | None]:
     """Return by how much values that a profile calls impossible would give it away.
 
-    For each (profile, value) of probability 0 whose profile has an edge: the largest ratio between
-    the value's row and what a neighbour releases, either way (None: infinite). A mixture of such
-    rows and the profile's own law loses no more than the larger of the two.
+    For each (profile, value) of probability 0 whose profile has an edge: the largest ratio, either
+    way (None: infinite), between the value's row and what a neighbour releases, by its own law or
+    by a value that is impossible there. Where all of these keep a budget, so does every mixture of
+    what the two profiles call possible and impossible.
+
+    >>> graph = ProfileGraph.bernoulli(["0", "1"])
+    >>> outside_losses(OutputLaws.of(Channel.identity([0, 1]), graph))
+    {(0, 1): None, (1, 0): None}
     """
-    neighbours: dict[int, list[int]] = {}
-    for first, second in laws.graph.edges:
-        neighbours.setdefault(first, []).append(second)
-        neighbours.setdefault(second, []).append(first)
-    found: dict[tuple[int, int], Fraction | None] = {}
+    never: dict[int, dict[Row, list[int]]] = {}
     for i, x in laws.graph.impossible():
-        worst: Fraction | None = Fraction(1)
-        for other in neighbours.get(i, ()):
-            for y in range(len(laws.outputs)):
-                one, their = laws.row_at(i, x, y), laws.at(other, y)
-                if one == their:
-                    continue
-                high, low = max(one, their), min(one, their)
-                worst = None if not low or worst is None else max(worst, high / low)
-        if i in neighbours:
-            found[i, x] = worst
+        never.setdefault(i, {}).setdefault(laws.row(i, x), []).append(x)
+    found: dict[tuple[int, int], Fraction | None] = {}
+
+    def met(i: int, values: list[int], ratio: Fraction | None) -> None:
+        for x in values:
+            worst = found.get((i, x), Fraction(1))
+            found[i, x] = None if ratio is None or worst is None else max(worst, ratio)
+
+    apart = lru_cache(maxsize=None)(_ratio)  # many profiles share their rows
+    for first, second in laws.graph.edges:
+        for one, other in ((first, second), (second, first)):
+            law = tuple(laws.at(other, y) for y in range(len(laws.outputs)))
+            for row, values in never.get(one, {}).items():
+                met(one, values, apart(row, law))
+        for row, values in never.get(first, {}).items():
+            for their, others in never.get(second, {}).items():
+                ratio = apart(row, their)
+                met(first, values, ratio)
+                met(second, others, ratio)
     return found
+
+
+def _ratio(first: Row, second: Row) -> Fraction | None:
+    """Return the largest ratio of two distributions, either way; None if it is infinite."""
+    worst = Fraction(1)
+    for one, other in zip(first, second, strict=True):
+        if one != other:
+            if not one or not other:
+                return None
+            worst = max(worst, one / other, other / one)
+    return worst
 
 
 class ProfilePrivacy(UpperBound):
     """The guarantee of (G, epsilon)-profile-based privacy.
 
     It holds for data that comes from the profiles. A value that a profile calls impossible is
-    covered too if its row stays within the budget; if it does not, it is refused, or listed as not
-    protected with ``impossible="ignore"``.
+    covered too if its row stays within the budget of whatever the neighbours may release; if it
+    does not, it is refused, or listed as not protected with ``impossible="ignore"``.
 
     Source: 004 Def 2.
 

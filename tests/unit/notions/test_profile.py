@@ -121,13 +121,23 @@ def test_the_certificate_decides_exactly(
         worst_ratio(released(graph, made, i), released(graph, made, j)) for i, j in graph.edges
     ]
     assert verdict.holds == all(r is not None and r <= ratio for r in pairs)
-    # A pair that is not listed may occur as often as it likes.
-    for i, x in graph.impossible():
-        name = (graph.profiles.labels[i], graph.inputs.labels[x])
-        near = [j if k == i else k for k, j in graph.edges if i in (k, j)]
-        worst = [worst_ratio(made[i][x], released(graph, made, j)) for j in near]
-        safe = all(r is not None and r <= ratio for r in worst)
-        assert (name in verdict.unprotected) is not safe
+    # What is not listed may occur as often as it likes, at both ends of an edge.
+    pairs_listed: Any = verdict.unprotected
+    listed = {
+        (graph.profiles.index(name), graph.inputs.index(value)) for name, value in pairs_listed
+    }
+    outside = set(graph.impossible())
+    broken = set()
+    for i, j in graph.edges:
+        for one, other in ((i, j), (j, i)):
+            own = [(one, x) for x in range(len(graph.inputs)) if (one, x) in outside]
+            theirs = [(other, x) for x in range(len(graph.inputs)) if (other, x) in outside]
+            for pair in own:
+                against = [released(graph, made, other), *(made[k][x] for k, x in theirs)]
+                ratios = [worst_ratio(made[one][pair[1]], row) for row in against]
+                if any(r is None or r > ratio for r in ratios):
+                    broken.add(pair)
+    assert listed == broken
     if verdict.holds and verdict.unprotected:
         with pytest.raises(UnprotectedInput, match="the profile gives probability 0 to input"):
             notion.certify(channel, graph)
@@ -189,6 +199,19 @@ def test_values_outside_a_profile() -> None:
     listed = ProfilePrivacy("ln 2").certify(coin, graph, impossible="ignore")
     assert listed.holds
     assert listed.unprotected == (("a", 1),)
+
+
+def test_values_outside_both_profiles_of_an_edge() -> None:
+    """Each keeps the budget against the other's law, and the two together do not."""
+    graph = ProfileGraph.of({"i": {"a": 1, "c": 0, "d": 0}, "j": {"b": 1}}, [("i", "j")])
+    half = {"-": "1/2", "+": "1/2"}
+    channel = Channel.from_rows(
+        {"a": half, "c": {"-": "2/3", "+": "1/3"}, "d": {"-": "1/3", "+": "2/3"}, "b": half}
+    )
+    verdict = ProfilePrivacy("ln 1.5").certify(channel, graph, impossible="ignore")
+    assert verdict.holds
+    assert {("i", "c"), ("j", "d"), ("i", "d"), ("j", "c")} == set(verdict.unprotected)
+    assert ProfilePrivacy("ln 2").certify(channel, graph).unprotected == ()
 
 
 def test_named_as_text() -> None:

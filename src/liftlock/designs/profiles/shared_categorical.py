@@ -35,6 +35,9 @@ from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 
+_NEAR = 1e-8
+"""Values that are nearer to each other than this are the same to a solver."""
+
 _HAIR = 1e-10
 """How much of the largest entry the second stage may give away: nothing but rounding."""
 
@@ -219,7 +222,12 @@ def shared_categorical(
     # A search that was stopped, or a budget too small for rounding, can be beaten by these.
     silent = _constant(setting, goal)
     candidates = (silent,) if nothing else (blocks, response_at(setting), silent)
-    blocks = min(candidates, key=lambda each: goal.value(setting.laws, each))
+    least = min(goal.value(setting.laws, each) for each in candidates)
+    # Of those that are as good but for the solver's tolerance, the one that is wrong least often.
+    blocks = min(
+        (each for each in candidates if goal.value(setting.laws, each) <= least + _NEAR),
+        key=lambda each: float((masses[:, None] * losses * each[0]).sum()),
+    )
     proved = Optimality(
         goal.aim,
         goal.value(setting.laws, blocks),

@@ -60,11 +60,11 @@ DESIGN = Design(
     key="single-bit",
     make=single_bit,
     says="two profiles of one bit: one flipping probability in closed form",
-    promises="the least of all that flip both values of both profiles alike",
+    promises="the least of all that flip every bit alike, at most half of the time",
     source="004 eq. (4), Alg 1",
     notions=("profile",),
     contexts=("profiles",),
     needs="two profiles, two values, one edge",
     uses_utility=True,
-    kind="with one flip for both profiles",
+    kind="with one flip of at most 1/2 for both profiles",
 )

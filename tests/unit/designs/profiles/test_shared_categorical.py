@@ -18,7 +18,7 @@ from liftlock.designs.profiles.shared_categorical import shared_categorical
 from liftlock.notions.ldp import LDP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
+from liftlock.profiles import design_profiles, worth
 from liftlock.utility.mutual_information import MutualInformation
 from tests.profile_oracles import Array, many_graphs, matrix_rows, random_graph, solved
 
@@ -173,3 +173,12 @@ def test_a_search_without_time_is_no_worse_than_randomised_response() -> None:
         assert draft.optimality.bound <= found
         assert any("stopped early" in remark for remark in draft.remarks)
         assert found <= goal.value(graph.laws, response_at(setting)) + 1e-12
+
+
+def test_ties_go_to_what_is_wrong_less_often() -> None:
+    """Randomised response has the same largest entry here, and many more wrong values."""
+    graph = ProfileGraph.chain({"a": {0: 1, 1: 1}, "b": {2: 1}})
+    made = design_profiles(graph, "1", method="shared-categorical")
+    assert made.origin is not None
+    assert made.origin.objective == pytest.approx(1 / (2 + np.e), abs=1e-7)
+    assert worth(made.table, graph).mean_wrong == pytest.approx(1.5 / (2 + np.e), abs=1e-6)
