@@ -36,6 +36,9 @@ from liftlock.profile_graph import ProfileGraph
 Way = Literal["samples", "profiles", "observation"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
+NO_RULE = "no rule of composition covers a second release of the same observation"
+ONCE = "release each observation once"
+
 MOST_CELLS = 4_000_000
 """Tables of all outputs together that have more cells are not written out."""
 
@@ -166,19 +169,17 @@ def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
 
 def refusal(mechanisms: Sequence[Mechanism]) -> NotComposable:
     """Return the refusal of a second release of the same observation, with what it would lose."""
-    rule = "no rule of composition covers a second release of the same observation"
-    once = "release each observation once"
     try:
         together = same_observation(mechanisms)
     except NotDefined:
-        return NotComposable(f"{rule}; {once}")
+        return NotComposable(f"{NO_RULE}; {ONCE}")
     loss, promised = together.loss, together.promised
     sums = f"the budgets add up to {_nats(promised)}"
     if loss.upper is None or (promised.upper is not None and loss.lower > promised.upper):
         sums = f"more than the {_nats(promised)} that the budgets add up to"
     elif loss.upper is not None:
         sums += ", which is no bound for it"
-    return NotComposable(f"{rule}: {together.describe()}, {sums}; {once}", together)
+    return NotComposable(f"{NO_RULE}: {together.describe()}, {sums}; {ONCE}", together)
 
 
 def _common_graph(mechanisms: Sequence[Mechanism]) -> ProfileGraph:

@@ -2,6 +2,9 @@
 
 What was released is kept as salted hashes of the observations' ids, so the ledger names nobody. It
 is no secret-keeping device: whoever holds it can test whether an id that he knows is in it.
+
+Ids are compared as text, without blanks around it and with composed characters (NFC): "1" and "01"
+are two observations, and so are 1 and 1.0.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import hmac
 import json
 import os
 import secrets
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,8 +25,16 @@ from typing import Any
 from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.mechanism import Mechanism
-from liftlock.profiles.composition import refusal
-from liftlock.storage import check_writable, located, read_json, shaped, written_atomically
+from liftlock.profiles.composition import NO_RULE, ONCE, refusal
+from liftlock.profiles.ledger_lock import locked
+from liftlock.storage import (
+    check_writable,
+    destination,
+    located,
+    read_json,
+    shaped,
+    write_durably,
+)
 
 FORMAT = "liftlock.profile-ledger"
 VERSION = 1
@@ -30,6 +42,18 @@ VERSION = 1
 _SALT_BYTES = 16
 _DIGEST_BYTES = 16
 """Two ids of 2^40 collide with a chance below 2^-48, and a collision only refuses a release."""
+
+_MISSING = frozenset({"", "None", "nan", "NaN", "<NA>", "NaT"})
+"""What stands for no id: the texts of None and of the missing values of numpy and pandas."""
+
+
+def id_text(observation: object) -> str:
+    """Return the text by which an observation is known.
+
+    >>> id_text(" 7 ") == id_text(7), id_text("07") == id_text(7)
+    (True, False)
+    """
+    return unicodedata.normalize("NFC", str(observation)).strip()
 
 
 @dataclass(frozen=True)
@@ -75,8 +99,9 @@ class ProfileLedger:
         return cls(secrets.token_bytes(_SALT_BYTES))
 
     def digest(self, observation: object) -> str:
-        """Return the salted hash of the id of an observation."""
-        mac = hmac.new(self.salt, str(observation).encode("utf-8", "surrogatepass"), hashlib.sha256)
+        """Return the salted hash of the id of an observation, of its `id_text`."""
+        text = id_text(observation).encode("utf-8", "surrogatepass")
+        mac = hmac.new(self.salt, text, hashlib.sha256)
         return mac.digest()[:_DIGEST_BYTES].hex()
 
     @cached_property
@@ -99,36 +124,31 @@ class ProfileLedger:
     ) -> ProfileLedger:
         """Return the ledger with one more release, or refuse an observation that is in it already.
 
+        Ids are compared as text (`id_text`), and one that is blank, None or NaN is refused.
         `place` says where the id of a number (from 0) comes from, such as ``data.csv, line 7``.
         """
         seen: dict[str, int] = {}
         for number, observation in enumerate(observations):
             digest = self.digest(observation)
-            if str(observation) and digest not in self._places and digest not in seen:
+            missing = id_text(observation) in _MISSING
+            if not missing and digest not in self._places and digest not in seen:
                 seen[digest] = number
                 continue
             where = f"number {number + 1}" if place is None else place(number)
-            if not str(observation):
+            if missing:
                 raise InputError(
                     "an observation without an id",
                     where=where,
+                    value=id_text(observation) or None,
                     remedy="give every observation an id of its own",
                 )
             what = f"{observation!r} at {where}"
             if digest in seen:
-                raise self._refused(f"{what} is given twice", mechanism)
+                raise _refused(f"{what} is given twice", mechanism)
             before = self.entries[self._places[digest]]
-            what += " was released before"
-            if before.mechanism != mechanism.channel.fingerprint:
-                what += f" (by mechanism {before.mechanism[:16]}, {before.guarantee})"
-            raise self._refused(what, mechanism)
+            raise _refused(f"{what} was released before", mechanism, before)
         entry = Entry(mechanism.channel.fingerprint, mechanism.certificate.guarantee, tuple(seen))
         return ProfileLedger(self.salt, (*self.entries, entry))
-
-    @staticmethod
-    def _refused(what: str, mechanism: Mechanism) -> NotComposable:
-        reason = refusal([mechanism, mechanism])
-        return NotComposable(f"{what}: {reason}", reason.together)
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -164,11 +184,9 @@ class ProfileLedger:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ledger onto the disk; an interrupted write leaves the old one whole."""
         place = Path(path)
-        with written_atomically(place) as fresh, fresh.open("w", encoding="utf-8") as stream:
-            stream.write(json.dumps(self.to_data(), indent=1) + "\n")
-            stream.flush()
-            # What it lists is released next: it must not be lost if the power fails then.
-            os.fsync(stream.fileno())
+        _check_one_name(place)
+        # What it lists is released next: it must not be lost if the power fails then.
+        write_durably(place, json.dumps(self.to_data(), indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ProfileLedger:
@@ -183,27 +201,38 @@ class ProfileLedger:
     def opened(cls, path: str | os.PathLike[str]) -> Iterator[ProfileLedger]:
         """Read a ledger, or begin one, and keep others from using it until it is saved.
 
-        Two releases at the same time could each find that the other's observations are new.
+        Two releases at the same time could each find that the other's observations are new. So a
+        symbolic link is followed first: under all its names a ledger has one lock.
         """
-        place = Path(path)
-        check_writable(place)
-        lock = place.with_name(f".{place.name}.lock")
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        except FileExistsError:
-            raise FileError(
-                "the ledger is in use by another release",
-                where=str(place),
-                remedy=f"wait for it; if none is running, delete {lock}",
-            ) from None
-        except OSError as error:
-            raise FileError(
-                "cannot write",
-                where=str(lock),
-                value=error.strerror,
-                remedy="keep the ledger in a folder that you may write to",
-            ) from None
-        try:
+        check_writable(Path(path))
+        place = destination(Path(path))
+        with locked(place):
+            _check_one_name(place)
             yield cls.load(place) if place.exists() else cls.new()
-        finally:
-            lock.unlink(missing_ok=True)
+
+
+def _refused(what: str, mechanism: Mechanism, before: Entry | None = None) -> NotComposable:
+    """Refuse a second release; what both lose is known only if they are by the same mechanism."""
+    now = mechanism.channel.fingerprint, mechanism.certificate.guarantee
+    if before is None or (before.mechanism, before.guarantee) == now:
+        reason = refusal([mechanism, mechanism])
+        return NotComposable(f"{what}: {reason}", reason.together)
+    return NotComposable(
+        f"{what} by mechanism {before.mechanism[:16]}, {before.guarantee}, which differs from "
+        f"{now[0][:16]}, {now[1]}: {NO_RULE}, and what the two lose together is not known; {ONCE}"
+    )
+
+
+def _check_one_name(path: Path) -> None:
+    """Refuse a ledger with hard links: written under one name, it would stay old under others."""
+    try:
+        names = path.stat().st_nlink
+    except OSError:
+        return  # not there yet, or refused with its reason when it is read
+    if names > 1:
+        raise FileError(
+            f"a ledger with {names} names (hard links)",
+            where=str(path),
+            remedy="delete all but one, as what is written under one is missing under the others; "
+            "a symbolic link can take their place",
+        )
