@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +31,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 DISTORTION = "distortion"
 _SPOKEN_FOR = ("gap", "seconds", "watch")
 """Options of designs that have an option of the command, or are the command's own business."""
+
+_START = 300
+_LEDGER = re.compile(r'"format"\s*:\s*"liftlock\.profile-ledger"')
 
 
 def design_notions() -> tuple[str, ...]:
@@ -229,22 +233,43 @@ def given_context(paths: dict[str, Any], note: Callable[[str], None]) -> Context
 
 
 def check_output(output: Path, paths: dict[str, Any], name: str = "the output") -> None:
-    """Refuse a file that cannot be written, or that would replace the context."""
+    """Refuse a file that cannot be written, or that would replace an input or a ledger.
+
+    `paths` are the inputs by option; arguments are in capitals.
+    """
     check_writable(output)
     for option, path in paths.items():
         if isinstance(path, Path) and path.exists() and output.resolve() == path.resolve():
             raise FileError(
-                f"{name} would replace --{option}",
+                f"{name} would replace {option if option.isupper() else f'--{option}'}",
                 where=str(output),
                 remedy="choose another name",
             )
+    refuse_ledger(output, name)
 
 
-def check_different(output: Path | None, plot: Path | None) -> None:
+def refuse_ledger(output: Path, name: str = "the output") -> None:
+    """Refuse to write over a ledger: without it, observations would be released again."""
+    try:
+        with output.open(encoding="utf-8", errors="replace") as stream:
+            start = stream.read(_START)
+    except (OSError, ValueError):
+        return  # nothing there to be lost, or nothing that can be read
+    if _LEDGER.search(start):
+        raise FileError(
+            f"{name} would replace a ledger of observations",
+            where=str(output),
+            remedy="choose another name: without the ledger, observations may be released twice",
+        )
+
+
+def check_different(
+    output: Path | None, plot: Path | None, first: str = "--output", second: str = "--plot"
+) -> None:
     """Refuse to write the picture over the result."""
     if output is not None and plot is not None and output.resolve() == plot.resolve():
         raise FileError(
-            "--plot would replace --output", where=str(plot), remedy="choose another name"
+            f"{second} would replace {first}", where=str(plot), remedy="choose another name"
         )
 
 

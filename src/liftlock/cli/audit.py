@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from liftlock.cli.asked import check_different, check_output
 from liftlock.cli.console import Notes, make_console, working
 from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
 from liftlock.cli.profiles.audit import audit_edges
@@ -14,6 +15,7 @@ from liftlock.cli.profiles.options import (
     ProfileChannel,
     graph_files,
     graph_options,
+    inputs_of,
     read_either,
 )
 from liftlock.cli.verdicts import Verdicts
@@ -91,11 +93,15 @@ def audit_command(
     if at_epsilon is not None:
         Budget.of(at_epsilon, name="--at-epsilon")
     guarantees = [parse_claim(text, alpha=alpha, at_epsilon=at_epsilon) for text in claims]
-    for picture in (plot, plot_curve):
+    files = graph_files(profiles, edges, groups, graph)
+    inputs = {"CHANNEL": channel, **context_paths, **inputs_of(files)}
+    for option, picture in (("--plot", plot), ("--plot-curve", plot_curve)):
         if picture is not None:
             check_picture(picture)
+            check_output(picture, inputs, option)
+    check_different(plot, plot_curve, "--plot", "--plot-curve")
     note = Notes()
-    read = read_either(channel, graph_files(profiles, edges, groups, graph), context_paths, note)
+    read = read_either(channel, files, context_paths, note)
     if isinstance(read, ProfileChannel):
         for option, given in (
             ("--alpha", alpha),

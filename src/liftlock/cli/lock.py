@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from liftlock.cli.asked import check_output
 from liftlock.cli.console import Notes, show, working
 from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
 from liftlock.cli.profiles.options import (
@@ -18,11 +19,9 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.context import Context
 from liftlock.designs.lock import lock
-from liftlock.errors import FileError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.registry import parse_claim
 from liftlock.report.text import certificate_lines
-from liftlock.storage import check_writable
 
 
 @click.command("lock", short_help="Turn a matrix into a certified mechanism file.")
@@ -75,15 +74,8 @@ def lock_command(
     """
     note = Notes()
     notion = parse_claim(guarantee)
-    check_writable(output)
     files = graph_files(profiles, edges, groups, graph)
-    for name, path in {"MATRIX": matrix, **context_paths, **inputs_of(files)}.items():
-        if isinstance(path, Path) and path.exists() and output.resolve() == path.resolve():
-            raise FileError(
-                f"the output would replace {'MATRIX' if path is matrix else f'--{name}'}",
-                where=str(output),
-                remedy="choose another name",
-            )
+    check_output(output, {"MATRIX": matrix, **context_paths, **inputs_of(files)})
     read = read_either(matrix, files, context_paths, note)
     context: Context
     if isinstance(read, ProfileChannel):

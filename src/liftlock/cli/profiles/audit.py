@@ -78,7 +78,7 @@ def profile_audit_command(
 def _check_plot(plot: Path | None, channel: Path, files: GraphFiles) -> None:
     if plot is not None:
         check_picture(plot)
-        check_output(plot, {"channel": channel} | inputs_of(files), "--plot")
+        check_output(plot, {"CHANNEL": channel} | inputs_of(files), "--plot")
 
 
 def audit_edges(

@@ -77,7 +77,7 @@ def curve_command(
     for option, path in (("--csv", csv_file), ("--plot", plot)):
         if path is not None:
             check_output(path, inputs_of(files), option)
-    check_different(csv_file, plot)
+    check_different(csv_file, plot, "--csv")
     found = read_graph(files, note)
     with stepping("designing") as progress:
         result = sweep(found, budgets, methods=names, watch=progress)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from liftlock.cli.asked import check_output
 from liftlock.cli.console import Notes, show
 from liftlock.cli.options import FILE
 from liftlock.errors import FileError
@@ -57,6 +58,7 @@ def example_command(name: str | None, output: Path | None, force: bool) -> int:
                 where=str(output / file),
                 remedy="choose another folder, or replace it with --force",
             )
+        check_output(output / file, {})
     note = Notes()
     for file, text in files.items():
         write_atomically(output / file, text)

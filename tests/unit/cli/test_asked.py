@@ -1,0 +1,72 @@
+"""What every command that writes refuses to replace."""
+
+from __future__ import annotations
+
+import pytest
+
+from liftlock.profiles.ledger import ProfileLedger
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.profiles.worlds import DESIGN, FILES, GRAPH, assert_refused
+
+UNIFORM = "value,low,mid,high\nlow,1,1,1\nmid,1,1,1\nhigh,1,1,1\n".replace("1,1,1", "0.2,0.3,0.5")
+PRIOR = ("--prior", "prior.csv")
+MORE = {"m.csv": UNIFORM, "prior.csv": "value,count\nlow,2\nmid,3\nhigh,5\n"}
+CURVE = ("profiles", "curve", *GRAPH, "--epsilons", "1", "--methods", "cluster")
+COMPARE = ("compare", *PRIOR, "--epsilons", "1")
+FIT = ("fit", "table.csv", "--column", "id")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ([*DESIGN, "-o", "kept"], "the output"),
+        ([*DESIGN, "--plot", "kept.png"], "--plot"),
+        ([*CURVE, "--csv", "kept"], "--csv"),
+        ([*CURVE, "--plot", "kept.svg"], "--plot"),
+        (["profiles", "audit", "m.csv", *GRAPH, "--plot", "kept.png"], "--plot"),
+        (["audit", "m.csv", *GRAPH, "--plot", "kept.png"], "--plot"),
+        (["audit", "m.csv", *PRIOR, "--plot", "kept.png"], "--plot"),
+        (["audit", "m.csv", *PRIOR, "--plot-curve", "kept.svg"], "--plot-curve"),
+        (["lock", "m.csv", *GRAPH, "--guarantee", "profile=1", "-o", "kept"], "the output"),
+        (["design", *PRIOR, "--epsilon", "1", "-o", "kept"], "the output"),
+        ([*COMPARE, "--csv", "kept"], "--csv"),
+        ([*FIT, "-o", "kept"], "--output"),
+        ([*FIT, "--plot", "kept.png"], "--plot"),
+    ],
+)
+def test_a_ledger_is_never_replaced(run: Run, arguments: list[str], name: str) -> None:
+    ProfileLedger.new().save("kept")
+    with open("kept") as stream:
+        content = stream.read()
+    where = next(part for part in arguments if part.startswith("kept"))
+    outcome = run(*arguments, files=FILES | MORE | {where: content})
+    assert_refused(outcome, f"{name} would replace a ledger of observations at {where}")
+    with open(where) as stream:
+        assert stream.read() == content
+
+
+def test_examples_replace_no_ledger_either(run: Run) -> None:
+    ProfileLedger.new().save("edges.csv")
+    outcome = run("profiles", "example", "couplet", "-o", ".", "--force")
+    assert_refused(outcome, "would replace a ledger of observations at edges.csv")
+
+
+def test_other_files_are_replaced(run: Run) -> None:
+    about = b'{"note": "not a \xff ledger"}'
+    outcome = run(*DESIGN, "-o", "safe.json", files=FILES | {"safe.json": about})
+    assert outcome.code == 0
+
+
+def test_two_results_in_one_file(run: Run) -> None:
+    both = ("--plot", "a.png", "--plot-curve", "a.png")
+    outcome = run("audit", "m.csv", *PRIOR, *both, files=FILES | MORE)
+    assert_refused(outcome, "--plot-curve would replace --plot at a.png")
+    both = ("--csv", "a.png", "--plot", "a.png")
+    assert_refused(run(*CURVE, *both), "--plot would replace --csv at a.png")
+
+
+def test_a_picture_does_not_replace_its_channel(run: Run) -> None:
+    files = FILES | {"m.png": UNIFORM}
+    for command in (("audit",), ("profiles", "audit")):
+        outcome = run(*command, "m.png", *GRAPH, "--plot", "m.png", files=files)
+        assert_refused(outcome, "--plot would replace CHANNEL at m.png")
