@@ -28,6 +28,14 @@ from liftlock.storage import check_writable, written_atomically
 
 _LISTED = 3
 _MOST_KNOWN = 8
+_PERCENT_NAMED = 90
+"""A column tells the profiles if at least so many of its cells name one, empty ones aside."""
+
+_ADD_UP = (
+    "the guarantee is for one observation, and the rows of a profile add up if they are "
+    "independent observations"
+)
+_MORE = "rows that depend on one another can lose more, and no rule bounds it"
 
 
 @click.command("release", short_help="Replace a column of a table by what may be seen of it.")
@@ -85,8 +93,9 @@ def release_command(
     table = RawTable.read(data, note)
     rows = _Rows.read(table, made, graph, column, profile_column)
     rows.check_protected(made, impossible)
+    rows.check_copies()
     if not keep_profile:
-        _check_hidden(table, graph, (rows.place, rows.profile_place))
+        rows.check_profiles_hidden(graph)
     opened = nullcontext() if ledger is None else ProfileLedger.opened(ledger)
     with opened as book, working("releasing") as progress:
         fresh_book = None
@@ -168,23 +177,70 @@ class _Rows:
                     "guarantee (--impossible ignore)",
                 )
 
+    def check_copies(self) -> None:
+        """Refuse to keep a copy of the column that is replaced."""
+        for place in self._kept():
+            copied = all(
+                cells[place] == cells[self.place]
+                or _alike(cells[place]) == _alike(cells[self.place])
+                for _, cells in self.table.rows
+            )
+            if copied:
+                raise FileError(
+                    f"a copy of {self.table.header[self.place]!r} would be kept, with every true "
+                    "value beside its release",
+                    where=f"{self.table.path}, line {self.table.header_line}",
+                    value=self.table.header[place],
+                    remedy="drop the column first",
+                )
+
+    def check_profiles_hidden(self, graph: ProfileGraph) -> None:
+        """Refuse to keep another column that names the profiles, of nearly all its cells."""
+        names = {_alike(str(label)) for label in graph.profiles.labels}
+        for place in self._kept():
+            named, filled = self._named(place, names)
+            if not named or 100 * named < _PERCENT_NAMED * filled:
+                continue
+            part = "" if named == filled else f" (in {named:,} of {filled:,} cells)"
+            raise FileError(
+                f"a column of profiles{part} would be kept, and tell what is to be hidden",
+                where=f"{self.table.path}, line {self.table.header_line}",
+                value=self.table.header[place],
+                remedy="name it with --profile-column to have it left out; if it says something "
+                "else, or is to stay, say so (--keep-profile)",
+            )
+
+    def _kept(self) -> list[int]:
+        """Return the columns that are neither replaced nor known to be of profiles."""
+        known = (self.place, self.profile_place)
+        return [place for place in range(len(self.table.header)) if place not in known]
+
+    def _named(self, place: int, names: set[str]) -> tuple[int, int]:
+        """Return how many cells of a column name a profile, and how many are not empty.
+
+        Stops when too many name none, with none counted: most columns of a long table do so early.
+        """
+        most_others = len(self.values) * (100 - _PERCENT_NAMED) // 100
+        named = others = 0
+        for _, cells in self.table.rows:
+            if not cells[place]:
+                continue
+            if _alike(cells[place]) in names:
+                named += 1
+                continue
+            others += 1
+            if others > most_others:
+                return 0, others
+        return named, named + others
+
     def counts(self) -> list[tuple[Label, int]]:
         """Return how many rows each profile has, most first."""
         return Counter(self.profiles or ()).most_common()
 
 
-def _check_hidden(table: RawTable, graph: ProfileGraph, known: tuple[int | None, ...]) -> None:
-    """Refuse to keep a column that names the profile of every row."""
-    names = {str(label) for label in graph.profiles.labels}
-    for place, column in enumerate(table.header):
-        if place not in known and all(cells[place] in names for _, cells in table.rows):
-            raise FileError(
-                "a column of profiles would be kept, and tell what is to be hidden",
-                where=f"{table.path}, line {table.header_line}",
-                value=column,
-                remedy="name it with --profile-column to have it left out; if it says something "
-                "else, or is to stay, say so (--keep-profile)",
-            )
+def _alike(cell: str) -> str:
+    """Return what a cell is compared by: upper and lower case tell a reader the same."""
+    return cell.strip().casefold()
 
 
 def _labels(table: RawTable, place: int, alphabet: Alphabet, what: str) -> list[Label]:
@@ -262,14 +318,11 @@ def _say(
         listed = ", ".join(f"{shown(name)} has {number:,}" for name, number in counts[:_LISTED])
         listed += f", {len(counts) - _LISTED:,} others have no more" * (len(counts) > _LISTED)
         note(
-            f"the guarantee is for one observation, and the rows of a profile add up: {listed}; "
-            f"together they lose up to {most:,} x {budget} = {budget.scaled(most)} nats"
+            f"{_ADD_UP}: {listed}; together they then lose up to "
+            f"{most:,} x {budget} = {budget.scaled(most)} nats; {_MORE}"
         )
     else:
-        note(
-            "the guarantee is for one observation, and the rows of a profile add up: "
-            f"n rows of the same profile lose up to n x {budget} nats"
-        )
+        note(f"{_ADD_UP}: n rows of the same profile then lose up to n x {budget} nats; {_MORE}")
     bare = [(name, number) for name, number in counts if name in set(graph.isolated)]
     if bare:
         listed = ", ".join(f"{shown(name)} ({number:,})" for name, number in bare[:_LISTED])

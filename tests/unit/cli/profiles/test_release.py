@@ -46,7 +46,9 @@ def test_one_column_is_replaced(safe: Run) -> None:
     assert [row[:2] + row[3:] for row in found] == [[r[0], r[2], r[4]] for r in before]
     assert "guarantee for one observation: profile(budget=1)" in outcome.out
     notes = outcome.err.splitlines()
-    assert '"ann" has 2, "bob" has 1, "cy" has 1; together they lose up to 2 x 1 = 2' in notes[0]
+    assert "add up if they are independent observations: " in notes[0]
+    counted = '"ann" has 2, "bob" has 1, "cy" has 1; together they then lose up to 2 x 1 = 2 nats; '
+    assert f"{counted}rows that depend on one another can lose more" in notes[0]
     assert "'user' was left out" in notes[1]
     assert "order of the rows" in notes[2]
     assert notes[-1] == "note: written to safe.csv"
@@ -91,7 +93,8 @@ def test_how_a_value_was_written_is_not_kept(run: Run) -> None:
     outcome = run("profiles", "release", *arguments)
     assert outcome.code == 0
     assert set(Path("safe.csv").read_text().splitlines()[1:]) == {"x,1", "y,1"}
-    assert "n rows of the same profile lose up to n x 0 nats" in outcome.err
+    said = "add up if they are independent observations: n rows of the same profile then lose up to"
+    assert f"{said} n x 0 nats; rows that depend on one another can lose more" in outcome.err
 
 
 def test_outputs_that_need_quotation_marks(run: Run) -> None:
@@ -152,6 +155,51 @@ def test_a_column_of_profiles_is_not_kept_unasked(run: Run) -> None:
     assert Path("kept.csv").read_text().startswith("who,usage\nann,")
 
 
+def shared(run: Run, table: str) -> Outcome:
+    """Release a table by a coin that ignores the profile, ann or Bob."""
+    graph = ProfileGraph.complete({"ann": {"x": 1, "Y": 1}, "Bob": {"x": 1, "Y": 1}})
+    half = {"x": "0.5", "Y": "0.5"}
+    ll.lock(Channel.from_rows({"x": half, "Y": half}), ProfilePrivacy("0"), graph).save("safe.json")
+    arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
+    return run("profiles", "release", *arguments, files={"table.csv": table})
+
+
+@pytest.mark.parametrize(
+    ("others", "empty", "refused"),
+    [(0, 0, True), (2, 0, True), (3, 0, False), (2, 1, False), (1, 10, True), (0, 19, True)],
+)
+def test_a_column_of_mostly_profiles(run: Run, others: int, empty: int, refused: bool) -> None:
+    """20 rows: refused if of the cells that are not empty nine tenths are profiles."""
+    who = ["nobody"] * others + [""] * empty
+    who += [(" ANN ", "bob")[place % 2] for place in range(20 - len(who))]
+    assert refused == (20 - others - empty >= 0.9 * (20 - empty))
+    for order in (who, who[::-1]):
+        table = "who,usage\n" + "".join(f"{cell},x\n" for cell in order)
+        outcome = shared(run, table)
+        if refused:
+            part = f" (in {20 - others - empty} of {20 - empty} cells)" if others else ""
+            assert_refused(outcome, f"a column of profiles{part} would be kept", "'who'")
+        else:
+            assert outcome.code == 0
+            Path("safe.csv").unlink()
+
+
+def test_an_empty_column_is_no_column_of_profiles(run: Run) -> None:
+    assert shared(run, "note,usage\n,x\n,x\n").code == 0
+
+
+@pytest.mark.parametrize("copied", [["x", "Y", "x"], ["X", " y ", "x"], ['"x"', "Y", '" x"']])
+def test_a_copy_of_the_column_is_not_kept(run: Run, copied: list[str]) -> None:
+    lines = zip([1, 2, 3], ["x", "Y", "x"], copied, strict=True)
+    table = "n,usage,backup\n" + "".join(f"{n},{one},{other}\n" for n, one, other in lines)
+    outcome = shared(run, table)
+    parts = ["a copy of 'usage' would be kept", "table.csv, line 1: 'backup'", "drop the column"]
+    assert_refused(outcome, *parts)
+    arguments = ["safe.json", "table.csv", "--column", "usage", "-o", "safe.csv"]
+    assert_refused(run("profiles", "release", *arguments, "--keep-profile"), *parts)
+    assert shared(run, table.replace("3,x,", "3,Y,")).code == 0
+
+
 def test_profiles_without_an_edge(run: Run) -> None:
     files = FILES | {"edges.csv": "from,to\nann,bob\n"}
     assert run(*DESIGN, "-o", "safe.json", files=files).code == 0
@@ -189,6 +237,11 @@ def test_an_existing_output(safe: Run) -> None:
         ([*OF_TABLE[:3], "usage", "-o", "s.csv"], ["are the same column"]),
         ([*OF_TABLE, "-o", "table.csv"], ["the output would replace DATA at table.csv"]),
         ([*OF_TABLE, "-o", "safe.json", "--force"], ["the output would replace MECHANISM"]),
+        ([*OF_TABLE, "-o", "/dev/null", "--force"], ["a device, not a file", "go to a file"]),
+        (
+            [*OF_TABLE, "-o", "s.csv", "--ledger", "/dev/null", "--id", "id"],
+            ["a device, not a file of its own at /dev/null"],
+        ),
         ([*OF_TABLE, "-o", "none/s.csv"], ["no such folder at none"]),
         ([*OF_TABLE], ["Missing option", "-o"]),
         ([*OF_TABLE, "-o", "s.csv", "--ledger", "l.json"], ["--id is missing"]),
@@ -299,6 +352,33 @@ def test_an_id_twice_in_a_file(safe: Run) -> None:
     empty = {"table.csv": "id,user,usage\n7,ann,low\n,bob,low\n"}
     outcome = safe(*RELEASE, *LEDGER, "-o", "s.csv", files=empty)
     assert_refused(outcome, "an observation without an id at table.csv, line 3")
+
+
+@pytest.mark.parametrize("missing", ["  ", "nan", "None", '" "'])
+def test_what_is_no_id(safe: Run, missing: str) -> None:
+    table = {"table.csv": f"id,user,usage\n7,ann,low\n{missing},bob,low\n"}
+    outcome = safe(*RELEASE, *LEDGER, "-o", "s.csv", files=table)
+    assert_refused(outcome, "an observation without an id at table.csv, line 3, column 1 ('id')")
+
+
+def test_ids_are_compared_as_text(safe: Run) -> None:
+    table = {"table.csv": "id,user,usage\n1,ann,low\n01,bob,low\n"}
+    assert safe(*RELEASE, *LEDGER, "-o", "s.csv", files=table).code == 0
+    again = {"table.csv": 'id,user,usage\n2,ann,low\n" 01",bob,low\n'}
+    outcome = safe(*RELEASE, *LEDGER, "-o", "t.csv", files=again)
+    assert_refused(outcome, "'01' at table.csv, line 3", "was released before", code=1)
+
+
+def test_a_ledger_under_two_names(safe: Run) -> None:
+    Path("real").mkdir()
+    Path("link.json").symlink_to("real/ledger.json")
+    first = safe(*RELEASE, "--ledger", "link.json", "--id", "id", "-o", "first.csv")
+    assert first.code == 0
+    again = safe(*RELEASE, "--ledger", "real/ledger.json", "--id", "id", "-o", "second.csv")
+    assert_refused(again, "was released before", code=1)
+    Path("hard.json").hardlink_to("real/ledger.json")
+    again = safe(*RELEASE, "--ledger", "hard.json", "--id", "id", "-o", "second.csv")
+    assert_refused(again, "a ledger with 2 names (hard links) at hard.json")
 
 
 def test_a_ledger_in_use(safe: Run) -> None:
