@@ -89,7 +89,12 @@ class UnprotectedInput(LiftlockError, ValueError):
 
     def __init__(self, labels: Sequence[object], *, whose: str = "the prior") -> None:
         self.labels = tuple(labels)
-        shown = ", ".join(repr(label) for label in self.labels[:5])
+        shown = ", ".join(
+            f"{label[0]!r} with value {label[1]!r}"
+            if whose == "the profile" and isinstance(label, tuple)
+            else repr(label)
+            for label in self.labels[:5]
+        )
         more = f" and {len(self.labels) - 5} more" if len(self.labels) > 5 else ""
         super().__init__(
             f"{whose} gives probability 0 to input {shown}{more}, which the channel accepts: "

@@ -304,12 +304,13 @@ class ReadChannel:
     """A channel from a file, with the context stored beside it, if there is one.
 
     `corner` is the first cell of a CSV, which names the inputs (and is a label if the header is
-    missing).
+    missing); `unprotected` is what the certificate of a mechanism lists as not protected.
     """
 
     channel: AnyChannel
     context: Context | None
     corner: str = ""
+    unprotected: tuple[Label, ...] = ()
 
 
 def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
@@ -326,7 +327,8 @@ def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
     with located(place), shaped():
         if isinstance(data, dict) and data.get("format") == MECHANISM:
             mechanism = _mechanism_from_data(data)
-            return ReadChannel(mechanism.channel, mechanism.context)
+            listed = mechanism.certificate.unprotected
+            return ReadChannel(mechanism.channel, mechanism.context, unprotected=listed)
         return ReadChannel(any_channel_from_data(data), None)
 
 

@@ -9,7 +9,7 @@ import click
 
 from liftlock.cli.asked import check_different, check_output
 from liftlock.cli.console import Notes, make_console, working
-from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
+from liftlock.cli.options import FILE, agreed_context, context_options
 from liftlock.cli.profiles.audit import audit_edges
 from liftlock.cli.profiles.options import (
     ProfileChannel,
@@ -33,7 +33,12 @@ from liftlock.report.text import audit_report
 @click.argument("channel", type=FILE)
 @context_options
 @graph_options
-@impossible_option
+@click.option(
+    "--impossible",
+    type=click.Choice(["refuse", "ignore"]),
+    help="Inputs that the channel accepts and the prior calls impossible.  [default: refuse; for "
+    "profiles, what a mechanism file lists is listed]",
+)
 @click.option("--alpha", metavar="A", help="Also the measures of order A (a number, or inf).")
 @click.option("--at-epsilon", metavar="E", help="Also the deltas of (E, delta)-LIP and -LDP.")
 @click.option(
@@ -111,6 +116,7 @@ def audit_command(
             if given is not None:
                 raise click.UsageError(f"{option} does not go with a graph of profiles")
         return audit_edges(read, guarantees, impossible, plot, note, as_json=as_json, quiet=quiet)
+    impossible = impossible or "refuse"
     context = agreed_context(read, channel, context_paths, note, impossible)
     if plot is not None:
         check_drawable(context)

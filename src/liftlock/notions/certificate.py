@@ -100,10 +100,11 @@ class Certificate:
             values = ", ".join(f"{name} {value}" for name, value in self.nats.items())
             lines.append(f"  leakage in nats: {values}")
         if self.unprotected:
-            shown = ", ".join(str(label) for label in self.unprotected[:5])
+            who = "profile" if self.notion == "profile" else "prior"
+            write = _pair_text if who == "profile" else str
+            shown = ", ".join(write(label) for label in self.unprotected[:5])
             more = len(self.unprotected) - 5
             shown += f" and {more} more" if more > 0 else ""
-            who = "profile" if self.notion == "profile" else "prior"
             lines.append(f"  NOT protected ({who} probability 0): {shown}")
         lines.append(f"  channel {self.channel[:16]}, context {self.context[:16]}")
         return "\n".join(lines)
@@ -159,6 +160,13 @@ def enclosure_to_json(value: Enclosure) -> Any:
 def check_certificate_data(data: Any) -> None:
     """Refuse a certificate of an unknown version."""
     check_format(data, FORMAT, VERSION)
+
+
+def _pair_text(label: Label) -> str:
+    """Write a pair (profile, value) in words."""
+    assert isinstance(label, tuple)
+    profile, value = (f'"{part}"' if isinstance(part, str) else str(part) for part in label)
+    return f"{profile} with value {value}"
 
 
 def _pair(measured: Enclosure, bound: Enclosure) -> tuple[str, str]:

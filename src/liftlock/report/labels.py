@@ -48,6 +48,17 @@ def shown(label: Label, cells: int = 24) -> str:
     return cut(printable(str(label)), cells)
 
 
+def shown_pair(pair: Label, cells: int = 24) -> str:
+    """Write a pair (profile, value) in words.
+
+    >>> shown_pair(("ann", "idle")), shown_pair(("bob", 9))
+    ('"ann" with value "idle"', '"bob" with value 9')
+    """
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        return shown(pair, cells)
+    return f"{shown(pair[0], cells)} with value {shown(pair[1], cells)}"
+
+
 def told_apart(labels: Sequence[Label], cells: int = 24) -> list[str]:
     """Shorten many labels; those that would look the same get their position.
 

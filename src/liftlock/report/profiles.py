@@ -17,7 +17,7 @@ from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.comparing import ProfileRow
 from liftlock.profiles.worth import Worth, worth
 from liftlock.report.amounts import amount, title_of
-from liftlock.report.labels import printable, shown
+from liftlock.report.labels import printable, shown, shown_pair
 from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
 
@@ -73,6 +73,21 @@ def profile_report(made: Mechanism, rows: Sequence[ProfileRow] = ()) -> Renderab
     if len(graph.edges) < len(graph) * (len(graph) - 1) // 2:
         parts.append(Text(f"- {_NOT_JOINED}"))
     return Group(*parts)
+
+
+def unprotected_text(pairs: Sequence[Label]) -> str:
+    """Say how many pairs (profile, value) have no guarantee.
+
+    >>> unprotected_text([("ann", "idle")])
+    '1 pair (profile, value) of probability 0 is not protected'
+    """
+    verb = "is" if len(pairs) == 1 else "are"
+    return f"{_count(len(pairs), 'pair')} (profile, value) of probability 0 {verb} not protected"
+
+
+def _pairs(pairs: Sequence[Label], most: int = 5) -> str:
+    listed = ", ".join(shown_pair(pair) for pair in pairs[:most])
+    return listed if len(pairs) <= most else f"{listed} and {len(pairs) - most:,} more"
 
 
 def _worth(made: Mechanism, graph: ProfileGraph) -> Worth | None:
@@ -201,7 +216,7 @@ def profile_audit_report(audit: ProfileAudit, width: int = WIDE) -> RenderableTy
         parts.append(
             Text(
                 "NOT protected (probability 0, but would give away more than any edge): "
-                f"{several(audit.unprotected, 5)}",
+                f"{_pairs(audit.unprotected)}",
                 style="bold red",
             )
         )

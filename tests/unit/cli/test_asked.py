@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from liftlock.profiles.ledger import ProfileLedger
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import DESIGN, FILES, GRAPH, assert_refused
 
-UNIFORM = "value,low,mid,high\nlow,1,1,1\nmid,1,1,1\nhigh,1,1,1\n".replace("1,1,1", "0.2,0.3,0.5")
+UNIFORM = "value,y\nlow,1\nmid,1\nhigh,1\n"
 PRIOR = ("--prior", "prior.csv")
 MORE = {"m.csv": UNIFORM, "prior.csv": "value,count\nlow,2\nmid,3\nhigh,5\n"}
 CURVE = ("profiles", "curve", *GRAPH, "--epsilons", "1", "--methods", "cluster")
@@ -36,13 +38,11 @@ FIT = ("fit", "table.csv", "--column", "id")
 )
 def test_a_ledger_is_never_replaced(run: Run, arguments: list[str], name: str) -> None:
     ProfileLedger.new().save("kept")
-    with open("kept") as stream:
-        content = stream.read()
+    content = Path("kept").read_text()
     where = next(part for part in arguments if part.startswith("kept"))
     outcome = run(*arguments, files=FILES | MORE | {where: content})
     assert_refused(outcome, f"{name} would replace a ledger of observations at {where}")
-    with open(where) as stream:
-        assert stream.read() == content
+    assert Path(where).read_text() == content
 
 
 def test_examples_replace_no_ledger_either(run: Run) -> None:

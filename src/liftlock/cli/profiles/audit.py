@@ -13,10 +13,10 @@ from liftlock.cli.console import Notes, make_console, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import (
     ProfileChannel,
+    audit_impossible_option,
     channel_of_profiles,
     graph_files,
     graph_options,
-    impossible_option,
     inputs_of,
 )
 from liftlock.cli.verdicts import Verdicts
@@ -27,13 +27,13 @@ from liftlock.notions.registry import parse_claim
 from liftlock.profile_files import GraphFiles
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
-from liftlock.report.profiles import profile_audit_report
+from liftlock.report.profiles import profile_audit_report, unprotected_text
 
 
 @click.command("audit", short_help="Measure the loss of every edge, exactly.")
 @click.argument("channel", type=FILE)
 @graph_options
-@impossible_option
+@audit_impossible_option
 @click.option(
     "--check",
     "claims",
@@ -92,7 +92,12 @@ def audit_edges(
     quiet: bool,
 ) -> int:
     """Audit a channel under a graph of profiles, and print what was found."""
-    table, graph = read
+    table, graph, listed = read
+    if impossible is None:
+        impossible = "ignore" if listed else "refuse"
+        if listed and guarantees:
+            said = f"{unprotected_text(listed)}, as the certificate of the mechanism says"
+            note(f"{said}; --impossible refuse fails the checks for that")
     with working("auditing") as progress:
         verdicts = Verdicts.of(table, graph, guarantees, impossible)
         progress("edges")

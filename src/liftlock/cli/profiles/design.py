@@ -29,14 +29,14 @@ from liftlock.files import read_loss
 from liftlock.mechanism import Mechanism
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
-from liftlock.profile_files import read_graph, read_weights
+from liftlock.profile_files import GraphFiles, read_graph, read_weights
 from liftlock.profiles.comparing import ProfileRow, compare_profiles
 from liftlock.profiles.designing import design_profiles
 from liftlock.profiles.worth import worth
 from liftlock.report.design import progress_text
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
-from liftlock.report.profiles import profile_report
+from liftlock.report.profiles import profile_report, unprotected_text
 
 
 @click.command("design", short_help="Design a certified mechanism for a graph of profiles.")
@@ -139,6 +139,8 @@ def profile_design_command(
         if entry.accepts("watch"):
             options["watch"] = lambda state: progress(progress_text(state))
         made = design_profiles(found, notion, method=entry.key, bits=bits, **goal, **options)
+        if made.certificate.unprotected:
+            note(_uncovered(made, files))
         if output is not None:
             made.save(output)
             note(f"written to {output}")
@@ -161,6 +163,13 @@ def profile_design_command(
         show(profile_report(made, rows))
     note.show()
     return 0
+
+
+def _uncovered(made: Mechanism, files: GraphFiles) -> str:
+    """Say what is not protected, and how it would be."""
+    smooth = "--smooth 1" if files.table is not None else "profiles without zeros"
+    covered = f"{smooth}, or --method {next(iter(PROFILE_DESIGNS))}, would cover them"
+    return f"{unprotected_text(made.certificate.unprotected)}; {covered}"
 
 
 def _check_outputs(output: Path | None, plot: Path | None, inputs: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from liftlock.alphabet import Label
 from liftlock.cli.options import FILE
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
@@ -97,6 +98,16 @@ def impossible_option(command: F) -> F:
     )(command)
 
 
+def audit_impossible_option(command: F) -> F:
+    """Add that option to an audit, where a mechanism file says what was listed when it was made."""
+    return click.option(
+        "--impossible",
+        type=click.Choice(["refuse", "ignore"]),
+        help="Values of probability 0 that would give their profile away.  [default: refuse, but "
+        "those that a mechanism file lists are listed]",
+    )(command)
+
+
 def graph_files(
     profiles: Path | None = None,
     edges: Path | None = None,
@@ -156,10 +167,14 @@ def need_profiles(files: GraphFiles) -> None:
 
 
 class ProfileChannel(NamedTuple):
-    """A channel, and the graph of profiles that it is for."""
+    """A channel, and the graph of profiles that it is for.
+
+    `unprotected` are the pairs that a mechanism's certificate for this graph lists.
+    """
 
     channel: AnyChannel
     graph: ProfileGraph
+    unprotected: tuple[Label, ...] = ()
 
 
 def channel_of_profiles(
@@ -174,7 +189,7 @@ def channel_of_profiles(
             "no profiles", where=str(channel), remedy="give --profiles, and --edges or --graph"
         )
     graph = joined(read.context, files) if files.joined_by() else read.context
-    return ProfileChannel(read.channel, graph)
+    return ProfileChannel(read.channel, graph, read.unprotected if graph == read.context else ())
 
 
 def read_either(

@@ -158,6 +158,56 @@ def test_values_that_a_profile_calls_impossible(run: Run) -> None:
     arguments = ["audit", "m.csv", "--profiles", "profiles.csv", "--graph", "complete"]
     # Without a check everything is measured; a promise that leaves them out must be asked for.
     assert run(*arguments, files=files).code == 0
-    assert_refused(run(*arguments, "--check", "profile=0.25"), "('bob', 'high')", "the profile")
+    assert_refused(
+        run(*arguments, "--check", "profile=0.25"), "'bob' with value 'high'", "the profile"
+    )
     ignored = run(*arguments, "--check", "profile=0.25", "--impossible", "ignore")
     assert ignored.code == 0
+
+
+ZEROS = "profile,low,mid,high\nann,5,3,2\nbob,2,3,0\ncy,0,1,8\n"
+SHARED_BY_ALL = (*GRAPH, "--epsilon", "0.3", "--method", "shared-categorical", "--no-comparison")
+
+
+@pytest.mark.parametrize("command", [("audit",), ("profiles", "audit")])
+def test_what_the_certificate_lists_is_listed(run: Run, command: tuple[str, ...]) -> None:
+    files = FILES | {"profiles.csv": ZEROS}
+    made = run("profiles", "design", *SHARED_BY_ALL, "-o", "safe.json", files=files)
+    assert made.code == 0
+    count = "2 pairs (profile, value) of probability 0 are not protected"
+    assert f"note: {count}; profiles without zeros, or --method smooth-cat" in made.err
+    listed = '"bob" with value "high", "cy" with value "low"'
+    assert f"NOT protected (profile probability 0): {listed}" in made.out
+    check = (*command, "safe.json", "--check", "profile=0.3")
+    fine = run(*check)
+    assert fine.code == 0
+    assert f"note: {count}, as the certificate of the mechanism says" in fine.err
+    assert "CERTIFIED" in fine.out
+    assert listed in " ".join(fine.out.split())
+    data = json.loads(run(*check, "--json").out)
+    assert data["unprotected"] == [["bob", "high"], ["cy", "low"]]
+    assert data["checks"][0]["unprotected"] == data["unprotected"]
+    # Asked for, under another graph, or without a certificate, they are refused.
+    listed = "'bob' with value 'high', 'cy' with value 'low'"
+    assert_refused(run(*check, "--impossible", "refuse"), listed)
+    assert_refused(run(*check, "--graph", "complete"), listed)
+    assert_refused(run(*check, *GRAPH), listed)
+    assert run(*check, *GRAPH, "--impossible", "ignore").code == 0
+
+
+def test_smoothing_covers_what_was_not_seen(run: Run) -> None:
+    rows = [line.split(",") for line in ZEROS.splitlines()]
+    table = "user,usage\n" + "".join(
+        f"{name},{value}\n" * int(count)
+        for name, *counts in rows[1:]
+        for value, count in zip(rows[0][1:], counts, strict=True)
+    )
+    counted = ["--table", "t.csv", "--profile-column", "user", "--column", "usage"]
+    counted += ["--graph", "chain", "--epsilon", "0.3", "--no-comparison"]
+    arguments = ("profiles", "design", *counted, "--method", "shared-categorical")
+    bare = run(*arguments, files={"t.csv": table})
+    count = "2 pairs (profile, value) of probability 0 are not protected"
+    assert f"note: {count}; --smooth 1, or --method smooth-categorical" in bare.err
+    for way in (("--smooth", "1"), ("--method", "smooth-categorical")):
+        covered = run(*arguments, *way)
+        assert (covered.code, "not protected" in covered.err) == (0, False)
