@@ -9,7 +9,6 @@ are two observations, and so are 1 and 1.0.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import os
@@ -101,8 +100,7 @@ class ProfileLedger:
     def digest(self, observation: object) -> str:
         """Return the salted hash of the id of an observation, of its `id_text`."""
         text = id_text(observation).encode("utf-8", "surrogatepass")
-        mac = hmac.new(self.salt, text, hashlib.sha256)
-        return mac.digest()[:_DIGEST_BYTES].hex()
+        return hmac.digest(self.salt, text, "sha256")[:_DIGEST_BYTES].hex()
 
     @cached_property
     def _places(self) -> dict[str, int]:

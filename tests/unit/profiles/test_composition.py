@@ -12,10 +12,11 @@ import pytest
 import liftlock as ll
 from liftlock.channel import Channel
 from liftlock.errors import InputError, NotComposable, NotDefined
+from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.profile import OutputLaws, ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import composition
-from liftlock.profiles.composition import compose, refusal, same_observation
+from liftlock.profiles.composition import Composition, Way, compose, refusal, same_observation
 
 Rows = dict[tuple[str, int], list[Fraction]]
 
@@ -205,9 +206,18 @@ def test_one_mechanism_is_itself() -> None:
 
 def test_a_graph_without_edges() -> None:
     graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"}, [])
-    made = ll.lock(Channel.identity([0, 1]), ProfilePrivacy("0"), graph)
-    assert compose([made, made], "profiles").loss.upper == 0
-    assert compose([made, made]).describe().endswith("lose nothing")
+    found = Composition("samples", graph, ("one", "other"), Enclosure.of(0), ())
+    assert found.worst is None
+    assert found.loss.upper == 0
+    assert found.describe() == "2 releases of independent samples of one profile lose nothing"
+
+
+def test_a_channel_that_says_nothing() -> None:
+    graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
+    made = ll.lock(Channel.from_rows({0: {"y": 1}, 1: {"y": 1}}), ProfilePrivacy("0"), graph)
+    ways: tuple[Way, ...] = ("samples", "profiles")
+    for of in ways:
+        assert compose([made, made], of).loss.upper == 0
 
 
 def test_json() -> None:

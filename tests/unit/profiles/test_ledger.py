@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -228,3 +229,10 @@ def test_the_folder_is_on_the_disk_too(
     )
     ProfileLedger.new().with_release(flip, ["x"]).save(tmp_path / "ledger.json")
     assert synced == [False, True]
+
+
+def test_the_hash_is_the_one_of_the_format() -> None:
+    """Ledgers must be readable by other versions: HMAC-SHA256 of the text, its first 16 bytes."""
+    found = ProfileLedger(bytes(16)).digest(" ann ")
+    inner = hashlib.sha256(b"\x36" * 64 + b"ann").digest()
+    assert found == hashlib.sha256(b"\x5c" * 64 + inner).hexdigest()[:32]
