@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from liftlock.alphabet import Alphabet, Label
+from liftlock.cli.asked import refuse_ledger
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import impossible_option, profile_mechanism
@@ -272,6 +273,7 @@ def _check_files(
         raise FileError(
             "the output would replace --ledger", where=str(output), remedy="choose another name"
         )
+    refuse_ledger(output)
     if output.exists() and not force:
         raise FileError(
             "the output is there already",

@@ -381,6 +381,12 @@ def test_a_ledger_under_two_names(safe: Run) -> None:
     assert_refused(again, "a ledger with 2 names (hard links) at hard.json")
 
 
+def test_another_ledger_is_not_replaced(safe: Run) -> None:
+    assert safe(*RELEASE, *LEDGER, "-o", "s.csv").code == 0
+    outcome = safe(*RELEASE, "--force", "-o", "ledger.json")
+    assert_refused(outcome, "the output would replace a ledger of observations at ledger.json")
+
+
 def test_a_ledger_in_use(safe: Run) -> None:
     with ProfileLedger.opened("ledger.json"):
         assert_refused(safe(*RELEASE, *LEDGER, "-o", "s.csv"), "in use by another release")
