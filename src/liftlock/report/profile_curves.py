@@ -33,14 +33,6 @@ _NAMED = 8
 _LINE_HEIGHT = 0.075
 _ALIKE = 1e-6
 _MARK, _GRID = "#555555", "#e3e3e3"
-_TITLES = {
-    BASELINE: "randomised response (LDP)",
-    "smooth-one-bit": "Smooth One Bit",
-    "smooth-categorical": "Smooth Categorical",
-    "cluster": "Cluster",
-    "shared-categorical": "Shared Categorical",
-    "single-bit": "Single Bit",
-}
 
 
 def draw_sweep(found: Sweep, path: Path) -> None:
@@ -122,7 +114,7 @@ def _about(found: Sweep) -> str:
 
 
 def _title(method: str) -> str:
-    return _TITLES.get(method, method)
+    return method.replace("-", " ")
 
 
 def _note(figure: Figure, text: str) -> None:
@@ -142,7 +134,11 @@ def _dress(axes: Axes, curve: SweepCurve) -> None:
     axes.xaxis.set_major_formatter(plain_number)
     axes.yaxis.set_major_formatter(plain_number)
     first, last = float(curve.epsilons[0]), float(curve.epsilons[-1])
-    axes.set_xlim(0.0 if first > 0 else first, last if last > 0 else 1.0)
+    if first == last:  # a single budget is in the middle, and the only one on the axis
+        axes.set_xlim(0.0 if last > 0 else -1.0, 2 * last if last > 0 else 1.0)
+        axes.set_xticks([last])
+    else:
+        axes.set_xlim(min(first, 0.0), last)
 
 
 def _ordered() -> Colormap:
@@ -172,9 +168,9 @@ def _fan(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
             clip_on=False,
         )
     axes.set_ylim(-0.03, 1.03)
-    if curve.epsilons[0] <= AT < curve.epsilons[-1]:
-        each = [np.interp(AT, curve.epsilons, chances[:, place]) for place in range(size)]
-        low, high = float(min(each)), float(max(each))
+    at = np.flatnonzero(np.isclose(curve.epsilons, AT, rtol=1e-9, atol=0.0))
+    if len(at):  # only what was computed, nothing in between
+        low, high = float(chances[at[0]].min()), float(chances[at[0]].max())
         axes.axvline(AT, color=_MARK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
         axes.annotate(
             "",
@@ -204,7 +200,7 @@ def _fan(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
 
 
 def _name_ends(axes: Axes, found: Sweep, ends: np.ndarray, shades: np.ndarray) -> None:
-    """Name the profiles to the right of their lines; of many only the outermost."""
+    """Name the profiles to the right of their lines; of many only some."""
     names = told_apart(found.graph.profiles.labels, 12)
     size = len(names)
     chosen = list(range(size))
@@ -212,13 +208,15 @@ def _name_ends(axes: Axes, found: Sweep, ends: np.ndarray, shades: np.ndarray) -
         order = np.argsort(found.graph.laws[:, 1], kind="stable")
         chosen = [int(order[round(k * (size - 1) / 4)]) for k in range(5)]
     low, high = axes.get_ylim()
+    left, right = axes.get_xlim()
+    end = (float(found.curves[0].epsilons[-1]) - left) / (right - left)
     wanted = [(float(ends[place]) - low) / (high - low) for place in chosen]
     for place, height in zip(chosen, spread(wanted, _LINE_HEIGHT), strict=True):
         text = axes.annotate(
             names[place],
-            xy=(1.0, (float(ends[place]) - low) / (high - low)),
+            xy=(end, (float(ends[place]) - low) / (high - low)),
             xycoords="axes fraction",
-            xytext=(1.04, height),
+            xytext=(end + 0.04, height),
             textcoords="axes fraction",
             color=shades[place],
             fontsize=8,
@@ -292,7 +290,7 @@ def draw_couplet(curves: Couplet | Sequence[Couplet], path: Path) -> None:
             color="black",
             linestyle="--",
             linewidth=1.2,
-            label="randomised response (LDP), same epsilon",
+            label=f"{_title(BASELINE)}, same epsilon",
         )
         axes.set_ylim(-0.015 * highest, 1.08 * highest)
         axes.set_xlim(0.0, max(float(curve.gaps.max()) for curve in given))

@@ -82,8 +82,8 @@ def test_one_line_for_each_profile(tmp_path: Path, figures: list[Any], chain: Sw
     content = (tmp_path / "chain.svg").read_text()
     for text in (
         "6 profiles and 5 edges on 2 values",
-        f"randomised response (LDP); spread at 0.2: {math.tanh(0.1):.3f}",
-        "Smooth One Bit; spread at 0.2: 0.396",
+        f"randomised response; spread at 0.2: {math.tanh(0.1):.3f}",
+        "smooth one bit; spread at 0.2: 0.396",
         "P(output is 1)",
         "budget epsilon (nats)",
         "further apart is less noise",
@@ -109,7 +109,26 @@ def test_budgets_that_leave_the_mark_out(tmp_path: Path) -> None:
     found = sweep(example("couplet"), ["0.5", "1"], methods=["cluster"])
     draw_sweep(found, tmp_path / "few.svg")
     assert "spread" not in (tmp_path / "few.svg").read_text()
-    draw_sweep(sweep(example("couplet"), ["1"], methods=["cluster"]), tmp_path / "one.svg")
+    # Nor is anything said of a budget between two that were computed.
+    between = sweep(example("couplet"), ["0.1", "0.3"], methods=["cluster"])
+    draw_sweep(between, tmp_path / "between.svg")
+    assert "spread" not in (tmp_path / "between.svg").read_text()
+
+
+@pytest.mark.parametrize("budget", ["1", "0.2", "0"])
+@pytest.mark.parametrize("name", ["couplet", "categorical-chain"])
+def test_a_single_budget_has_room(
+    tmp_path: Path, figures: list[Any], name: str, budget: str
+) -> None:
+    draw_sweep(sweep(example(name), [budget], methods=BOTH), tmp_path / "one.svg")
+    for axes in figures[0].axes:
+        left, right = axes.get_xlim()
+        assert (left + right) / 2 == pytest.approx(float(budget))
+        assert axes.get_xticks().tolist() == [float(budget)]
+    within(figures[0])
+    assert ("spread at 0.2" in (tmp_path / "one.svg").read_text()) == (
+        (name, budget) == ("couplet", "0.2")
+    )
 
 
 def test_one_line_for_each_value(tmp_path: Path, figures: list[Any], categories: Sweep) -> None:
@@ -124,7 +143,7 @@ def test_one_line_for_each_value(tmp_path: Path, figures: list[Any], categories:
         "3 profiles and 2 edges on 4 values",
         "(lower is better)",
         # Every value is 0.15 away from 1/4 in some profile, so that all cost the same.
-        "randomised response (LDP): all values alike",
+        "randomised response: all values alike",
         "largest error of a value's frequency",
         "value",
     ):
@@ -152,7 +171,12 @@ def test_two_profiles_apart(tmp_path: Path, figures: list[Any]) -> None:
         assert curve.flips.tolist() in drawn
         assert [curve.warner, curve.warner] in drawn
     content = (tmp_path / "two.svg").read_text()
-    for text in ("epsilon 0.5", "epsilon 1", "difference of the two parameters", "(LDP)"):
+    for text in (
+        "epsilon 0.5",
+        "epsilon 1",
+        "difference of the two parameters",
+        "randomised response",
+    ):
         assert text in content, text
 
 

@@ -81,12 +81,13 @@ def curve_command(
     found = read_graph(files, note)
     with stepping("designing") as progress:
         result = sweep(found, budgets, methods=names, watch=progress)
-    if csv_file is not None:
-        write_atomically(csv_file, _csv(result))
-        note(f"points written to {csv_file}")
+    # The picture takes a while: interrupted, it leaves nothing behind.
     if plot is not None:
         draw_sweep(result, plot)
         note(f"picture written to {plot}")
+    if csv_file is not None:
+        write_atomically(csv_file, _csv(result))
+        note(f"points written to {csv_file}")
     if as_json:
         show_json(result.to_data() | {"notes": list(note.texts)})
     else:

@@ -44,6 +44,18 @@ def test_the_picture(run: Run) -> None:
     assert outcome.err == "note: picture written to curve.svg\n"
 
 
+def test_an_interruption_leaves_no_half(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("liftlock.cli.profiles.curve.draw_sweep", interrupt)
+    both = ("--epsilons", "1", "--csv", "p.csv", "--plot", "curve.svg")
+    outcome = run(*CURVE, *both, files=FILES)
+    assert (outcome.code, set(outcome.made)) == (130, set())
+
+
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
