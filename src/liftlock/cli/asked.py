@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from liftlock.cli.options import read_context
 from liftlock.context import Context
 from liftlock.designing import usual_goal
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import Design, check_options, option_names
+from liftlock.designs.registry import Design, option_names
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_loss
@@ -318,8 +318,38 @@ def chosen_options(
             "progress is shown by itself", value="watch", remedy="leave out --option watch"
         )
     if entry is not None:
-        check_options(entry, found)
+        _check_names(entry, found)
     return found
+
+
+def _check_names(entry: Design, names: Iterable[str]) -> None:
+    """Refuse an option that a method does not take; progress is not for people to set."""
+    known = [name for name in option_names(entry) if name != "watch"]
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"the method {entry.key} has no option of this name",
+                value=name,
+                remedy=f"it takes {', '.join(known)}" if known else "it takes no options",
+            )
+
+
+def read_claims(
+    texts: Sequence[str], *, alpha: str | None = None, at_epsilon: str | None = None
+) -> list[Notion]:
+    """Read what --check is given; a notion without a value is shown with one."""
+    for text in texts:
+        name, _, value = text.partition("=")
+        key = name.strip().lower().replace("-", "_")
+        if key in REGISTRY and not value.strip():
+            parameters = REGISTRY[key].parameters
+            one = f"{key}={','.join(name.upper() for name in parameters)}"
+            raise InputError(
+                "a claim without a value",
+                value=text,
+                remedy=f"write it like {f'{key}=1' if len(parameters) == 1 else one}",
+            )
+    return [parse_claim(text, alpha=alpha, at_epsilon=at_epsilon) for text in texts]
 
 
 def own_options(entry: Design) -> tuple[str, ...]:

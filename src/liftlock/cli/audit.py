@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from liftlock.cli.asked import check_different, check_output
+from liftlock.cli.asked import check_different, check_output, read_claims
 from liftlock.cli.console import Notes, make_console, working
 from liftlock.cli.options import FILE, agreed_context, context_options
 from liftlock.cli.profiles.audit import audit_edges
@@ -22,7 +22,6 @@ from liftlock.cli.verdicts import Verdicts
 from liftlock.exact.budget import Budget
 from liftlock.notions.audit import audit
 from liftlock.notions.order import read_order
-from liftlock.notions.registry import parse_claim
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.heatmap import check_drawable, draw_lifts
 from liftlock.report.pictures import check_picture
@@ -97,7 +96,7 @@ def audit_command(
         read_order(alpha)
     if at_epsilon is not None:
         Budget.of(at_epsilon, name="--at-epsilon")
-    guarantees = [parse_claim(text, alpha=alpha, at_epsilon=at_epsilon) for text in claims]
+    guarantees = read_claims(claims, alpha=alpha, at_epsilon=at_epsilon)
     files = graph_files(profiles, edges, groups, graph)
     inputs = {"CHANNEL": channel, **context_paths, **inputs_of(files)}
     for option, picture in (("--plot", plot), ("--plot-curve", plot_curve)):

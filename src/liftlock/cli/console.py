@@ -83,6 +83,15 @@ class Notes:
             click.echo(f"note: {text}", err=True)
         self.texts = []
 
+    @contextmanager
+    def shown_if_interrupted(self) -> Iterator[None]:
+        """Say what was written already when Ctrl-C ends a command."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.show()
+            raise
+
 
 @contextmanager
 def working(text: str) -> Iterator[Callable[[str], None]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from liftlock.cli.asked import check_output
+from liftlock.cli.asked import check_output, read_claims
 from liftlock.cli.console import Notes, make_console, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import (
@@ -20,10 +20,10 @@ from liftlock.cli.profiles.options import (
     inputs_of,
 )
 from liftlock.cli.verdicts import Verdicts
+from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
 from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfilePrivacy, audit_profiles
-from liftlock.notions.registry import parse_claim
 from liftlock.profile_files import GraphFiles
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
@@ -67,7 +67,7 @@ def profile_audit_command(
     liftlock profiles audit safe.json --check profile=1
     liftlock profiles audit matrix.csv --profiles profiles.csv --edges edges.csv
     """
-    guarantees = [parse_claim(text) for text in claims]
+    guarantees = read_claims(claims)
     files = graph_files(**graph)
     note = Notes()
     _check_plot(plot, channel, files)
@@ -93,6 +93,13 @@ def audit_edges(
 ) -> int:
     """Audit a channel under a graph of profiles, and print what was found."""
     table, graph, listed = read
+    for guarantee in guarantees:
+        if not isinstance(guarantee, ProfilePrivacy):
+            raise InputError(
+                f"--check {guarantee.name} is not defined for a graph of profiles",
+                value=str(guarantee),
+                remedy="only profile=BUDGET is",
+            )
     if impossible is None:
         impossible = "ignore" if listed else "refuse"
         if listed and guarantees:

@@ -15,6 +15,7 @@ from liftlock.cli.compare import read_epsilons, read_methods
 from liftlock.cli.console import Notes, show, show_json, stepping
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import (
+    given_graph,
     graph_files,
     graph_options,
     inputs_of,
@@ -23,7 +24,6 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
 from liftlock.designs.registry import find_design
-from liftlock.profile_files import read_graph
 from liftlock.profiles.curves import Sweep, sweep
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_curves import draw_sweep
@@ -78,7 +78,7 @@ def curve_command(
         if path is not None:
             check_output(path, inputs_of(files), option)
     check_different(csv_file, plot, "--csv")
-    found = read_graph(files, note)
+    found = given_graph(files, note)
     with stepping("designing") as progress:
         result = sweep(found, budgets, methods=names, watch=progress)
     # The picture takes a while: interrupted, it leaves nothing behind.

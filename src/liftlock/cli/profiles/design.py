@@ -14,6 +14,7 @@ from liftlock.cli.asked import check_different, check_output, chosen_options, re
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import (
+    given_graph,
     graph_files,
     graph_options,
     inputs_of,
@@ -23,13 +24,15 @@ from liftlock.cli.profiles.options import (
 from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
 from liftlock.designs.profiles.goal import AIMS
 from liftlock.designs.registry import find_design
-from liftlock.errors import FileError
+from liftlock.errors import FileError, InputError, NotCertified
+from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
+from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.files import read_loss
 from liftlock.mechanism import Mechanism
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
-from liftlock.profile_files import GraphFiles, read_graph, read_weights
+from liftlock.profile_files import GraphFiles, read_weights
 from liftlock.profiles.comparing import ProfileRow, compare_profiles
 from liftlock.profiles.designing import design_profiles
 from liftlock.profiles.worth import worth
@@ -37,6 +40,7 @@ from liftlock.report.design import progress_text
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_report, unprotected_text
+from liftlock.utility.mean import points_of
 
 
 @click.command("design", short_help="Design a certified mechanism for a graph of profiles.")
@@ -123,7 +127,7 @@ def profile_design_command(
     if epsilon is None:
         raise click.UsageError("how much may leak? give --epsilon")
     refuse_infinite("--epsilon", epsilon)
-    notion = ProfilePrivacy(epsilon)
+    notion = ProfilePrivacy(Budget.of(epsilon, name="--epsilon"))
     if utility == "distortion" and loss is None:
         raise click.UsageError("--utility distortion needs --loss: a CSV of losses")
     if loss is not None and utility not in (None, "distortion"):
@@ -131,14 +135,21 @@ def profile_design_command(
     entry = find_design(method or next(iter(PROFILE_DESIGNS)), PROFILE_DESIGNS)
     options = chosen_options(entry, None, seconds, of_the_method)
     _check_outputs(output, plot, inputs_of(files) | {"loss": loss, "weights": weights})
-    found = read_graph(files, note)
+    found = given_graph(files, note)
+    if utility in ("absolute", "squared"):
+        _check_numbers(utility, found.inputs)
     losses = None if loss is None else square_loss(loss, found.inputs)
     shares = None if weights is None else read_weights(weights, found.profiles)
     goal: dict[str, Any] = {"utility": utility, "loss": losses, "weights": shares}
-    with working("designing") as progress:
+    with note.shown_if_interrupted(), working("designing") as progress:
         if entry.accepts("watch"):
             options["watch"] = lambda state: progress(progress_text(state))
-        made = design_profiles(found, notion, method=entry.key, bits=bits, **goal, **options)
+        try:
+            made = design_profiles(found, notion, method=entry.key, bits=bits, **goal, **options)
+        except NotCertified as refusal:
+            if bits < DEFAULT_BITS:
+                refusal.args = (f"{refusal}, or use more bits: --bits is {bits}",)
+            raise
         if made.certificate.unprotected:
             note(_uncovered(made, files))
         if output is not None:
@@ -163,6 +174,18 @@ def profile_design_command(
         show(profile_report(made, rows))
     note.show()
     return 0
+
+
+def _check_numbers(utility: str, values: Alphabet) -> None:
+    """Refuse a distance between values that are words."""
+    try:
+        points_of(values, utility)
+    except InputError as error:
+        raise InputError(
+            f"--utility {utility} needs values that are numbers",
+            value=error.value,
+            remedy="use minimax or hamming, or give a --loss",
+        ) from None
 
 
 def _uncovered(made: Mechanism, files: GraphFiles) -> str:

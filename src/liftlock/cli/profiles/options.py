@@ -12,7 +12,7 @@ from liftlock.alphabet import Label
 from liftlock.cli.options import FILE
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
-from liftlock.files import Note, ReadChannel, read_channel, read_mechanism
+from liftlock.files import Note, ReadChannel, is_json, parse_sheet, read_channel, read_mechanism
 from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
 from liftlock.profile_files import (
@@ -23,6 +23,7 @@ from liftlock.profile_files import (
     read_profile_channel,
 )
 from liftlock.profile_graph import ProfileGraph
+from liftlock.storage import read_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -166,6 +167,40 @@ def need_profiles(files: GraphFiles) -> None:
         raise click.UsageError("which profiles are there? give --profiles or --table")
 
 
+def given_graph(files: GraphFiles, note: Note) -> ProfileGraph:
+    """Read a graph; two columns of names in place of profiles are told from other mistakes."""
+    try:
+        return read_graph(files, note)
+    except InputError:
+        if files.profiles is None or not _holds_pairs(files.profiles):
+            raise
+        swapped = " (are the two files swapped?)" if files.edges or files.groups else ""
+        raise FileError(
+            "two columns of names, not profiles",
+            where=str(files.profiles),
+            remedy="give --profiles a table with numbers, and pairs of profiles to --edges"
+            + swapped,
+        ) from None
+
+
+def _holds_pairs(path: Path) -> bool:
+    """Tell whether a CSV has two columns, the second without a number in it."""
+    try:
+        text = read_text(path)
+        rows = [] if is_json(path, text) else parse_sheet(path, text).rows
+    except InputError:
+        return False
+    return bool(rows) and all(len(row) == 2 and not _is_number(row[1]) for _, row in rows)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        exact(text)
+    except InputError:
+        return False
+    return True
+
+
 class ProfileChannel(NamedTuple):
     """A channel, and the graph of profiles that it is for.
 
@@ -182,7 +217,7 @@ def channel_of_profiles(
 ) -> ProfileChannel:
     """Read a channel and its graph; a mechanism file (which may be read already) may bring it."""
     if files.profiles is not None:
-        return ProfileChannel(*read_profile_channel(channel, read_graph(files, note), note))
+        return ProfileChannel(*read_profile_channel(channel, given_graph(files, note), note))
     read = read_channel(channel, note) if read is None else read
     if not isinstance(read.context, ProfileGraph):
         raise FileError(

@@ -120,7 +120,7 @@ def test_long_lists_are_cut(run: Run) -> None:
         (["m.csv", *GRAPH, "--prior", "p.csv"], ["--prior does not go with a graph of profiles"]),
         (["m.csv", *GRAPH, "--alpha", "2"], ["--alpha does not go with a graph"]),
         (["m.csv", *GRAPH, "--at-epsilon", "2"], ["--at-epsilon does not go with a graph"]),
-        (["m.csv", *GRAPH, "--check", "lip=1"], ["not defined for a graph of 3 profiles"]),
+        (["m.csv", *GRAPH, "--check", "lip=1"], ["not defined for a graph of profiles"]),
         (["m.csv", *GRAPH, "--check", "profile=x"], ["profile is not a number: 'x'"]),
         (["m.csv", *GRAPH, "--plot", "graph.txt"], ["unknown kind of picture at graph.txt"]),
         (["none.csv", *GRAPH], ["no such file at none.csv"]),
@@ -211,3 +211,16 @@ def test_smoothing_covers_what_was_not_seen(run: Run) -> None:
     for way in (("--smooth", "1"), ("--method", "smooth-categorical")):
         covered = run(*arguments, *way)
         assert (covered.code, "not protected" in covered.err) == (0, False)
+
+
+@pytest.mark.parametrize("command", [("audit",), ("profiles", "audit")])
+def test_claims_that_a_graph_does_not_know(run: Run, command: tuple[str, ...]) -> None:
+    files = FILES | {"m.csv": SHARED}
+    arguments = (*command, "m.csv", *GRAPH, "--check")
+    wrong = run(*arguments, "lip=1", files=files)
+    parts = ("--check lip is not defined for a graph of profiles", "only profile=BUDGET is")
+    assert_refused(wrong, *parts)
+    without = "a claim without a value"
+    assert_refused(run(*arguments, "profile"), f"{without}: 'profile'; write it like profile=1")
+    assert_refused(run(*arguments, "profile="), f"{without}: 'profile='; write it like profile=1")
+    assert_refused(run(*arguments, "alip"), "write it like alip=LOWER,UPPER")

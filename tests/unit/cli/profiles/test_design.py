@@ -119,7 +119,7 @@ def design(*arguments: str) -> list[str]:
         (design("--epsilon", "1"), ["which profiles are there? give --profiles or --table"]),
         (design(*GRAPH), ["how much may leak? give --epsilon"]),
         (design(*GRAPH, "--epsilon", "inf"), ["--epsilon is infinite"]),
-        (design(*GRAPH, "--epsilon", "-1"), ["profile is negative", "0 or more"]),
+        (design(*GRAPH, "--epsilon", "-1"), ["--epsilon is negative", "0 or more"]),
         (design(*GRAPH, "--epsilon", "much"), ["not a number: 'much'"]),
         (design(*GRAPH, "--epsilon", "1", "--method", "magic"), ["unknown method: 'magic'"]),
         (design(*GRAPH, "--epsilon", "1", "--utility", "x"), ["--utility", "'x' is not one of"]),
@@ -140,6 +140,18 @@ def design(*arguments: str) -> list[str]:
             ["no such column at table.csv, line 1: 'use'; it has id, user, role, usage"],
         ),
         ([*DESIGN, "--option", "colour=red"], ["the method cluster has no option of this name"]),
+        (
+            [*DESIGN, "--method", "smooth-categorical", "--option", "colour=red"],
+            ["no option of this name: 'colour'; it takes seconds"],
+        ),
+        (
+            design("--profiles", "edges.csv", "--edges", "profiles.csv", "--epsilon", "1"),
+            ["two columns of names, not profiles at edges.csv", "are the two files swapped?"],
+        ),
+        (
+            design("--profiles", "edges.csv", "--graph", "chain", "--epsilon", "1"),
+            ["two columns of names, not profiles at edges.csv", "pairs of profiles to --edges"],
+        ),
         ([*DESIGN, "-o", "none/safe.json"], ["no such folder at none"]),
         ([*DESIGN, "-o", "profiles.csv"], ["the output would replace --profiles"]),
         ([*DESIGN, "--plot", "edges.svg", "-o", "edges.svg"], ["--plot would replace --output"]),
@@ -147,7 +159,10 @@ def design(*arguments: str) -> list[str]:
         ([*DESIGN, "--weights", "groups.csv"], ["weight is not a number at groups.csv, line 2"]),
         ([*DESIGN, "--loss", "edges.csv"], ["loss is not a number at edges.csv, line 2"]),
         ([*DESIGN, "--loss", "l.csv"], ["columns that are not the values at l.csv"]),
-        ([*DESIGN, "--utility", "absolute"], ["low", "number"]),
+        (
+            [*DESIGN, "--utility", "absolute"],
+            ["--utility absolute needs values that are numbers: 'low'; use minimax or hamming, or"],
+        ),
     ],
 )
 def test_refusals(run: Run, arguments: list[str], parts: list[str]) -> None:
@@ -156,6 +171,25 @@ def test_refusals(run: Run, arguments: list[str], parts: list[str]) -> None:
     outcome = run(*arguments, files=files)
     assert_refused(outcome, *parts)
     assert {path.name for path in set(Path.cwd().iterdir()) - before} == set(files)
+
+
+def test_few_bits(run: Run) -> None:
+    arguments = design(*GRAPH, "--epsilon", "0.01", "--bits", "2", "--no-comparison")
+    outcome = run(*arguments, "--method", "smooth-categorical", files=FILES)
+    assert_refused(outcome, "does not hold", ", or use more bits: --bits is 2", code=1)
+
+
+def test_an_interruption_says_what_is_there(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("liftlock.cli.profiles.design.compare_profiles", interrupt)
+    outcome = run(*design(*DESIGN[2:-1]), "-o", "safe.json", files=FILES)
+    assert (outcome.code, set(outcome.made)) == (130, {"safe.json"})
+    assert outcome.err.splitlines() == [
+        "note: written to safe.json",
+        "liftlock: interrupted; nothing more is written",
+    ]
 
 
 def test_graphs_with_isolated_profiles_and_parts(run: Run) -> None:
