@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -21,12 +22,17 @@ from liftlock.report.labels import printable, shown, shown_pair
 from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
 
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
 MOST_ROWS = 20
 """Longer tables are cut, and say by how much."""
 
 _DECIMALS = 6
 _CRUMB = 1e-12
 _NAME = 24
+_NUMBER = 10
+"""The cells that the longest number takes."""
 _NOT_COVERED = (
     "the same observation released twice: losses do not add up then, and may have no bound",
     "values that come from another distribution than the profile says",
@@ -101,6 +107,12 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+def _add_numbers(grid: Grid, header: str, max_width: int | None = None) -> None:
+    """Add a column of numbers; where room is scarce its header is wrapped, and no number is."""
+    least = max(_NUMBER, *(len(word) for word in header.split()))
+    grid.add_column(header, justify="right", min_width=least, max_width=max_width)
+
+
 def _nats(loss: Enclosure) -> str:
     """Write a loss so that it can be promised."""
     return "infinite" if loss.is_infinite else loss_text(loss, digits=_DECIMALS)
@@ -130,8 +142,8 @@ def _profiles(audit: ProfileAudit, found: Worth | None) -> list[RenderableType]:
     grid = grid_of()
     grid.add_column("profile", no_wrap=True)
     if found is not None:
-        grid.add_column("chance of a wrong value", justify="right")
-    grid.add_column("largest loss of its edges", justify="right")
+        _add_numbers(grid, "chance of a wrong value")
+    _add_numbers(grid, "largest loss of its edges")
     grid.add_column("against", overflow="fold")
     for place in places[:MOST_ROWS]:
         name = graph.profiles.labels[place]
@@ -161,7 +173,7 @@ def _costs(found: Worth) -> list[RenderableType]:
         order.sort(key=lambda value: (-found.marginal[value], value))
     grid = grid_of()
     grid.add_column("value", no_wrap=True)
-    grid.add_column("largest error of its frequency over the profiles", justify="right")
+    _add_numbers(grid, "largest error of its frequency over the profiles")
     for value in order[:MOST_ROWS]:
         error = _share(float(found.marginal[value]))
         grid.add_row(Text(shown(found.values[value], _NAME)), error)
@@ -172,10 +184,10 @@ def _comparison(rows: Sequence[ProfileRow], title: str) -> list[RenderableType]:
     """List every design that fits, the best first."""
     grid = grid_of()
     grid.add_column("compared with", no_wrap=True)
-    grid.add_column(title or "aim", justify="right", max_width=24)
-    grid.add_column("mean wrong", justify="right")
+    _add_numbers(grid, title or "aim", max_width=24)
+    _add_numbers(grid, "mean wrong")
     grid.add_column("loss", justify="right", no_wrap=True)
-    grid.add_column("the profile is", no_wrap=True)
+    grid.add_column("the profile is", min_width=len("profile"))
     failed = []
     for row in rows:
         if row.objective is None or row.mean_wrong is None or row.loss is None:
@@ -236,19 +248,21 @@ def _edges(audit: ProfileAudit, width: int) -> list[RenderableType]:
         range(len(audit.edges)),
         key=lambda k: (audit.edges[k].ratio is not None, -(audit.edges[k].ratio or 0), k),
     )
+    drawn = [audit.edges[k] for k in order[:MOST_ROWS]]
+    exactly = [exact_text(Reading.of_ratio("profile", edge.ratio, None)) for edge in drawn]
+    # Long fractions are only counted, which says nothing by itself.
+    wide = wide and any(text and "(" not in text for text in exactly)
     grid = grid_of()
     grid.add_column("edge: more likely, less likely", overflow="fold")
     grid.add_column("loss in nats", justify="right", no_wrap=True)
     if wide:
         grid.add_column("exactly", no_wrap=True)
     grid.add_column("seeing", overflow="fold")
-    for k in order[:MOST_ROWS]:
-        edge = audit.edges[k]
-        exactly = [exact_text(Reading.of_ratio("profile", edge.ratio, None))] if wide else []
+    for edge, text in zip(drawn, exactly, strict=True):
         grid.add_row(
             Text(f"{shown(edge.more, _NAME)}, {shown(edge.less, _NAME)}"),
             _nats(edge.nats),
-            *exactly,
+            *([text] if wide else []),
             Text("nothing" if edge.output is None else shown(edge.output, _NAME)),
             style="red" if edge.ratio is None else None,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -39,6 +40,37 @@ def test_everything_fits_the_terminal(width: int) -> None:
         profile_audit_report(mechanism.audit_profiles(), width),
     ):
         assert all(len(line) <= width for line in rendered(part, width))
+
+
+def test_headers_are_wrapped_before_numbers() -> None:
+    """With the longest names that are shown, 80 columns have room for every number."""
+    values = [f"value of some name, number {k}" for k in range(3)]
+    rows = {
+        f"profile of some name, number {k}": dict(zip(values, counts, strict=True))
+        for k, counts in enumerate([(5, 3, 2), (2, 3, 0), (0, 1, 8)])
+    }
+    graph = ProfileGraph.chain(rows)
+    mechanism = design_profiles(graph, "0.3", method="cluster")
+    compared = compare_profiles(graph, "0.3")
+    wide, narrow = (rendered(profile_report(mechanism, compared), w) for w in (200, 80))
+    assert max(len(line) for line in narrow) <= 80
+
+    def numbers(lines: list[str]) -> list[str]:
+        text = "\n".join(lines[lines.index("") :]).replace("…", " ")
+        return re.findall(r"(?<![\w.])\d+\.\d{3,}", text)
+
+    assert numbers(narrow) == numbers(wide)
+    assert len(numbers(wide)) > 20
+    assert any(line.endswith("infinite * (over)  ignored") for line in narrow)
+
+
+def test_fractions_are_listed_if_one_is_short() -> None:
+    graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+    short = rendered(profile_audit_report(audit_profiles(Channel.identity([0, 1]), graph)))
+    assert any("ln 8" in line for line in short)
+    long = "\n".join(rendered(profile_audit_report(made().audit_profiles())))
+    assert "exactly" not in long
+    assert "digits" not in long
 
 
 def test_the_guarantee_and_its_witness_come_first() -> None:
@@ -111,7 +143,7 @@ def test_what_is_not_protected_is_said() -> None:
     mechanism = design_profiles(graph, "0.5", method="randomised-response")
     text = " ".join(rendered(profile_audit_report(mechanism.audit_profiles(), 100)))
     assert "NOT protected (probability 0, but would give away more than any edge):" in text
-    assert "('0', 1)" in text
+    assert '"0" with value 1, "1" with value 0' in text
 
 
 def test_an_audit_without_edges() -> None:
