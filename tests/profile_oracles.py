@@ -78,7 +78,7 @@ def matrix_rows(graph: ProfileGraph, ratio: float, *, shared: bool) -> tuple[Arr
 def random_graph(
     seed: int, *, size: int = 5, width: int = 2, kind: str = "even", density: float = 0.6
 ) -> ProfileGraph:
-    """Make a graph with some isolated profiles or parts, of one kind of counts."""
+    """Make a graph with at least one edge and some isolated profiles, of one kind of counts."""
     source = np.random.default_rng([seed, size, width, KINDS.index(kind)])
     rows = {}
     for i in range(size):
@@ -96,7 +96,7 @@ def random_graph(
     edges = [
         (a, b) for place, b in enumerate(names) for a in names[:place] if source.random() < density
     ]
-    return ProfileGraph.of(rows, edges)
+    return ProfileGraph.of(rows, edges or [(names[0], names[-1])])
 
 
 def many_graphs(count: int, *, width: int = 2, size: int = 5) -> Iterator[ProfileGraph]:
@@ -105,7 +105,7 @@ def many_graphs(count: int, *, width: int = 2, size: int = 5) -> Iterator[Profil
         yield random_graph(
             seed,
             width=width,
-            size=1 + seed % size,
+            size=2 + seed % (size - 1),
             kind=KINDS[seed % len(KINDS)],
             density=(0.2, 0.6, 1.0)[seed % 3],
         )

@@ -87,9 +87,9 @@ def design(
     rounded to integers and audited exactly, so a mechanism that is returned keeps the notion.
 
     Without a method it is the optimum, where one is known for the notion, else the best of all
-    that fit. Without a utility it is mutual information, or for a prior on the line the squared
-    error. A prior on the line is cut into `cells` (512) of equal mass, or equal width if `spacing`
-    is ``width``.
+    that fit. Without a utility it is mutual information, for a prior on the line the squared
+    error, for a graph of profiles the largest chance of any one wrong value. A prior on the line
+    is cut into `cells` (512) of equal mass, or equal width if `spacing` is ``width``.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.prior import Prior

@@ -353,6 +353,12 @@ class Mechanism:
 
     def audit(self, **options: Any) -> Audit:
         """Measure every notion in the mechanism's own context."""
+        if isinstance(self.context, ProfileGraph):
+            raise NotDefined(
+                "the audit of every notion",
+                self.context.describe(),
+                "use mechanism.audit_profiles(), which measures every edge",
+            )
         return audit(self.channel, self.context, **options)
 
     def audit_profiles(self) -> ProfileAudit:

@@ -30,7 +30,7 @@ ProfileRows = Mapping[Any, Mapping[Any, Any] | Prior]
 _LISTED = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProfileGraph:
     """Named distributions over one alphabet, and the pairs that must not be told apart.
 
@@ -352,13 +352,19 @@ class ProfileGraph:
 
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""
-        edges = f"{len(self.edges):,} edge{'s' * (len(self.edges) != 1)}"
-        return (
-            f"a graph of {len(self.profiles):,} profiles and {edges} on {len(self.inputs)} values"
+        parts = (
+            (len(self.profiles), "profile"),
+            (len(self.edges), "edge"),
+            (len(self.inputs), "value"),
         )
+        profiles, edges, values = (f"{n:,} {name}{'s' * (n != 1)}" for n, name in parts)
+        return f"a graph of {profiles} and {edges} on {values}"
 
     def __str__(self) -> str:
         return self.describe()
+
+    def __repr__(self) -> str:
+        return f"<ProfileGraph: {self.describe().removeprefix('a graph of ')}>"
 
     @cached_property
     def fingerprint(self) -> str:

@@ -19,7 +19,7 @@ import pytest
 from liftlock.channel import Table
 from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
 from liftlock.designs.profiles.goal import AIMS
-from liftlock.errors import LiftlockError, NotDefined
+from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -27,7 +27,7 @@ from liftlock.profiles import design_profiles, worth
 
 BUDGETS = ("0", "1e-9", "0.01", "0.3", "1", "2.5", "8")
 FLAVOURS = ("even", "skewed", "zeros", "tiny", "equal", "far")
-SHAPES = ("chain", "complete", "scattered", "one edge", "none")
+SHAPES = ("chain", "complete", "scattered", "one edge")
 
 
 def make_graph(flavour: str, shape: str, size: int, width: int, seed: int) -> ProfileGraph:
@@ -53,9 +53,8 @@ def make_graph(flavour: str, shape: str, size: int, width: int, seed: int) -> Pr
     edges = {
         "chain": list(pairwise(names)),
         "complete": pairs,
-        "scattered": [pair for pair in pairs if chosen.random() < 0.4],
+        "scattered": [pair for pair in pairs if chosen.random() < 0.4] or pairs[-1:],
         "one edge": pairs[:1],
-        "none": [],
     }[shape]
     return ProfileGraph.of(rows, edges)
 
@@ -133,6 +132,19 @@ def test_what_does_not_fit_is_refused_by_name(key: str) -> None:
     with pytest.raises(LiftlockError, match=key) as caught:
         design_profiles(graph, "1", method=key)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", PROFILE_DESIGNS)
+def test_a_graph_that_promises_nothing_is_refused(key: str) -> None:
+    with pytest.raises(InputError, match="a graph without edges promises nothing"):
+        design_profiles(make_graph("even", "chain", 2, 2, 0).with_edges([]), "1", method=key)
+
+
+@pytest.mark.parametrize("key", PROFILE_DESIGNS)
+def test_what_would_take_hours_is_refused(key: str) -> None:
+    wide = {name: dict.fromkeys(range(2100), 1) for name in ("a", "b")}
+    with pytest.raises(InputError, match=r"2,100 x 2,100 values.*right column|two values|2 values"):
+        design_profiles(ProfileGraph.complete(wide), "1", method=key)
 
 
 @pytest.mark.parametrize("key", PROFILE_DESIGNS)

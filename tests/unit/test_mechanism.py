@@ -502,7 +502,7 @@ def test_releasing_by_profile() -> None:
     ):
         with pytest.raises(InputError, match=said):
             made.release(*asked)
-    with pytest.raises(NotDefined, match="use audit_profiles"):
+    with pytest.raises(NotDefined, match=r"use mechanism\.audit_profiles\(\)"):
         made.audit()
     assert made.audit_profiles().edges[0].ratio == 3
 
@@ -512,7 +512,7 @@ def test_a_mechanism_that_ignores_profiles_looks_at_them_to_refuse() -> None:
     rows = [[0.9, 0.1], [0.2, 0.8]]
     made = lock(Draft.of([0, 1], [0, 1], rows), ProfilePrivacy("1"), graph, impossible="ignore")
     assert made.certificate.unprotected == (("always", 0),)
-    assert "NOT protected (profile probability 0): ('always', 0)" in str(made)
+    assert "NOT protected (profile probability 0): " in str(made)
     assert len(made.release([0, 1])) == 2
     assert len(made.release([0, 1], "often")) == 2
     with pytest.raises(InputError, match=r"nothing protects at value 2: \('always', 0\)"):

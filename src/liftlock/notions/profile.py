@@ -27,7 +27,7 @@ from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.exact.encoding import fraction_text
 from liftlock.exact.integers import Floats, Integers
-from liftlock.forms import AnyChannel, dense
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import UpperBound, safe_text
@@ -300,6 +300,12 @@ class ProfilePrivacy(UpperBound):
     ) -> Certificate:
         """Audit exactly whether every edge stays within the budget."""
         graph = _graph(context)
+        if not graph.edges:
+            raise NotDefined(
+                "profile",
+                "a graph without edges, which promises nothing",
+                "join the profiles that must not be told apart",
+            )
         assert isinstance(self.budget, Budget)
         laws = OutputLaws.of(channel, graph)
         worst = worst_edge(edge_losses(laws))
@@ -325,7 +331,7 @@ class ProfilePrivacy(UpperBound):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProfileAudit:
     """The exact loss of every edge, and of values that the profiles call impossible.
 
@@ -338,6 +344,12 @@ class ProfileAudit:
     graph: ProfileGraph
     laws: OutputLaws
     edges: tuple[EdgeLoss, ...]
+
+    def __repr__(self) -> str:
+        return f"<ProfileAudit of {self.graph.describe()}: loss {self.loss} nats>"
+
+    def __str__(self) -> str:
+        return self.worst_case()
 
     @cached_property
     def worst(self) -> EdgeLoss | None:
@@ -405,6 +417,12 @@ class ProfileAudit:
 
 def audit_profiles(channel: AnyChannel, graph: ProfileGraph) -> ProfileAudit:
     """Measure the loss of every edge of a graph, exactly."""
+    if not isinstance(channel, Channel | SupportChannel):
+        raise InputError(
+            "not a channel",
+            value=type(channel).__name__,
+            remedy="give a channel, such as that of a mechanism: mechanism.channel",
+        )
     found = OutputLaws.of(channel, _graph(graph))
     return ProfileAudit(channel, graph, found, edge_losses(found))
 

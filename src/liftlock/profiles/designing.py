@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from liftlock.alphabet import Label
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import MOST_BLEND, Locked
 from liftlock.designs.lock import lock as lock_channel
@@ -24,6 +25,9 @@ from liftlock.profiles.worth import blocks_of
 from liftlock.utility.utility import Utility
 
 _LISTED = 5
+MOST_CELLS = 4_000_000
+"""Designs with more probabilities are refused: they would take hours and gigabytes."""
+_ONE_MATRIX = ("shared-categorical", "randomised-response", "single-bit")
 _BLENDS = (MOST_BLEND, Fraction(1, 256), Fraction(1))
 """Tables may be too coarse for a tiny budget or a rare output: then more blending is tried."""
 
@@ -62,6 +66,7 @@ def design_profiles(
     entry = find_design(next(iter(PROFILE_DESIGNS)) if method is None else method, PROFILE_DESIGNS)
     check_fits(entry, graph, asked)
     check_options(entry, options)
+    _check_size(graph, entry)
     draft: Draft = entry.make(graph, asked, utility=goal, **options)
     locked, said = _locked(draft, asked, graph, entry, bits)
     blocks = blocks_of(locked.channel, graph)
@@ -86,6 +91,25 @@ def design_profiles(
         entry.kind,
     )
     return Mechanism(locked.channel, locked.certificate, graph, origin)
+
+
+def _check_size(graph: ProfileGraph, entry: Design) -> None:
+    """Refuse what would take hours, and what promises nothing."""
+    if not graph.edges:
+        raise InputError(
+            "a graph without edges promises nothing",
+            value=graph.describe(),
+            remedy="join the profiles that must not be told apart",
+        )
+    matrices = 1 if entry.key in _ONE_MATRIX else len(graph)
+    cells = matrices * len(graph.inputs) ** 2
+    if cells > MOST_CELLS:
+        raise InputError(
+            f"{matrices:,} matrices of {len(graph.inputs):,} x {len(graph.inputs):,} values",
+            value=f"{cells:,} probabilities",
+            remedy=f"merge values or profiles to have at most {MOST_CELLS:,}; is it the right "
+            "column?",
+        )
 
 
 def _locked(
@@ -118,13 +142,17 @@ def uses_profile_of(draft: Draft, graph: ProfileGraph) -> bool:
 def _remarks(graph: ProfileGraph, locked: Locked) -> tuple[str, ...]:
     """Say what a user should know that the numbers do not show."""
     said = []
-    if not graph.edges:
-        said.append("the graph has no edges: nothing is promised, and nothing was changed")
-    elif graph.isolated:
-        names = ", ".join(str(name) for name in graph.isolated[:_LISTED])
-        more = len(graph.isolated) - _LISTED
-        listed = f"{names} and {more} more" if more > 0 else names
-        said.append(f"no edge, so no promise, for {listed}")
+    if graph.isolated:
+        said.append(f"no edge, so no promise, for {_listed(graph.isolated)}")
+    silent = [label for label in graph.inputs.labels if label not in locked.channel.outputs]
+    if silent:
+        said.append(f"never released: {_listed(silent)}")
     if uses_profile(locked.channel, graph):
         said.append("it uses the profile of each value: who releases must know it, and keep it")
     return tuple(said)
+
+
+def _listed(labels: Sequence[Label]) -> str:
+    names = ", ".join(str(label) for label in labels[:_LISTED])
+    more = len(labels) - _LISTED
+    return f"{names} and {more} more" if more > 0 else names

@@ -172,6 +172,7 @@ def test_gaps_that_no_parameters_have(gap: str, lowest: str | None) -> None:
         couplet_curve("1", [gap], lowest=lowest, method="cluster")
 
 
-def test_a_graph_of_one_profile_is_released_as_it_is() -> None:
-    found = sweep(ProfileGraph.bernoulli(["0.3"]), ["0.1"], methods=["cluster"])
+def test_alike_profiles_are_released_as_they_are() -> None:
+    graph = ProfileGraph.bernoulli({"a": "0.3", "b": "0.3"})
+    found = sweep(graph, ["0.1"], methods=["cluster"])
     assert found["cluster"].released[0, 0] == pytest.approx([0.7, 0.3])

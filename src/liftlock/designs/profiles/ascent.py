@@ -155,7 +155,7 @@ def proof(
         seconds=clock.elapsed,
         stopped=clock.left <= 0,
     )
-    most = f"none of its kind has more than {entropy - bound:.6g} of the {entropy:.6g} nats of X"
+    most = f"none of its kind has more than {entropy - bound:.6g} of a value's {entropy:.6g} nats"
     if setting.ratio == 1.0:
         return proved, (NO_ROOM, most)
     if proved.stopped:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.designs.solver.interruptible import run as solve
 from liftlock.designs.solver.linear import safe_bound
 from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.errors import LiftlockError
@@ -156,14 +157,14 @@ def fresh_start(rows: int, values: int) -> bool:
 
 def run(highs: Any) -> str:
     """Solve, from scratch if that is what it takes; return the solver's word for how it ended."""
-    highs.run()
+    solve(highs)
     status = str(highs.modelStatusToString(highs.getModelStatus()))
     if status not in _ENDS:
         for presolve in ("on", "off"):
             highs.clearSolver()
             highs.setOptionValue("solver", "simplex")
             highs.setOptionValue("presolve", presolve)
-            highs.run()
+            solve(highs)
             status = str(highs.modelStatusToString(highs.getModelStatus()))
             if status in _ENDS:
                 break

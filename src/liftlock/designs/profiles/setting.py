@@ -23,6 +23,9 @@ _INSIDE = Fraction(10**9 - 1, 10**9)
 _OUTSIDE = 1.0 + 2e-9
 """The power of the smaller ratio that is at least the true one."""
 
+_MOST_EPSILON = 100.0
+"""Beyond this e^epsilon is more than a solver, or a table, can tell from no limit at all."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -50,7 +53,8 @@ class Setting:
                 "designing for profiles", f"the notion {notion.name}", 'use ProfilePrivacy("1")'
             )
         assert isinstance(notion.budget, Budget)
-        ratio = min(float(np.exp(float(notion.budget) * float(_INSIDE))), MOST_RATIO)
+        epsilon = min(float(notion.budget), _MOST_EPSILON)
+        ratio = min(float(np.exp(epsilon * float(_INSIDE))), MOST_RATIO)
         return cls(graph, graph.laws, graph.edge_array, ratio)
 
     @property

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from liftlock.designs.solver.interruptible import run
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 
@@ -156,7 +157,7 @@ class Solver:
     def solve(self, way: Way = "simplex") -> Optimum:
         """Solve from the last basis; no feasible point gives a bound of infinity."""
         self._highs.setOptionValue("solver", way)
-        self._highs.run()
+        run(self._highs)
         status = self._highs.modelStatusToString(self._highs.getModelStatus())
         if status == "Infeasible":
             return Optimum(np.zeros(0), np.zeros(0), np.inf)

@@ -82,7 +82,6 @@ def test_the_optimum_is_claimed_only_for_aims_that_a_flip_minimises() -> None:
     ("graph", "remedy"),
     [
         (ProfileGraph.bernoulli(["0.1", "0.2", "0.3"]), "smooth-one-bit or cluster"),
-        (ProfileGraph.bernoulli(["0.1", "0.2"], []), "smooth-one-bit or cluster"),
         (ProfileGraph.chain({"a": {0: 1, 1: 1, 2: 1}, "b": {0: 1}}), "smooth-categorical"),
     ],
 )
