@@ -104,7 +104,7 @@ def audit_edges(
         impossible = "ignore" if listed else "refuse"
         if listed and guarantees:
             said = f"{unprotected_text(listed)}, as the certificate of the mechanism says"
-            note(f"{said}; --impossible refuse fails the checks for that")
+            note(f"{said}; --impossible refuse refuses them")
     with working("auditing") as progress:
         verdicts = Verdicts.of(table, graph, guarantees, impossible)
         progress("edges")
