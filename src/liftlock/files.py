@@ -75,10 +75,10 @@ def read_sheet(path: Path) -> Sheet:
     return parse_sheet(path, read_text(path))
 
 
-def parse_sheet(path: Path, text: str) -> Sheet:
-    """Read the text of a CSV file; see `read_sheet`."""
+def parse_sheet(path: Path, text: str, mark: str = ",") -> Sheet:
+    """Read the text of a CSV file, its cells separated by a mark; see `read_sheet`."""
     rows: list[tuple[int, list[str]]] = []
-    lines = sheet_lines(path, text)
+    lines = sheet_lines(path, text, mark=mark)
     header_line, header = first_line(path, lines)
     most = max(1, MOST_CELLS // (len(header) - 1))
     for line, cells in lines:

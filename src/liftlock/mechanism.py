@@ -184,15 +184,21 @@ class Mechanism:
         return self.channel
 
     def release(
-        self, values: Sequence[Any] | npt.NDArray[Any], profiles: Any = None
+        self,
+        values: Sequence[Any] | npt.NDArray[Any],
+        profiles: Any = None,
+        *,
+        impossible: Impossible = "refuse",
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values with the operating system's entropy. Ask each person once.
 
         Encodings give rows of packed bytes. A mechanism on a grid takes numbers and gives numbers;
         those outside the domain count as its nearer end. A mechanism that uses profiles takes the
-        profile of each value, or one for all of them.
+        profile of each value, or one for all of them; values that their profile calls impossible
+        and that nothing protects are refused, or with ``impossible="ignore"`` released without a
+        guarantee.
         """
-        rows = self._profile_rows(values, profiles)
+        rows = self._profile_rows(values, profiles, impossible)
         if rows is not None:
             return self._named(release_codes(self.table, rows), values)
         if isinstance(self.context, GridPrior):
@@ -220,7 +226,10 @@ class Mechanism:
         return simulate(self.channel, values, seed=seed)
 
     def _profile_rows(
-        self, values: Sequence[Any] | npt.NDArray[Any], profiles: Any
+        self,
+        values: Sequence[Any] | npt.NDArray[Any],
+        profiles: Any,
+        impossible: Impossible = "refuse",
     ) -> npt.NDArray[np.intp] | None:
         """Return the rows of the table that values of profiles belong to; None without profiles.
 
@@ -254,7 +263,8 @@ class Mechanism:
                 remedy="give one profile for each value, or one for all",
             )
         pairs = whose * len(graph.inputs) + codes
-        self._refuse_unprotected(graph, pairs)
+        if impossible == "refuse":
+            self._refuse_unprotected(graph, pairs)
         wanted = graph.pairs if uses else graph.inputs
         order = wanted.order_of(self.table.inputs, whose="the graph", other_name="the mechanism")
         rows: npt.NDArray[np.intp] = order[pairs if uses else codes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -41,6 +42,10 @@ from liftlock.prior import Prior
 from liftlock.profile_graph import Edge, ProfileGraph
 from liftlock.storage import located, parse_json, read_text, shaped
 
+_FEW = 20
+"""Fewer different entries of a column are not suspicious."""
+
+
 Shape = Literal["complete", "chain"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 
@@ -61,7 +66,7 @@ def read_profiles(path: str | Path, note: Note = silent) -> ProfileGraph:
     text = read_text(place)
     if is_json(place, text):
         return _graph_from_json(place, text)
-    sheet = parse_sheet(place, text)
+    sheet = parse_sheet(place, text, mark_of(text))
     names = row_labels(sheet)
     rows: list[tuple[int, ...]] = []
     gaps: dict[int, Fraction] = {}
@@ -183,7 +188,7 @@ def _two_columns(path: str | Path, names: Alphabet, remedy: str) -> tuple[Sheet,
         raise FileError(
             "JSON instead of a table", where=str(place), remedy="give a CSV with a header"
         )
-    sheet = parse_sheet(place, text)
+    sheet = parse_sheet(place, text, mark_of(text))
     if len(sheet.header) != 2:
         raise FileError(
             f"{len(sheet.header)} columns instead of 2",
@@ -419,11 +424,35 @@ def _counted(files: GraphFiles, note: Note) -> ProfileGraph:
             edges=() if seen.groups is None else None,
             smoothing=0 if files.smoothing is None else files.smoothing,
         )
+    _doubt(graph, seen, files, note)
     if seen.groups is not None:
         return graph
     if files.shape == "chain":
         note(f"the chain follows the order {_listed(graph.profiles.labels)}")
     return joined(graph, files)
+
+
+def _doubt(graph: ProfileGraph, seen: Observations, files: GraphFiles, note: Note) -> None:
+    """Say what makes it doubtful that the counts are the profiles."""
+    rows, values = len(seen.values), len(graph.inputs)
+    for name, number in ((files.column, values), (files.profile_column, len(graph))):
+        if number > max(_FEW, rows // 2):
+            note(f"{number:,} different entries of {name!r} in {rows:,} rows: is it the right one?")
+    counts = Counter(seen.profiles)
+    rarest, fewest = min(counts.items(), key=lambda item: item[1])
+    thin = sum(number < values for number in counts.values())
+    if thin:
+        note(
+            f"{thin:,} of {len(graph):,} profiles have fewer rows than there are values (fewest: "
+            f"{rarest!r}, {fewest:,}): a guarantee for a wrong profile is none; smooth them "
+            "(--smooth 1), or use coarser profiles"
+        )
+    never = len(graph.impossible())
+    if never:
+        note(
+            f"{never:,} of {len(graph.pairs):,} pairs of profile and value were never seen, and "
+            "count as impossible; if they can occur, smooth the counts (--smooth 1)"
+        )
 
 
 # --- channels -----------------------------------------------------------------------------------

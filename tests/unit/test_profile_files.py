@@ -85,7 +85,7 @@ def test_stored_graphs_and_mechanisms(write: Write) -> None:
         ("profile,a,b\nx,,2\n", "number is missing at file.csv, line 2, column 2"),
         ("profile,a,b\nx,1,2\nx,2,1\n", "given twice at file.csv, lines 2 and 3: 'x'"),
         ("profile,a,a\nx,1,2\n", "column name given twice"),
-        ("profile;a;b\nx;1;2\n", "cells separated by semicolons at file.csv, line 1"),
+        ("profile|a|b\nx|1|2\n", "cells separated by bars at file.csv, line 1"),
         ("profile,a,b\nx,1\n", "2 cells, but the header has 3 at file.csv, line 2"),
     ],
 )
@@ -123,7 +123,7 @@ def test_edges(write: Write) -> None:
         ("from,to,weight\nann,bob,1\n", "3 columns instead of 2 at file.csv, line 1.*no.* weight"),
         ("ann,bob\nbob,cy\n", "names two profiles, and is read as a header at file.csv, line 1"),
         ("from,to\n", "no rows below the header"),
-        ("from;to\nann;bob\n", "semicolons at file.csv, line 1"),
+        ("from|to\nann|bob\n", "bars at file.csv, line 1"),
         ("from\nann\n", "only one column"),
         ('[["ann", "bob"]]', "JSON instead of a table"),
     ],
@@ -191,9 +191,33 @@ def test_a_table_of_observations(write: Write) -> None:
     chain = read_graph(GraphFiles(**files, shape="chain"), said.append)
     assert chain.edges == ((0, 1), (1, 2))
     assert chain.law("ann")["high"] == 0
-    assert said == ["the chain follows the order 'ann', 'bob', 'cy'"]
+    assert said[0].startswith("2 of 3 profiles have fewer rows than there are values (fewest: 'b")
+    assert said[1].startswith("3 of 6 pairs of profile and value were never seen, and count as")
+    assert said[2:] == ["the chain follows the order 'ann', 'bob', 'cy'"]
     with pytest.raises(FileError, match=r"told apart\? at file.csv; give --group-column NAME"):
         read_graph(GraphFiles(**files))
+
+
+def test_a_column_that_is_probably_the_wrong_one(write: Write) -> None:
+    rows = "".join(f"{i},u{i % 3},{'low' if i % 2 else 'high'}\n" for i in range(60))
+    path = write("row,user,usage\n" + rows)
+    for columns, wrong in ((("user", "row"), "row"), (("row", "usage"), "row")):
+        said: list[str] = []
+        files = GraphFiles(
+            table=path, profile_column=columns[0], column=columns[1], shape="complete"
+        )
+        read_graph(files, said.append)
+        assert said[0] == f"60 different entries of {wrong!r} in 60 rows: is it the right one?"
+    said = []
+    good = GraphFiles(table=path, profile_column="user", column="usage", shape="complete")
+    read_graph(good, said.append)
+    assert said == []
+
+
+def test_profiles_and_edges_with_semicolons(write: Write) -> None:
+    graph = read_profiles(write("profile;a;b\nx;1;2\ny;0.5;0.5\n"))
+    assert graph.law("x")["b"] == Fraction(2, 3)
+    assert read_edges(write("from;to\nx;y\n"), graph.profiles) == [("x", "y")]
 
 
 def test_a_table_with_semicolons(write: Write) -> None:

@@ -20,6 +20,7 @@ from liftlock.cli.profiles.rewriting import RawTable
 from liftlock.errors import FileError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
+from liftlock.notions.lift import Impossible
 from liftlock.notions.profile import ProfilePrivacy, uses_profile
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.ledger import ProfileLedger
@@ -71,7 +72,7 @@ def release_command(
     keep_profile: bool,
     ledger: Path | None,
     id_column: str | None,
-    impossible: str,
+    impossible: Impossible,
     force: bool,
     as_json: bool,
 ) -> int:
@@ -104,7 +105,7 @@ def release_command(
             at = table.place(id_column)
             ids = (cells[at] for _, cells in table.rows)
             fresh_book = book.with_release(made, ids, lambda row: table.where(row, at))
-        released = made.release(rows.values, rows.profiles)
+        released = made.release(rows.values, rows.profiles, impossible=impossible)
         progress("writing")
         dropped = rows.profile_place if not keep_profile else None
         content = table.written(rows.place, [str(label) for label in released], dropped)
@@ -177,6 +178,13 @@ class _Rows:
                     remedy="design with smoothed profiles, drop the row, or release it without a "
                     "guarantee (--impossible ignore)",
                 )
+
+    def bare(self, made: Mechanism) -> int:
+        """Return how many rows have a value that its profile calls impossible, unprotected."""
+        pairs = set(made.certificate.unprotected)
+        if not pairs or self.profiles is None:
+            return 0
+        return sum(pair in pairs for pair in zip(self.profiles, self.values, strict=True))
 
     def check_copies(self) -> None:
         """Refuse to keep a copy of the column that is replaced."""
@@ -314,18 +322,26 @@ def _say(
 ) -> None:
     """Say what the guarantee does not cover."""
     budget = _budget(made)
-    counts = rows.counts()
+    alone = set(graph.isolated)
+    counts = [(name, number) for name, number in rows.counts() if name not in alone]
+    uncovered = rows.bare(made)
+    if uncovered:
+        note(
+            f"NO guarantee for {uncovered:,} of {len(rows.values):,} rows, whose value their "
+            "profile calls impossible"
+        )
     if counts:
         most = counts[0][1]
         listed = ", ".join(f"{shown(name)} has {number:,}" for name, number in counts[:_LISTED])
-        listed += f", {len(counts) - _LISTED:,} others have no more" * (len(counts) > _LISTED)
+        more = len(counts) - _LISTED
+        listed += f", {more:,} other{'s have' if more > 1 else ' has'} no more" * (more > 0)
         note(
             f"{_ADD_UP}: {listed}; together they then lose up to "
             f"{most:,} x {budget} = {budget.scaled(most)} nats; {_MORE}"
         )
-    else:
+    elif rows.profiles is None:
         note(f"{_ADD_UP}: n rows of the same profile then lose up to n x {budget} nats; {_MORE}")
-    bare = [(name, number) for name, number in counts if name in set(graph.isolated)]
+    bare = [(name, number) for name, number in rows.counts() if name in alone]
     if bare:
         listed = ", ".join(f"{shown(name)} ({number:,})" for name, number in bare[:_LISTED])
         listed += f" and {len(bare) - _LISTED:,} more" * (len(bare) > _LISTED)

@@ -139,7 +139,7 @@ def test_refusals(run: Run, arguments: list[str], parts: list[str]) -> None:
         ("edges.csv", "from,to\nann,dan\n", ["unknown profile at edges.csv, line 2", "'dan'"]),
         ("edges.csv", "from,to\nann,ann\n", ["to itself at edges.csv, line 2", "leave it out"]),
         ("edges.csv", "from,to,w\nann,bob,1\n", ["3 columns instead of 2", "without a weight"]),
-        ("edges.csv", "ann;bob\n", ["separated by semicolons at edges.csv, line 1"]),
+        ("edges.csv", "ann|bob\n", ["separated by bars at edges.csv, line 1"]),
         ("profiles.csv", "p,low,mid,high\nann,0,0,0\n", ["all 0 at profiles.csv, line 2"]),
         ("profiles.csv", "p,low,mid,high\nann,0.1,0.1,0.1\n", ["nor sum to 1", "line 2", "0.3"]),
         ("m.csv", "value,low\nlow,1\nmid,1\n", ["no row for a value at m.csv: 'high'"]),

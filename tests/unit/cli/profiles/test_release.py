@@ -428,3 +428,16 @@ def test_nothing_is_released_if_the_ledger_cannot_be_written(
 
     monkeypatch.setattr(Path, "replace", failing)
     assert_refused(safe(*RELEASE, *LEDGER, "-o", "s.csv"), "cannot write at ledger.json")
+
+
+def test_rows_without_a_guarantee_are_counted(run: Run) -> None:
+    graph = ProfileGraph.bernoulli({"often": "0.9", "always": "1"})
+    rows = Channel.from_rows({0: {0: "0.9", 1: "0.1"}, 1: {0: "0.2", 1: "0.8"}})
+    ll.lock(rows, ProfilePrivacy("1"), graph, impossible="ignore").save("bare.json")
+    table = {"table.csv": "who,bit\noften,0\nalways,0\nalways,1\n"}
+    release = ["profiles", "release", "bare.json", "table.csv", "--column", "bit"]
+    named = [*release, "--profile-column", "who", "-o", "safe.csv"]
+    assert_refused(run(*named, files=table), "calls impossible", "table.csv, line 3")
+    outcome = run(*named, "--impossible", "ignore", files=table)
+    assert outcome.code == 0
+    assert "note: NO guarantee for 1 of 3 rows" in outcome.err
