@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,6 @@ from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import UpperBound, safe_text
 from liftlock.notions.reading import Reading, Witness, number_to_json, screening_error
 from liftlock.profile_graph import ProfileGraph
-
-Row = tuple[Fraction, ...]
 
 _SMALLEST = 1e-290
 """Quotients of floats below this are not to be trusted, so they do not screen."""
@@ -61,6 +59,51 @@ def uses_profile(channel: AnyChannel, graph: ProfileGraph) -> bool:
         remedy=f"give one row for each of {len(graph.inputs)} values, or for each of "
         f"{len(graph.pairs):,} pairs",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """One distribution of the outputs: numerators over a total, and the nearest floats."""
+
+    numerators: Integers
+    total: int
+
+    @cached_property
+    def floats(self) -> Floats:
+        """The nearest floats, for screening and display."""
+        values = [nearest_float(Fraction(int(n), self.total)) for n in self.numerators]
+        return np.array(values, dtype=np.float64)
+
+    def at(self, y: int) -> Fraction:
+        """Return one probability."""
+        return Fraction(int(self.numerators[y]), self.total)
+
+
+def widest(one: Law, other: Law) -> tuple[Fraction | None, int | None]:
+    """Return the largest ratio of two laws, either way (None: infinite), and the output it is at.
+
+    Laws that are equal have ratio 1, at no output.
+    """
+    worst, place = Fraction(1), None
+    for y in _candidates(one.floats, other.floats):
+        first, second = one.at(y), other.at(y)
+        if first == second:
+            continue
+        if not first or not second:
+            return None, y
+        ratio = first / second if first > second else second / first
+        if ratio > worst:
+            worst, place = ratio, y
+    return worst, place
+
+
+def _candidates(left: Floats, right: Floats) -> list[int]:
+    """Return the outputs that could have the largest ratio: floats screen, integers decide."""
+    if min(left.min(), right.min()) < _SMALLEST:
+        return list(range(len(left)))
+    ratios = np.maximum(left / right, right / left)
+    near = ratios >= ratios.max() * (1 - 4 * screening_error(1))
+    return [int(y) for y in np.flatnonzero(near)]
 
 
 @dataclass(frozen=True)
@@ -99,23 +142,24 @@ class OutputLaws:
         denominators = tuple(total * table.common_total for total in graph.totals)
         return cls(graph, table.outputs, numerators, denominators, rows, table.common_total)
 
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """What each profile releases."""
+        pairs = zip(self.numerators, self.denominators, strict=True)
+        return tuple(Law(numerators, total) for numerators, total in pairs)
+
     def at(self, i: int, y: int) -> Fraction:
         """Return P(y | profile i) by positions."""
-        return Fraction(int(self.numerators[i, y]), self.denominators[i])
+        return self.laws[i].at(y)
 
-    def row(self, i: int, x: int) -> Row:
-        """Return P(y | value x under profile i) of all outputs, by positions."""
-        block = i if len(self.rows) > 1 else 0
-        return tuple(Fraction(int(weight), self.row_total) for weight in self.rows[block, x])
+    def row(self, i: int, x: int) -> Law:
+        """Return the row of value x under profile i, by positions."""
+        return Law(self.rows[i if len(self.rows) > 1 else 0, x], self.row_total)
 
     @cached_property
     def floats(self) -> Floats:
-        """The nearest floats, for screening and display."""
-        rows = [
-            [nearest_float(Fraction(int(n), total)) for n in row]
-            for row, total in zip(self.numerators, self.denominators, strict=True)
-        ]
-        return np.array(rows, dtype=np.float64).reshape(self.numerators.shape)
+        """The nearest floats, for display."""
+        return np.array([law.floats for law in self.laws]).reshape(self.numerators.shape)
 
 
 @dataclass(frozen=True)
@@ -168,31 +212,12 @@ def edge_losses(laws: OutputLaws) -> tuple[EdgeLoss, ...]:
 
 def _edge_loss(laws: OutputLaws, first: int, second: int) -> EdgeLoss:
     names = laws.graph.profiles.labels
-    left, right = laws.floats[first], laws.floats[second]
-    worst = Fraction(1)
-    found = EdgeLoss(names[first], names[second], None, worst)
-    for y in _candidates(left, right):
-        one, other = laws.at(first, y), laws.at(second, y)
-        if one == other:
-            continue
-        high, low = max(one, other), min(one, other)
-        ratio = high / low if low else None
-        if ratio is None or ratio > worst:
-            more, less = (first, second) if one > other else (second, first)
-            found = EdgeLoss(names[more], names[less], laws.outputs.labels[y], ratio)
-            if ratio is None:
-                break
-            worst = ratio
-    return found
-
-
-def _candidates(left: Floats, right: Floats) -> list[int]:
-    """Return the outputs that could have the largest ratio: floats screen, integers decide."""
-    if min(left.min(), right.min()) < _SMALLEST:
-        return list(range(len(left)))
-    ratios = np.maximum(left / right, right / left)
-    near = ratios >= ratios.max() * (1 - 4 * screening_error(1))
-    return [int(y) for y in np.flatnonzero(near)]
+    one, other = laws.laws[first], laws.laws[second]
+    ratio, y = widest(one, other)
+    if y is None:
+        return EdgeLoss(names[first], names[second], None, ratio)
+    more, less = (first, second) if one.at(y) > other.at(y) else (second, first)
+    return EdgeLoss(names[more], names[less], laws.outputs.labels[y], ratio)
 
 
 def worst_edge(losses: tuple[EdgeLoss, ...]) -> EdgeLoss | None:
@@ -240,9 +265,25 @@ def outside_losses(laws: OutputLaws) -> dict[tuple[int, int], Fraction | None]:
     >>> outside_losses(OutputLaws.of(Channel.identity([0, 1]), graph))
     {(0, 1): None, (1, 0): None}
     """
-    never: dict[int, dict[Row, list[int]]] = {}
+    # Many values, and many profiles, share their rows: each is looked at once.
+    kinds: dict[tuple[int, ...], int] = {}
+    rows: list[Law] = []
+    never: dict[int, dict[int, list[int]]] = {}
     for i, x in laws.graph.impossible():
-        never.setdefault(i, {}).setdefault(laws.row(i, x), []).append(x)
+        row = laws.row(i, x)
+        kind = kinds.setdefault(tuple(row.numerators.tolist()), len(rows))
+        if kind == len(rows):
+            rows.append(row)
+        never.setdefault(i, {}).setdefault(kind, []).append(x)
+
+    @cache
+    def from_law(kind: int, profile: int) -> Fraction | None:
+        return widest(rows[kind], laws.laws[profile])[0]
+
+    @cache
+    def from_row(kind: int, other: int) -> Fraction | None:
+        return widest(rows[kind], rows[other])[0]
+
     found: dict[tuple[int, int], Fraction | None] = {}
 
     def met(i: int, values: list[int], ratio: Fraction | None) -> None:
@@ -250,29 +291,16 @@ def outside_losses(laws: OutputLaws) -> dict[tuple[int, int], Fraction | None]:
             worst = found.get((i, x), Fraction(1))
             found[i, x] = None if ratio is None or worst is None else max(worst, ratio)
 
-    apart = lru_cache(maxsize=None)(_ratio)  # many profiles share their rows
     for first, second in laws.graph.edges:
         for one, other in ((first, second), (second, first)):
-            law = tuple(laws.at(other, y) for y in range(len(laws.outputs)))
-            for row, values in never.get(one, {}).items():
-                met(one, values, apart(row, law))
-        for row, values in never.get(first, {}).items():
+            for kind, values in never.get(one, {}).items():
+                met(one, values, from_law(kind, other))
+        for kind, values in never.get(first, {}).items():
             for their, others in never.get(second, {}).items():
-                ratio = apart(row, their)
+                ratio = from_row(kind, their)
                 met(first, values, ratio)
                 met(second, others, ratio)
     return found
-
-
-def _ratio(first: Row, second: Row) -> Fraction | None:
-    """Return the largest ratio of two distributions, either way; None if it is infinite."""
-    worst = Fraction(1)
-    for one, other in zip(first, second, strict=True):
-        if one != other:
-            if not one or not other:
-                return None
-            worst = max(worst, one / other, other / one)
-    return worst
 
 
 class ProfilePrivacy(UpperBound):
