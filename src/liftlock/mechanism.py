@@ -28,10 +28,11 @@ from liftlock.notions.certificate import Certificate, check_certificate_data
 from liftlock.notions.crowd_mass import measure as measure_crowd
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import ProfileAudit, audit_profiles, uses_profile
+from liftlock.notions.profile import ProfileAudit, audit_profiles
 from liftlock.notions.registry import make_notion
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
+from liftlock.sampling.by_profile import profile_rows
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
 from liftlock.storage import located, read_json, shaped, write_atomically
 from liftlock.utility.mean import points_of
@@ -231,13 +232,8 @@ class Mechanism:
         profiles: Any,
         impossible: Impossible = "refuse",
     ) -> npt.NDArray[np.intp] | None:
-        """Return the rows of the table that values of profiles belong to; None without profiles.
-
-        A mechanism that ignores the profile takes it all the same, to refuse what it does not
-        protect.
-        """
-        graph = self.context
-        if not isinstance(graph, ProfileGraph):
+        """Return the rows of the table that values of profiles belong to; None without profiles."""
+        if not isinstance(self.context, ProfileGraph):
             if profiles is not None:
                 raise InputError(
                     "profiles for a mechanism that knows none",
@@ -245,44 +241,8 @@ class Mechanism:
                     remedy="leave them out",
                 )
             return None
-        uses = uses_profile(self.channel, graph)
-        if profiles is None:
-            if uses:
-                raise InputError(
-                    "no profiles, which this mechanism uses",
-                    remedy="say whose the values are: release(values, profiles), one profile for "
-                    "each value or one for all",
-                )
-            return None
-        one = isinstance(profiles, str | tuple) or not hasattr(profiles, "__len__")
-        whose = graph.profiles.encode([profiles] if one else profiles)
-        codes = graph.inputs.encode(values)
-        if not one and len(whose) != len(codes):
-            raise InputError(
-                f"{len(whose)} profiles for {len(codes)} values",
-                remedy="give one profile for each value, or one for all",
-            )
-        pairs = whose * len(graph.inputs) + codes
-        if impossible == "refuse":
-            self._refuse_unprotected(graph, pairs)
-        wanted = graph.pairs if uses else graph.inputs
-        order = wanted.order_of(self.table.inputs, whose="the graph", other_name="the mechanism")
-        rows: npt.NDArray[np.intp] = order[pairs if uses else codes]
-        return rows
-
-    def _refuse_unprotected(self, graph: ProfileGraph, pairs: npt.NDArray[np.intp]) -> None:
-        """Refuse values that their profile calls impossible and the certificate does not cover."""
-        if not self.certificate.unprotected:
-            return
-        places = [graph.pairs.index(pair) for pair in self.certificate.unprotected]
-        bad = np.flatnonzero(np.isin(pairs, places))
-        if len(bad):
-            raise InputError(
-                "a value that its profile calls impossible, and that nothing protects",
-                where=f"value {int(bad[0]) + 1}",
-                value=graph.pairs.labels[int(pairs[bad[0]])],
-                remedy="smooth the profiles and design again, or leave it out",
-            )
+        bare = self.certificate.unprotected if impossible == "refuse" else ()
+        return profile_rows(self.channel, self.context, values, profiles, bare)
 
     def _named(
         self, codes: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any]

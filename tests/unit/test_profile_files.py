@@ -13,13 +13,13 @@ import pytest
 import liftlock as ll
 from liftlock.errors import FileError, InputError
 from liftlock.notions.profile import ProfilePrivacy, uses_profile
+from liftlock.profile_channels import read_profile_channel
 from liftlock.profile_files import (
     GraphFiles,
     read_edges,
     read_graph,
     read_groups,
     read_observations,
-    read_profile_channel,
     read_profiles,
     read_weights,
 )

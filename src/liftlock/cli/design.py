@@ -22,7 +22,13 @@ from liftlock.cli.asked import (
     utility_options,
 )
 from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.options import FILE, context_options
+from liftlock.cli.options import (
+    FILE,
+    bits_option,
+    context_options,
+    mechanism_option,
+    method_option,
+)
 from liftlock.comparison import Yardstick, fitting, yardsticks
 from liftlock.context import Context
 from liftlock.designing import best, design, design_as_published, usual_method
@@ -54,28 +60,14 @@ from liftlock.utility.utility import Utility, restricted
 )
 @click.option("--gap", metavar="G", help="Stop at this proved relative gap (method optimal).")
 @click.option("--seconds", metavar="T", help="Stop after T seconds with the best found so far.")
-@click.option(
-    "--option",
-    "of_the_method",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="An option of the method itself. Repeatable.",
-)
+@method_option
 @click.option(
     "--as-published",
     is_flag=True,
     help="Make a published formula as it is, certified for what it truly guarantees.",
 )
-@click.option(
-    "-o", "--output", type=FILE, metavar="MECHANISM", help="The mechanism file to write (JSON)."
-)
-@click.option(
-    "--bits",
-    type=click.IntRange(1, 62),
-    default=52,
-    show_default=True,
-    help="Rows become integers that sum to 2^BITS.",
-)
+@mechanism_option
+@bits_option
 @click.option(
     "--plot",
     type=FILE,

@@ -9,7 +9,13 @@ import click
 
 from liftlock.cli.asked import check_output
 from liftlock.cli.console import Notes, show, working
-from liftlock.cli.options import FILE, agreed_context, context_options, impossible_option
+from liftlock.cli.options import (
+    FILE,
+    agreed_context,
+    bits_option,
+    context_options,
+    impossible_option,
+)
 from liftlock.cli.profiles.options import (
     ProfileChannel,
     graph_files,
@@ -43,13 +49,7 @@ from liftlock.report.text import certificate_lines
     metavar="MECHANISM",
     help="The mechanism file to write (JSON).",
 )
-@click.option(
-    "--bits",
-    type=click.IntRange(1, 62),
-    default=52,
-    show_default=True,
-    help="Rows become integers that sum to 2^BITS.",
-)
+@bits_option
 def lock_command(
     matrix: Path,
     guarantee: str,

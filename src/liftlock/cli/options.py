@@ -59,6 +59,35 @@ def context_options(command: F) -> F:
     return command
 
 
+def method_option(command: F) -> F:
+    """Add the option that hands a value to the method itself."""
+    return click.option(
+        "--option",
+        "of_the_method",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An option of the method itself. Repeatable.",
+    )(command)
+
+
+def mechanism_option(command: F) -> F:
+    """Add the option that names the mechanism file to write."""
+    return click.option(
+        "-o", "--output", type=FILE, metavar="MECHANISM", help="The mechanism file to write (JSON)."
+    )(command)
+
+
+def bits_option(command: F) -> F:
+    """Add the option that says how finely rows are rounded."""
+    return click.option(
+        "--bits",
+        type=click.IntRange(1, 62),
+        default=52,
+        show_default=True,
+        help="Rows become integers that sum to 2^BITS.",
+    )(command)
+
+
 def impossible_option(command: F) -> F:
     """Add the option that says what to do with inputs of prior probability 0."""
     return click.option(

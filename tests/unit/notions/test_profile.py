@@ -79,7 +79,7 @@ def worst_ratio(first: list[Fraction], second: list[Fraction]) -> Fraction | Non
     return worst
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(worlds())
 def test_every_edge_is_measured_as_defined(
     world: tuple[ProfileGraph, list[Rows], Channel, bool],

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from liftlock.profiles.curves import Sweep, couplet_curve, sweep
 from liftlock.profiles.examples import bernoulli_chain, example
 from liftlock.report import pictures, profile_curves
 from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
+from tests.unit.report.figures import kept_figures
 
 BUDGETS = ["0.05", "0.2", "1"]
 BOTH = ["randomised-response", "cluster"]
@@ -30,18 +29,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Keep the figures that are drawn."""
-    kept: list[Any] = []
-    true = pictures.picture
-
-    @contextmanager
-    def spied(path: Path, width: float, height: float) -> Iterator[Any]:
-        with true(path, width, height) as figure:
-            yield figure
-            kept.append(figure)
-
-    monkeypatch.setattr(profile_curves, "picture", spied)
-    return kept
+    return kept_figures(monkeypatch, profile_curves)
 
 
 @pytest.fixture(scope="module")

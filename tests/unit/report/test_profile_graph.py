@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from liftlock.report import pictures, profile_graph
 from liftlock.report.pictures import HIGHEST, WIDEST
 from liftlock.report.profile_graph import OVER, draw_graph
 from liftlock.report.profile_sheet import loss_text, over_budget
+from tests.unit.report.figures import kept_figures
 
 STARTS = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 
@@ -39,18 +38,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Keep the figures that are drawn."""
-    kept: list[Any] = []
-    true = pictures.picture
-
-    @contextmanager
-    def spied(path: Path, width: float, height: float) -> Iterator[Any]:
-        with true(path, width, height) as figure:
-            yield figure
-            kept.append(figure)
-
-    monkeypatch.setattr(profile_graph, "picture", spied)
-    return kept
+    return kept_figures(monkeypatch, profile_graph)
 
 
 def rows(size: int, values: int, seed: int = 0) -> dict[str, dict[str, int]]:

@@ -12,7 +12,12 @@ import numpy as np
 from liftlock.alphabet import Alphabet, label_to_json
 from liftlock.cli.asked import check_different, check_output, chosen_options, refuse_infinite
 from liftlock.cli.console import Notes, show, show_json, working
-from liftlock.cli.options import FILE
+from liftlock.cli.options import (
+    FILE,
+    bits_option,
+    mechanism_option,
+    method_option,
+)
 from liftlock.cli.profiles.options import (
     given_graph,
     graph_files,
@@ -70,23 +75,9 @@ from liftlock.utility.mean import points_of
 @click.option(
     "--seconds", metavar="T", help="Stop each search after T seconds with the best so far."
 )
-@click.option(
-    "--option",
-    "of_the_method",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="An option of the method itself. Repeatable.",
-)
-@click.option(
-    "-o", "--output", type=FILE, metavar="MECHANISM", help="The mechanism file to write (JSON)."
-)
-@click.option(
-    "--bits",
-    type=click.IntRange(1, 62),
-    default=52,
-    show_default=True,
-    help="Rows become integers that sum to 2^BITS.",
-)
+@method_option
+@mechanism_option
+@bits_option
 @click.option(
     "--plot",
     type=FILE,

@@ -15,12 +15,12 @@ from liftlock.exact.numbers import exact
 from liftlock.files import Note, ReadChannel, is_json, parse_sheet, read_channel, read_mechanism
 from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
+from liftlock.profile_channels import read_profile_channel
 from liftlock.profile_files import (
     SHAPES,
     GraphFiles,
     joined,
     read_graph,
-    read_profile_channel,
 )
 from liftlock.profile_graph import ProfileGraph
 from liftlock.storage import read_text

@@ -1,0 +1,71 @@
+"""Which rows of a table the values of profiles belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Label
+from liftlock.errors import InputError
+from liftlock.forms import AnyChannel
+from liftlock.notions.profile import uses_profile
+from liftlock.profile_graph import ProfileGraph
+
+
+def profile_rows(
+    channel: AnyChannel,
+    graph: ProfileGraph,
+    values: Sequence[Any] | npt.NDArray[Any],
+    profiles: Any,
+    unprotected: Sequence[Label] = (),
+) -> npt.NDArray[np.intp] | None:
+    """Return the row of each value under its profile; None if the profiles are not needed.
+
+    `profiles` has one for each value, or is one for all of them. A channel that ignores the profile
+    takes them all the same, to refuse the pairs that are `unprotected`.
+
+    >>> from liftlock.channel import Channel
+    >>> graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
+    >>> profile_rows(Channel.identity(graph.pairs.labels), graph, [0, 1], ["b", "a"]).tolist()
+    [2, 1]
+    """
+    uses = uses_profile(channel, graph)
+    if profiles is None:
+        if uses:
+            raise InputError(
+                "no profiles, which this mechanism uses",
+                remedy="say whose the values are: release(values, profiles), one profile for each "
+                "value or one for all",
+            )
+        return None
+    one = isinstance(profiles, str | tuple) or not hasattr(profiles, "__len__")
+    whose = graph.profiles.encode([profiles] if one else profiles)
+    codes = graph.inputs.encode(values)
+    if not one and len(whose) != len(codes):
+        raise InputError(
+            f"{len(whose)} profiles for {len(codes)} values",
+            remedy="give one profile for each value, or one for all",
+        )
+    pairs = whose * len(graph.inputs) + codes
+    _refuse(graph, pairs, unprotected)
+    wanted = graph.pairs if uses else graph.inputs
+    order = wanted.order_of(channel.inputs, whose="the graph", other_name="the mechanism")
+    rows: npt.NDArray[np.intp] = order[pairs if uses else codes]
+    return rows
+
+
+def _refuse(graph: ProfileGraph, pairs: npt.NDArray[np.intp], unprotected: Sequence[Label]) -> None:
+    """Refuse values that their profile calls impossible and the certificate does not cover."""
+    if not unprotected:
+        return
+    bad = np.flatnonzero(np.isin(pairs, [graph.pairs.index(pair) for pair in unprotected]))
+    if len(bad):
+        raise InputError(
+            "a value that its profile calls impossible, and that nothing protects",
+            where=f"value {int(bad[0]) + 1}",
+            value=graph.pairs.labels[int(pairs[bad[0]])],
+            remedy="smooth the profiles and design again, or leave it out",
+        )
