@@ -29,7 +29,7 @@ from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Integers, as_integers, multiply
 from liftlock.exact.numbers import exact, exact_probability
 from liftlock.line.grid import GridPrior
-from liftlock.prior import Prior, common_integers, integers_from_json, sorted_labels
+from liftlock.prior import Prior, common_integers, counted_columns, integers_from_json
 from liftlock.profile_graph import ProfileGraph
 
 
@@ -131,20 +131,7 @@ class Joint:
         >>> Joint.from_columns(["f", "m", "f"], [1, 2, 1]).counts
         ((2, 0), (0, 1))
         """
-        left, right = list(secrets), list(values)
-        if len(left) != len(right):
-            raise CountError(
-                f"columns of {len(left)} and {len(right)} rows",
-                remedy="give two columns of the same table",
-            )
-        if not left:
-            raise CountError("no rows", remedy="give at least one row")
-        extra = exact(smoothing, name="smoothing")
-        rows = Alphabet.of(sorted_labels(set(left)))
-        columns = Alphabet.of(sorted_labels(set(right)))
-        cells = np.zeros((len(rows), len(columns)), dtype=np.int64)
-        np.add.at(cells, (rows.encode(left), columns.encode(right)), 1)
-        table = [[int(cell) + extra for cell in row] for row in cells]
+        rows, columns, table = counted_columns(list(secrets), list(values), smoothing=smoothing)
         return cls.from_rows(rows, columns, table)
 
     @classmethod

@@ -293,6 +293,38 @@ def _tally(values: Iterable[Any]) -> Counter[Label]:
     return tally
 
 
+def counted_columns(
+    rows: Sequence[Any],
+    columns: Sequence[Any],
+    *,
+    smoothing: object = 0,
+    labels: Iterable[Any] | None = None,
+) -> tuple[Alphabet, Alphabet, list[list[Fraction]]]:
+    """Count pairs of two columns of a table: the labels of both, and how often each pair is there.
+
+    `smoothing` is added to every count; `labels` declares the labels of the second column.
+
+    >>> counted_columns(["f", "m", "f"], [1, 2, 1])[2] == [[2, 0], [0, 1]]
+    True
+    """
+    if len(rows) != len(columns):
+        raise CountError(
+            f"columns of {len(rows)} and {len(columns)} rows",
+            remedy="give two columns of the same table",
+        )
+    if not rows:
+        raise CountError("no rows", remedy="give at least one row")
+    extra = exact(smoothing, name="smoothing")
+    if extra < 0:
+        raise CountError("negative smoothing", value=smoothing, remedy="use 0 or more")
+    names = Alphabet.of(sorted_labels({plain_label(name) for name in rows}))
+    seen = sorted_labels({plain_label(value) for value in columns}) if labels is None else labels
+    values = Alphabet.of(seen)
+    cells = np.zeros((len(names), len(values)), dtype=np.int64)
+    np.add.at(cells, (names.encode(rows), values.encode(columns)), 1)
+    return names, values, [[int(cell) + extra for cell in row] for row in cells]
+
+
 def common_integers(numbers: Sequence[Fraction]) -> tuple[int, ...]:
     """Scale fractions by their common denominator."""
     scale = math.lcm(*(number.denominator for number in numbers))

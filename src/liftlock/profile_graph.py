@@ -22,7 +22,7 @@ from liftlock.errors import CountError, InputError, LabelError
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.prior import Prior, common_integers, integers_from_json, sorted_labels
+from liftlock.prior import Prior, common_integers, counted_columns, integers_from_json
 
 Edge = tuple[int, int]
 ProfileRows = Mapping[Any, Mapping[Any, Any] | Prior]
@@ -179,25 +179,13 @@ class ProfileGraph:
         >>> ProfileGraph.from_columns(*table, smoothing=1).law("bob").counts
         (1, 2)
         """
-        left, right = list(profiles), list(values)
-        if len(left) != len(right):
-            raise CountError(
-                f"columns of {len(left)} and {len(right)} rows",
-                remedy="give two columns of the same table",
-            )
-        if not left:
-            raise CountError("no rows", remedy="give at least one row")
         if edges is not None and groups is not None:
             raise InputError("both edges and groups", remedy="give one of them")
-        extra = exact(smoothing, name="smoothing")
-        if extra < 0:
-            raise CountError("negative smoothing", value=smoothing, remedy="use 0 or more")
-        names = Alphabet.of(sorted_labels({plain_label(name) for name in left}))
-        seen = sorted_labels({plain_label(value) for value in right})
-        inputs = Alphabet.of(seen if labels is None else labels)
-        cells = np.zeros((len(names), len(inputs)), dtype=np.int64)
-        np.add.at(cells, (names.encode(left), inputs.encode(right)), 1)
-        counts = tuple(common_integers([int(cell) + extra for cell in row]) for row in cells)
+        left = list(profiles)
+        names, inputs, table = counted_columns(
+            left, list(values), smoothing=smoothing, labels=labels
+        )
+        counts = tuple(common_integers(row) for row in table)
         if groups is not None:
             found = groups if isinstance(groups, Mapping) else _column_groups(left, groups)
             return cls(names, inputs, counts, _inside_groups(names, found))

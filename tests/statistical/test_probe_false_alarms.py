@@ -24,7 +24,7 @@ from tests.statistical.table_box import TableBox, random_channel, randomised_res
 Floats = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
-RUNS = 250
+RUNS = 400
 TEST_LEVEL = 1e-6
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from liftlock.cli.options import read_context
 from liftlock.context import Context
 from liftlock.designing import usual_goal
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import Design, option_names
+from liftlock.designs.registry import Design, check_options, option_names
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_loss
@@ -237,6 +237,12 @@ def check_output(output: Path, paths: dict[str, Any], name: str = "the output") 
 
     `paths` are the inputs by option; arguments are in capitals.
     """
+    check_replaces_nothing(output, paths, name)
+    refuse_ledger(output, name)
+
+
+def check_replaces_nothing(output: Path, paths: Mapping[str, Any], name: str) -> None:
+    """Refuse a file that cannot be written, or that is one of the inputs by option."""
     check_writable(output)
     for option, path in paths.items():
         if isinstance(path, Path) and path.exists() and output.resolve() == path.resolve():
@@ -245,7 +251,6 @@ def check_output(output: Path, paths: dict[str, Any], name: str = "the output") 
                 where=str(output),
                 remedy="choose another name",
             )
-    refuse_ledger(output, name)
 
 
 def refuse_ledger(output: Path, name: str = "the output") -> None:
@@ -318,20 +323,8 @@ def chosen_options(
             "progress is shown by itself", value="watch", remedy="leave out --option watch"
         )
     if entry is not None:
-        _check_names(entry, found)
+        check_options(entry, found, people=True)
     return found
-
-
-def _check_names(entry: Design, names: Iterable[str]) -> None:
-    """Refuse an option that a method does not take; progress is not for people to set."""
-    known = [name for name in option_names(entry) if name != "watch"]
-    for name in names:
-        if name not in known:
-            raise InputError(
-                f"the method {entry.key} has no option of this name",
-                value=name,
-                remedy=f"it takes {', '.join(known)}" if known else "it takes no options",
-            )
 
 
 def read_claims(

@@ -16,6 +16,7 @@ from liftlock.cli.design import design_command
 from liftlock.cli.designs import designs_command
 from liftlock.cli.fit import fit_command
 from liftlock.cli.lock import lock_command
+from liftlock.cli.options import InOrder
 from liftlock.cli.probe import probe_command
 from liftlock.cli.profiles import profiles_group
 from liftlock.cli.relations import notions_command, relations_command
@@ -31,12 +32,8 @@ class Interrupted(Exception):
     """Somebody pressed Ctrl-C."""
 
 
-class Commands(click.Group):
+class Commands(InOrder):
     """The subcommands, in the order a newcomer meets them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Keep the order of registration."""
-        return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a subcommand; click itself would answer Ctrl-C with an empty line."""

@@ -20,6 +20,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path, readable=False)
 
 
+class InOrder(click.Group):
+    """Subcommands in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Keep the order of registration."""
+        return list(self.commands)
+
+
 def context_options(command: F) -> F:
     """Add the options that name a context."""
     command = number_options(command)
@@ -88,15 +96,22 @@ def bits_option(command: F) -> F:
     )(command)
 
 
-def impossible_option(command: F) -> F:
-    """Add the option that says what to do with inputs of prior probability 0."""
+def impossible_choice(said: str, *, default: str | None = "refuse") -> Callable[[F], F]:
+    """Return the option --impossible: what to do with what has probability 0."""
     return click.option(
         "--impossible",
         type=click.Choice(["refuse", "ignore"]),
-        default="refuse",
-        show_default=True,
-        help="Inputs that the channel accepts and the prior calls impossible.",
-    )(command)
+        default=default,
+        show_default=default is not None,
+        help=said,
+    )
+
+
+def impossible_option(command: F) -> F:
+    """Add the option that says what to do with inputs of prior probability 0."""
+    return impossible_choice("Inputs that the channel accepts and the prior calls impossible.")(
+        command
+    )
 
 
 def read_context(

@@ -120,9 +120,12 @@ def check_fits(design: Design, context: Context, notion: Notion) -> None:
         )
 
 
-def check_options(design: Design, options: Iterable[str]) -> None:
-    """Refuse an option that a design does not take, and name those it does."""
-    known = option_names(design)
+def check_options(design: Design, options: Iterable[str], *, people: bool = False) -> None:
+    """Refuse an option that a design does not take, and name those it does.
+
+    Progress (`watch`) is for programs to ask for, not for people.
+    """
+    known = tuple(option_meanings(design)) if people else option_names(design)
     for name in options:
         if name not in known:
             raise InputError(

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import click
 
+from liftlock.cli.options import InOrder
 from liftlock.cli.profiles.audit import profile_audit_command
 from liftlock.cli.profiles.compose import compose_command
 from liftlock.cli.profiles.curve import curve_command
 from liftlock.cli.profiles.design import profile_design_command
 from liftlock.cli.profiles.example import example_command
 from liftlock.cli.profiles.release import release_command
-
-
-class InOrder(click.Group):
-    """Subcommands in the order in which they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Keep the order of registration."""
-        return list(self.commands)
 
 
 @click.group(

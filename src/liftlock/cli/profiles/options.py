@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from liftlock.alphabet import Label
-from liftlock.cli.options import FILE
+from liftlock.cli.options import FILE, impossible_choice
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import Note, ReadChannel, is_json, parse_sheet, read_channel, read_mechanism
@@ -88,25 +88,18 @@ def table_options(command: F) -> F:
     return command
 
 
+_GIVEN_AWAY = "Values of probability 0 that would give their profile away."
+
+
 def impossible_option(command: F) -> F:
     """Add the option that says what to do with values that a profile calls impossible."""
-    return click.option(
-        "--impossible",
-        type=click.Choice(["refuse", "ignore"]),
-        default="refuse",
-        show_default=True,
-        help="Values of probability 0 that would give their profile away.",
-    )(command)
+    return impossible_choice(_GIVEN_AWAY)(command)
 
 
 def audit_impossible_option(command: F) -> F:
     """Add that option to an audit, where a mechanism file says what was listed when it was made."""
-    return click.option(
-        "--impossible",
-        type=click.Choice(["refuse", "ignore"]),
-        help="Values of probability 0 that would give their profile away.  [default: refuse, but "
-        "those that a mechanism file lists are listed]",
-    )(command)
+    usual = "[default: refuse, but those that a mechanism file lists are listed]"
+    return impossible_choice(f"{_GIVEN_AWAY}  {usual}", default=None)(command)
 
 
 def graph_files(

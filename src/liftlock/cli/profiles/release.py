@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from liftlock.alphabet import Alphabet, Label
-from liftlock.cli.asked import refuse_ledger
+from liftlock.cli.asked import check_different, check_replaces_nothing, refuse_ledger
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import impossible_option, profile_mechanism
@@ -24,9 +24,9 @@ from liftlock.notions.lift import Impossible
 from liftlock.notions.profile import ProfilePrivacy, uses_profile
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.ledger import ProfileLedger
-from liftlock.report.labels import shown
+from liftlock.report.labels import shown, shown_pair
 from liftlock.report.text import several
-from liftlock.storage import check_writable, written_atomically
+from liftlock.storage import written_atomically
 
 _LISTED = 3
 _MOST_KNOWN = 8
@@ -165,7 +165,7 @@ class _Rows:
             raise FileError(
                 "values that some profiles call impossible, and that would give them away",
                 where=str(self.table.path),
-                value=several(made.certificate.unprotected, _LISTED),
+                value=", ".join(map(shown_pair, made.certificate.unprotected[:_LISTED])),
                 remedy="give --profile-column to have it checked that none occurs, or say that "
                 "none does (--impossible ignore)",
             )
@@ -174,7 +174,7 @@ class _Rows:
                 raise FileError(
                     "a value that its profile calls impossible, which has no guarantee",
                     where=self.table.where(row, self.place),
-                    value=pair,
+                    value=shown_pair(pair),
                     remedy="design with smoothed profiles, drop the row, or release it without a "
                     "guarantee (--impossible ignore)",
                 )
@@ -269,18 +269,11 @@ def _check_files(
     mechanism: Path, data: Path, output: Path, ledger: Path | None, *, force: bool
 ) -> None:
     """Refuse to write over anything that is needed, before any work is done."""
-    written = {"the output": output} | ({} if ledger is None else {"the ledger": ledger})
-    for what, path in written.items():
-        check_writable(path)
-        for name, other in (("MECHANISM", mechanism), ("DATA", data)):
-            if path.resolve() == other.resolve():
-                raise FileError(
-                    f"{what} would replace {name}", where=str(path), remedy="choose another name"
-                )
-    if ledger is not None and output.resolve() == ledger.resolve():
-        raise FileError(
-            "the output would replace --ledger", where=str(output), remedy="choose another name"
-        )
+    needed = {"MECHANISM": mechanism, "DATA": data}
+    if ledger is not None:
+        check_replaces_nothing(ledger, needed, "the ledger")
+    check_replaces_nothing(output, needed, "the output")
+    check_different(ledger, output, "--ledger", "the output")
     refuse_ledger(output)
     if output.exists() and not force:
         raise FileError(

@@ -13,8 +13,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from liftlock.designs.draft import Draft, Optimality, gap_text
+from liftlock.designs.draft import Draft, Optimality
 from liftlock.designs.profiles.cluster import edge_noise
+from liftlock.designs.profiles.direct import (
+    NO_ROOM,
+    differing,
+    least_distortion,
+    stopped_early,
+    without_budget,
+)
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.output_laws import Master, OutOfTime, Part
 from liftlock.designs.profiles.setting import Setting, response
@@ -33,11 +40,6 @@ _ROUNDING = 2.0**-51
 
 _RESIDUE = 1e-10
 """A value that no profile of a part has, and none releases more often, is a solver's residue."""
-
-_ZERO_BUDGET = (
-    "a budget of 0 leaves no room for rounding: joined profiles that differ answer with a "
-    "constant distribution"
-)
 
 
 def smooth_categorical(
@@ -63,7 +65,8 @@ def smooth_categorical(
     setting = Setting.of(graph, notion)
     goal = Goal.of(graph) if utility is None else utility
     if setting.ratio <= 1.0:
-        return _constant(setting, goal)
+        said = (NO_ROOM,) if differing(setting) else ()
+        return setting.draft(without_budget(setting, goal), DESIGN.key, remarks=said)
     if goal.aim == "mutual-information":
         from liftlock.designs.profiles.ascent import most_information
 
@@ -72,13 +75,8 @@ def smooth_categorical(
     if goal.aim in ("minimax", "hamming"):
         blocks, proof = _Search(setting, goal, Clock(seconds=seconds, watch=watch)).run()
     else:
-        from liftlock.designs.profiles.direct import least_distortion
-
         blocks, proof = least_distortion(setting, goal, seconds=seconds, watch=watch)
-    remarks = ()
-    if proof.stopped:
-        remarks = (f"stopped early, with a proved gap of {gap_text(proof.gap)}",)
-    return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=remarks)
+    return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=stopped_early(proof))
 
 
 class _Search:
@@ -211,23 +209,6 @@ def _stopped(master: Master, goal: Goal) -> Floats:
         mixed = blocks @ response(blocks.shape[1], np.array([noise]))
         tried.append(settled(part, mixed))
     return min(tried, key=lambda blocks: own.value(part.laws, blocks))
-
-
-def _constant(setting: Setting, goal: Goal) -> Draft:
-    """Let joined profiles that differ release the same, exactly."""
-    blocks = np.tile(np.eye(setting.values), (len(setting.laws), 1, 1))
-    remarks: tuple[str, ...] = ()
-    for places in setting.graph.components:
-        part = part_of(setting, goal, places)
-        if part.holds():
-            continue
-        answer = np.full(setting.values, 1.0 / setting.values)
-        if goal.aim != "minimax":
-            expected = part.shares @ part.laws @ goal.losses(setting.values)
-            answer = np.eye(setting.values)[int(np.argmin(expected))]
-        blocks[list(places)] = answer
-        remarks = (_ZERO_BUDGET,)
-    return setting.draft(blocks, DESIGN.key, remarks=remarks)
 
 
 DESIGN = Design(
