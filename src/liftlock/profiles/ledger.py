@@ -23,9 +23,9 @@ from typing import Any
 
 from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError, NotComposable
+from liftlock.file_lock import locked
 from liftlock.mechanism import Mechanism
 from liftlock.profiles.composition import NO_RULE, ONCE, refusal
-from liftlock.profiles.ledger_lock import locked
 from liftlock.storage import (
     check_writable,
     destination,

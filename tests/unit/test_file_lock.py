@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from liftlock import file_lock
 from liftlock.errors import FileError
-from liftlock.profiles import ledger_lock
-from liftlock.profiles.ledger_lock import locked
+from liftlock.file_lock import locked
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/ns/pid").exists(), reason="processes are not known there"
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 HOLD = """
 import sys
 from pathlib import Path
-from liftlock.profiles.ledger_lock import locked
+from liftlock.file_lock import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
@@ -79,7 +79,7 @@ def gone() -> int:
 
 def test_only_what_is_certain(tmp_path: Path, gone: int) -> None:
     path, lock = tmp_path / "ledger.json", tmp_path / ".ledger.json.lock"
-    here = ledger_lock._machine()
+    here = file_lock._machine()
     for content in (
         "",
         f"{here}\n{gone}",  # not written to its end
@@ -105,7 +105,7 @@ def test_only_what_is_certain(tmp_path: Path, gone: int) -> None:
 def test_a_machine_that_cannot_tell(
     tmp_path: Path, gone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_lock, "_machine", lambda: "")
+    monkeypatch.setattr(file_lock, "_machine", lambda: "")
     path, lock = tmp_path / "ledger.json", tmp_path / ".ledger.json.lock"
     lock.write_text(f"\n{gone}\n")
     assert_in_use(path)
@@ -116,17 +116,17 @@ def test_of_two_that_take_over_one_does(
 ) -> None:
     """The second comes when the first has found the process gone, and not yet said so."""
     path, lock = tmp_path / "ledger.json", tmp_path / ".ledger.json.lock"
-    lock.write_text(f"{ledger_lock._machine()}\n{gone}\n")
-    is_gone = ledger_lock._is_gone
+    lock.write_text(f"{file_lock._machine()}\n{gone}\n")
+    is_gone = file_lock._is_gone
     second: list[bool] = []
 
     def interrupted(name: bytes) -> bool:
         if not second:
             second.append(True)
-            second[0] = ledger_lock._taken_over(lock)
+            second[0] = file_lock._taken_over(lock)
         return is_gone(name)
 
-    monkeypatch.setattr(ledger_lock, "_is_gone", interrupted)
+    monkeypatch.setattr(file_lock, "_is_gone", interrupted)
     with locked(path):
         assert second == [False]
 
@@ -136,7 +136,7 @@ def test_a_lock_that_was_just_given_back(
 ) -> None:
     """Whoever still has the old file open must not take it for the lock."""
     lock = tmp_path / ".ledger.json.lock"
-    lock.write_text(f"{ledger_lock._machine()}\n{gone}\n")
+    lock.write_text(f"{file_lock._machine()}\n{gone}\n")
     opened = os.open
 
     def replaced(path: Path, flags: int) -> int:
@@ -146,13 +146,13 @@ def test_a_lock_that_was_just_given_back(
         return handle
 
     monkeypatch.setattr(os, "open", replaced)
-    assert not ledger_lock._taken_over(lock)
+    assert not file_lock._taken_over(lock)
     monkeypatch.undo()
     assert lock.read_text() == "of another"
 
 
 def test_a_link_in_its_place(tmp_path: Path, gone: int) -> None:
-    (tmp_path / "elsewhere").write_text(f"{ledger_lock._machine()}\n{gone}\n")
+    (tmp_path / "elsewhere").write_text(f"{file_lock._machine()}\n{gone}\n")
     (tmp_path / ".ledger.json.lock").symlink_to("elsewhere")
     assert_in_use(tmp_path / "ledger.json")
 

@@ -1,0 +1,1 @@
+"""What several releases leak together, and what a mechanism leaks under another prior."""
