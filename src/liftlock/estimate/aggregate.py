@@ -1,0 +1,403 @@
+"""Reports added up: small exact counts that can be merged in any order, saved, and estimated from.
+
+An aggregate is all that an estimate needs of the reports. Its numbers are integers (and, with
+weights, sums of floats without rounding), so a billion reports can be counted in parts, on many
+machines, and merging the parts in any order gives the same bits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.channel import Channel, check_format
+from liftlock.errors import FileError, InputError
+from liftlock.exact.accumulation import added, exact_sum, exact_sums
+from liftlock.exact.encoding import fraction_text, integer_to_json
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.prior import integers_from_json
+from liftlock.storage import located, read_json, shaped, write_atomically
+
+FORMAT = "liftlock.aggregate"
+VERSION = 1
+
+_ROWS = 1 << 16
+"""Packed reports are unpacked so many at a time."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What weighted reports add up to: a_i and a_i^2 by output, all a_i, and the offsets b_i.
+
+    The squares are floats that were rounded one by one; all sums are exact.
+    """
+
+    sums: tuple[Fraction, ...]
+    squares: tuple[Fraction, ...]
+    total: Fraction
+    total_squares: Fraction
+    offset: Fraction
+
+    def __add__(self, other: Weights) -> Weights:
+        return Weights(
+            added(self.sums, other.sums),
+            added(self.squares, other.squares),
+            self.total + other.total,
+            self.total_squares + other.total_squares,
+            self.offset + other.offset,
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "sums": [fraction_text(value) for value in self.sums],
+            "squares": [fraction_text(value) for value in self.squares],
+            "total": fraction_text(self.total),
+            "total_squares": fraction_text(self.total_squares),
+            "offset": fraction_text(self.offset),
+        }
+
+    @classmethod
+    def from_data(cls, data: Any) -> Weights:
+        """Read the JSON form."""
+        sums = tuple(exact(value, name="sums") for value in data["sums"])
+        squares = tuple(exact(value, name="squares") for value in data["squares"])
+        rest = (exact(data[key], name=key) for key in ("total", "total_squares", "offset"))
+        if len(squares) != len(sums) or min(squares, default=0) < 0:
+            raise FileError("the squares of weights do not fit their sums")
+        return cls(sums, squares, *rest)
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """How often each output of a channel was reported; for encodings, how often supported.
+
+    `channel` is the fingerprint of the channel that made the reports: reports of another one are
+    never mixed in. Aggregates of the same channel are merged with ``+``.
+
+    >>> answers = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> monday = Aggregate.of(answers, [0, 1, 1])
+    >>> (monday + Aggregate.of(answers, [0])).counts
+    (2, 2)
+    """
+
+    channel: str
+    counts: tuple[int, ...]
+    reports: int
+    weights: Weights | None = None
+
+    # --- making one -----------------------------------------------------------------------------
+
+    @classmethod
+    def none(cls, channel: AnyChannel) -> Aggregate:
+        """Return the aggregate of no reports: where adding up in parts begins."""
+        return cls(channel.fingerprint, (0,) * _width(channel), 0)
+
+    @classmethod
+    def of(
+        cls,
+        channel: AnyChannel,
+        reports: Iterable[Any] | npt.NDArray[Any],
+        *,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+    ) -> Aggregate:
+        """Count reports: outputs by name, or the packed rows of an encoding.
+
+        `weights` and `offsets` give each report its a_i and b_i, or one number for all of them.
+        Everything is checked before anything is counted.
+        """
+        if isinstance(channel, SupportChannel):
+            packed = channel.checked(np.asarray(reports))
+            return cls._of_packed(channel, packed, weights, offsets)
+        if isinstance(reports, str | bytes):
+            raise InputError(
+                "one text instead of a column of reports", value=reports, remedy="put it in a list"
+            )
+        column = reports if isinstance(reports, np.ndarray | Sequence) else list(reports)
+        return cls.of_codes(channel, channel.outputs.encode(column), weights, offsets)
+
+    @classmethod
+    def of_codes(
+        cls,
+        channel: Channel,
+        codes: npt.NDArray[np.integer[Any]],
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+    ) -> Aggregate:
+        """Count reports that are given as positions in the output alphabet."""
+        if codes.ndim != 1 or codes.dtype.kind not in "iu":
+            raise InputError(
+                "codes are not a column of whole numbers",
+                value=f"{codes.ndim} dimensions of {codes.dtype}",
+                remedy="give positions in the output alphabet",
+            )
+        _refuse_empty(len(codes))
+        size = len(channel.outputs)
+        wrong = (codes < 0) | (codes >= size)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise InputError(
+                "report outside the output alphabet",
+                where=f"report {place + 1}",
+                value=int(codes[place]),
+                remedy=f"codes are 0 to {size - 1}; nothing was counted",
+            )
+        never = ~(channel.weights > 0).any(axis=0)
+        counted = np.bincount(codes, minlength=size)
+        if (counted[never] > 0).any():
+            output = int(np.flatnonzero(never & (counted > 0))[0])
+            raise InputError(
+                "a report that the channel can never give",
+                where=f"report {int(np.argmax(codes == output)) + 1}",
+                value=channel.outputs.labels[output],
+                remedy="is it the report of another mechanism? nothing was counted",
+            )
+        numbers = _numbers(weights, len(codes), "weight")
+        shifts = _numbers(offsets, len(codes), "offset")
+        weighed = None
+        if numbers is not None or shifts is not None:
+            ones = np.ones(len(codes)) if numbers is None else numbers
+            places = codes.astype(np.intp)
+            sums = exact_sums(ones, places, size)
+            squares = exact_sums(_squared(ones), places, size)
+            weighed = Weights(
+                sums,
+                squares,
+                sum(sums, Fraction(0)),
+                sum(squares, Fraction(0)),
+                Fraction(0) if shifts is None else exact_sum(shifts),
+            )
+        return cls(channel.fingerprint, tuple(counted.tolist()), len(codes), weighed)
+
+    @classmethod
+    def _of_packed(
+        cls,
+        channel: SupportChannel,
+        packed: npt.NDArray[np.uint8],
+        weights: npt.ArrayLike | None,
+        offsets: npt.ArrayLike | None,
+    ) -> Aggregate:
+        _refuse_empty(len(packed))
+        numbers = _numbers(weights, len(packed), "weight")
+        shifts = _numbers(offsets, len(packed), "offset")
+        counts = tuple(int(count) for count in channel.support(packed))
+        weighed = None
+        if numbers is not None or shifts is not None:
+            ones = np.ones(len(packed)) if numbers is None else numbers
+            squared = _squared(ones)
+            nothing = (Fraction(0),) * len(counts)
+            sums, squares = nothing, nothing
+            for start in range(0, len(packed), _ROWS):
+                some = slice(start, start + _ROWS)
+                owners, symbols = np.nonzero(channel.supported(packed[some]))
+                sums = added(sums, exact_sums(ones[some][owners], symbols, len(counts)))
+                squares = added(squares, exact_sums(squared[some][owners], symbols, len(counts)))
+            weighed = Weights(
+                sums,
+                squares,
+                exact_sum(ones),
+                exact_sum(squared),
+                Fraction(0) if shifts is None else exact_sum(shifts),
+            )
+        return cls(channel.fingerprint, counts, len(packed), weighed)
+
+    @classmethod
+    def gathered(cls, channel: AnyChannel, batches: Iterable[Any]) -> Aggregate:
+        """Count batch after batch, so that all reports are never in memory at once.
+
+        >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+        >>> Aggregate.gathered(coin, ([0, 1] for _ in range(1000))).counts
+        (1000, 1000)
+        """
+        total = cls.none(channel)
+        for batch in batches:
+            total += cls.of(channel, batch)
+        return total
+
+    def __add__(self, other: Aggregate) -> Aggregate:
+        if not isinstance(other, Aggregate):
+            return NotImplemented
+        if other.channel != self.channel:
+            raise InputError(
+                "aggregates of reports from different mechanisms",
+                value=f"{other.channel[:16]} and {self.channel[:16]}",
+                remedy="estimate from each by itself; nothing was added",
+            )
+        if len(other.counts) != len(self.counts):
+            raise InputError(
+                f"aggregates of {len(self.counts)} and {len(other.counts)} outputs",
+                remedy="one of them is damaged; nothing was added",
+            )
+        if self.reports == 0:
+            return other
+        if other.reports == 0:
+            return self
+        if (self.weights is None) != (other.weights is None):
+            raise InputError(
+                "one aggregate has weights and the other has none",
+                remedy="give weights to all reports (1 for those without), or to none",
+            )
+        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        weighed = self.weights
+        if weighed is not None and other.weights is not None:
+            weighed = weighed + other.weights
+        return Aggregate(self.channel, counts, self.reports + other.reports, weighed)
+
+    # --- looking at it --------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.reports
+
+    def checked(self, channel: AnyChannel) -> Aggregate:
+        """Refuse an aggregate that is empty, or of reports from another channel."""
+        if self.channel != channel.fingerprint:
+            raise InputError(
+                "the reports come from another mechanism",
+                value=f"{self.channel[:16]} instead of {channel.fingerprint[:16]}",
+                remedy="use the mechanism that released them",
+            )
+        _refuse_empty(self.reports)
+        return self
+
+    def floats(self) -> Floats:
+        """Return the counts as float64."""
+        return np.array([float(count) for count in self.counts])
+
+    def amounts(self) -> Floats:
+        """Return the sum of weights of each output: the counts, if there are no weights."""
+        if self.weights is None:
+            return self.floats()
+        return np.array([float(value) for value in self.weights.sums])
+
+    def squares(self) -> Floats:
+        """Return the sum of squared weights of each output: the counts, without weights."""
+        if self.weights is None:
+            return self.floats()
+        return np.array([float(value) for value in self.weights.squares])
+
+    @property
+    def total(self) -> float:
+        """The sum of all weights: the number of reports, without weights."""
+        return float(self.reports if self.weights is None else self.weights.total)
+
+    @property
+    def total_squares(self) -> float:
+        """The sum of all squared weights."""
+        return float(self.reports if self.weights is None else self.weights.total_squares)
+
+    @property
+    def offset(self) -> float:
+        """The sum of all offsets."""
+        return 0.0 if self.weights is None else float(self.weights.offset)
+
+    # --- files ----------------------------------------------------------------------------------
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        data: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "channel": self.channel,
+            "reports": integer_to_json(self.reports),
+            "counts": [integer_to_json(count) for count in self.counts],
+        }
+        if self.weights is not None:
+            data["weights"] = self.weights.to_data()
+        return data
+
+    @classmethod
+    def from_data(cls, data: Any) -> Aggregate:
+        """Read the JSON form."""
+        check_format(data, FORMAT, VERSION)
+        with shaped():
+            counts = integers_from_json(data["counts"], "counts")
+            (reports,) = integers_from_json([data["reports"]], "reports")
+            channel = str(data["channel"])
+            told = data.get("weights")
+            weights = None if told is None else Weights.from_data(told)
+        if min(counts, default=0) < 0 or reports < max(counts, default=0):
+            raise FileError("counts that cannot be", remedy="count the reports again")
+        if weights is not None and len(weights.sums) != len(counts):
+            raise FileError("weights for other outputs", remedy="count the reports again")
+        return cls(channel, counts, reports, weights)
+
+    def to_json(self) -> str:
+        """Return the JSON text; equal aggregates have equal texts."""
+        return json.dumps(self.to_data(), separators=(",", ":"))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the aggregate as JSON; an interrupted write leaves the old file whole."""
+        write_atomically(Path(path), self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Aggregate:
+        """Read an aggregate from a JSON file."""
+        place = Path(path)
+        data = read_json(place)
+        with located(place):
+            return cls.from_data(data)
+
+
+def _width(channel: AnyChannel) -> int:
+    return len(channel.inputs if isinstance(channel, SupportChannel) else channel.outputs)
+
+
+def _refuse_empty(number: int) -> None:
+    if number == 0:
+        raise InputError("no reports", remedy="give at least one; nothing was counted")
+
+
+def _squared(numbers: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        squared: Floats = np.square(numbers)
+    if not np.isfinite(squared).all():
+        place = int(np.argmax(~np.isfinite(squared)))
+        raise InputError(
+            "a weight is too large to be squared",
+            where=f"report {place + 1}",
+            value=float(numbers[place]),
+            remedy="measure in another unit; nothing was counted",
+        )
+    return squared
+
+
+def _numbers(given: npt.ArrayLike | None, number: int, name: str) -> Floats | None:
+    """Return one finite float for each report, or refuse with the place of what is not one."""
+    if given is None:
+        return None
+    try:
+        array = np.asarray(given)
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name}s are not numbers", remedy="give one number for each report"
+        ) from None
+    if array.dtype == np.bool_ or array.dtype.kind == "c":
+        raise InputError(f"{name}s are not numbers", value=str(array.dtype))
+    if numbers.ndim == 0:
+        numbers = np.full(number, float(numbers))
+    if numbers.shape != (number,):
+        raise InputError(
+            f"{name}s of shape {numbers.shape} for {number} reports",
+            remedy=f"give one {name} for each report; nothing was counted",
+        )
+    if not np.isfinite(numbers).all():
+        place = int(np.argmax(~np.isfinite(numbers)))
+        raise InputError(
+            f"{name} is not a finite number",
+            where=f"report {place + 1}",
+            value=float(numbers[place]),
+            remedy="correct it; nothing was counted",
+        )
+    return numbers

@@ -1,0 +1,112 @@
+"""What is asked of the people who reported: how many, how much on average, how they spread.
+
+Every question here adds up a number f(x) of each person's value: the four applications of 001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.utility.mean import points_of
+
+Of = Literal["histogram", "survey", "sum", "mean"]
+QUESTIONS: tuple[Of, ...] = get_args(Of)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One or several sums over people: sum_i f(X_i), with a column of `values` for each.
+
+    `names` has one name for each column; `of` says which application it is. The answer to ``mean``
+    is the sum divided by the number of people, or by the sum of their weights.
+
+    Source: 001 section III.A.
+
+    >>> flu = Question.survey(Alphabet.of(["none", "cold", "flu"]), ["cold", "flu"])
+    >>> flu.values.T.tolist(), flu.names
+    ([[0.0, 1.0, 1.0]], ('cold, flu',))
+    """
+
+    of: Of
+    inputs: Alphabet
+    names: tuple[Label, ...]
+    values: Floats
+
+    @classmethod
+    def histogram(cls, inputs: Alphabet) -> Question:
+        """Ask how many people have each value.
+
+        >>> Question.histogram(Alphabet.of("ab")).values.tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
+        return cls("histogram", inputs, inputs.labels, np.eye(len(inputs)))
+
+    @classmethod
+    def survey(cls, inputs: Alphabet, values: Iterable[Any]) -> Question:
+        """Ask how many people have one of some values."""
+        chosen = list(values)
+        if not chosen:
+            raise InputError("a survey of no value", remedy="name the value to count")
+        column = np.zeros((len(inputs), 1))
+        places = [inputs.index(value) for value in chosen]
+        if len(set(places)) != len(places):
+            raise InputError("a value named twice", value=chosen, remedy="name each once")
+        column[places] = 1.0
+        name = (
+            inputs.labels[places[0]]
+            if len(places) == 1
+            else ", ".join(str(inputs.labels[place]) for place in places)
+        )
+        return cls("survey", inputs, (name,), column)
+
+    @classmethod
+    def total(cls, inputs: Alphabet) -> Question:
+        """Ask for the sum of all people's numbers."""
+        return cls("sum", inputs, ("sum",), points_of(inputs, "sum")[:, None])
+
+    @classmethod
+    def mean(cls, inputs: Alphabet) -> Question:
+        """Ask for the mean of all people's numbers.
+
+        >>> Question.mean(Alphabet.of([1, 2, 5])).values.ravel().tolist()
+        [1.0, 2.0, 5.0]
+        """
+        return cls("mean", inputs, ("mean",), points_of(inputs, "mean")[:, None])
+
+    @property
+    def counts(self) -> bool:
+        """Whether the answer counts people, so that it is at least 0 and at most all of them."""
+        return self.of in ("histogram", "survey")
+
+
+def ask(inputs: Alphabet, of: str, value: Any = None) -> Question:
+    """Make the question that is meant: `value` is the value, or the list of values, to count.
+
+    >>> ask(Alphabet.of(["no", "yes"]), "survey", "yes").values.ravel().tolist()
+    [0.0, 1.0]
+    """
+    if of not in QUESTIONS:
+        raise InputError("unknown question", value=of, remedy=f"ask for {', '.join(QUESTIONS)}")
+    if of != "survey":
+        if value is not None:
+            raise InputError(
+                f"a value to count, but the question is {of}",
+                value=value,
+                remedy="ask for survey, or leave the value out",
+            )
+        return {
+            "histogram": Question.histogram,
+            "sum": Question.total,
+            "mean": Question.mean,
+        }[of](inputs)
+    if value is None:
+        raise InputError("a survey of what?", remedy="name the value to count")
+    several = isinstance(value, list | set | frozenset)
+    return Question.survey(inputs, value if several else [value])

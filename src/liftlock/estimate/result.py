@@ -1,0 +1,122 @@
+"""What an estimate says: numbers with intervals, how they were found, and what to beware of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from liftlock.alphabet import Label, label_to_json
+from liftlock.estimate.fit import Fit
+from liftlock.estimate.question import Of
+
+FORMAT = "liftlock.estimate"
+VERSION = 1
+
+About = Literal["people", "population"]
+ABOUT: tuple[About, ...] = get_args(About)
+"""The people who reported, or the population that they are a random sample of."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One number: its estimate, its standard error, and the interval around it.
+
+    `error`, `low` and `high` are None where no valid interval is known; a remark then says why.
+    """
+
+    name: Label
+    value: float
+    error: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.name}: {self.value:.6g}"
+        return f"{self.name}: {self.value:.6g} ({self.low:.6g} to {self.high:.6g})"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "name": label_to_json(self.name),
+            "value": self.value,
+            "error": self.error,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Answers to one question, with the way they were found and what they rely on.
+
+    `method` and `interval` are keys, `why` says why that method was taken, `warnings` what is wrong
+    and `remarks` what is worth knowing. `total` is the number of people, or the sum of weights.
+    """
+
+    of: Of
+    answers: tuple[Answer, ...]
+    method: str
+    why: str
+    interval: str
+    level: float
+    about: About
+    reports: int
+    total: float
+    fit: Fit | None = None
+    warnings: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def __getitem__(self, name: Label) -> Answer:
+        for answer in self.answers:
+            if answer.name == name:
+                return answer
+        raise KeyError(name)
+
+    @property
+    def answer(self) -> Answer:
+        """The answer to a question that has one: a survey, a sum, a mean."""
+        if len(self.answers) != 1:
+            raise KeyError(f"{len(self.answers)} answers; choose one by its name")
+        return self.answers[0]
+
+    @property
+    def value(self) -> float:
+        """The estimate of a question that has one answer."""
+        return self.answer.value
+
+    def warned(self, *texts: str) -> Estimate:
+        """Return the same estimate with more warnings."""
+        return replace(self, warnings=(*self.warnings, *texts))
+
+    def __str__(self) -> str:
+        head = f"{self.of} of {self.reports:,} reports, by {self.method}"
+        lines = [f"{head}, {self.interval} intervals of {100 * self.level:g} %: {self.why}"]
+        lines += [f"  {answer}" for answer in self.answers[:_SHOWN]]
+        more = len(self.answers) - _SHOWN
+        lines += [f"  and {more} more"] if more > 0 else []
+        lines += [f"({remark})" for remark in self.remarks]
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "of": self.of,
+            "method": self.method,
+            "why": self.why,
+            "interval": self.interval,
+            "level": self.level,
+            "about": self.about,
+            "reports": self.reports,
+            "total": self.total,
+            "answers": [answer.to_data() for answer in self.answers],
+            "fit": None if self.fit is None else self.fit.to_data(),
+            "warnings": list(self.warnings),
+            "remarks": list(self.remarks),
+        }
+
+
+_SHOWN = 40
