@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
+from liftlock.confidence import read_confidence, simultaneous_intervals
 from liftlock.errors import CountError, LabelError
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Integers, as_integers, multiply
@@ -314,6 +315,37 @@ class Intervals:
         lower = tuple(exact_probability(low) for low, _ in intervals.values())
         upper = tuple(exact_probability(high) for _, high in intervals.values())
         return cls(inputs, lower, upper)
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]], *, confidence: object
+    ) -> Intervals:
+        """Return a set that contains the prior that counts were drawn from, with a confidence.
+
+        The counts are those of independent draws, over every label that exists (0 if not seen).
+        A label that was never seen may have any probability from 0 to a few times 1 / n.
+
+        Source: math exact intervals for every symbol at once.
+
+        >>> near = Intervals.from_counts({"none": 700, "cold": 200, "flu": 100}, confidence="0.99")
+        >>> [f"{float(low):.4f} to {float(high):.4f}" for low, high in zip(near.lower, near.upper)]
+        ['0.6558 to 0.7417', '0.1643 to 0.2394', '0.0741 to 0.1308']
+        """
+        pairs = list(counts.items() if isinstance(counts, Mapping) else counts)
+        beta = read_confidence(confidence)
+        alphabet = Alphabet.of(label for label, _ in pairs)
+        whole = []
+        for label, value in pairs:
+            number = exact(value, name=f"count of {label!r}")
+            if number < 0 or number.denominator != 1:
+                raise CountError(
+                    "not a number of observations",
+                    where=f"label {label!r}",
+                    value=value,
+                    remedy="a confidence needs how often each label was seen, not probabilities",
+                )
+            whole.append(int(number))
+        return cls(alphabet, *simultaneous_intervals(whole, beta))
 
     @classmethod
     def all_priors(cls, labels: Iterable[Any]) -> Intervals:

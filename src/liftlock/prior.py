@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from liftlock.errors import CountError, LabelError
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
+
+if TYPE_CHECKING:
+    from liftlock.context import Intervals
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Prior:
             )
         return cls(alphabet, common_integers(numbers))
 
+    @overload
     @classmethod
     def from_data(
         cls,
@@ -96,15 +100,49 @@ class Prior:
         *,
         smoothing: object = 0,
         labels: Iterable[Any] | None = None,
-    ) -> Prior:
+        confidence: None = None,
+    ) -> Prior: ...
+
+    @overload
+    @classmethod
+    def from_data(
+        cls,
+        values: Iterable[Any],
+        *,
+        smoothing: object = 0,
+        labels: Iterable[Any] | None = None,
+        confidence: object,
+    ) -> Intervals: ...
+
+    @classmethod
+    def from_data(
+        cls,
+        values: Iterable[Any],
+        *,
+        smoothing: object = 0,
+        labels: Iterable[Any] | None = None,
+        confidence: object = None,
+    ) -> Prior | Intervals:
         """Count values; `smoothing` is added to every count (1 is Laplace, 1/2 Jeffreys).
 
         `labels` declares the whole alphabet, so that symbols not seen can be smoothed too.
 
+        With a `confidence` the result is a set of priors, `Intervals`, that contains the true
+        prior with at least that probability, if the values are independent draws from it. It
+        needs `labels`: a set that leaves out what exists but was not seen cannot contain the truth.
+
         >>> Prior.from_data(["a", "b", "a"], smoothing=1, labels=["a", "b", "c"]).counts
         (3, 2, 1)
+        >>> near = Prior.from_data(["no"] * 90 + ["yes"] * 10, labels=["no", "yes"], confidence=0.9)
+        >>> [f"{float(low):.3f} to {float(high):.3f}" for low, high in zip(near.lower, near.upper)]
+        ['0.836 to 0.945', '0.055 to 0.164']
         """
         tally = _tally(values)
+        if confidence is not None and labels is None:
+            raise LabelError(
+                "a confidence without labels",
+                remedy="declare every label that exists with labels=, also those not seen",
+            )
         if labels is None:
             if not tally:
                 raise CountError("no values", remedy="give at least one value")
@@ -121,6 +159,17 @@ class Prior:
         extra = exact(smoothing, name="smoothing")
         if extra < 0:
             raise CountError("negative smoothing", value=smoothing, remedy="use 0 or more")
+        if confidence is not None:
+            from liftlock.context import Intervals  # a set of priors is a context, one layer up
+
+            if extra:
+                raise CountError(
+                    "smoothing with a confidence",
+                    value=smoothing,
+                    remedy="leave one out: intervals come from the counts as they are",
+                )
+            seen = {label: tally[label] for label in alphabet.labels}
+            return Intervals.from_counts(seen, confidence=confidence)
         return cls(alphabet, common_integers([tally[label] + extra for label in alphabet.labels]))
 
     @classmethod
