@@ -16,6 +16,7 @@ from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft, FormDraft, Optimality
 from liftlock.designs.lock import Locked, LockedForm, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
+from liftlock.designs.origin import Origin
 from liftlock.designs.problem import limits, supported
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (
@@ -31,7 +32,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
-from liftlock.mechanism import Mechanism, Origin
+from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP, MaxLift, extremes, lower_reading, upper_reading
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_ldp import measure as measure_approximate_ldp

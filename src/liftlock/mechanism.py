@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -14,12 +13,12 @@ import numpy as np
 
 from liftlock.channel import Channel, Table, check_format
 from liftlock.context import Context, Joint, context_from_data
-from liftlock.designs.draft import Draft, FormDraft, gap_text
+from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import representative
+from liftlock.designs.origin import Origin
 from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
-from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS, LARGE
 from liftlock.forms import SupportChannel, any_channel_from_data
 from liftlock.line.grid import GridPrior
@@ -30,6 +29,7 @@ from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfileAudit, audit_profiles
 from liftlock.notions.registry import make_notion
+from liftlock.notions.stored import MAKE_AGAIN, check_stored
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.by_profile import profile_rows
@@ -42,87 +42,8 @@ if TYPE_CHECKING:
 
 FORMAT = "liftlock.mechanism"
 VERSION = 1
-_CLOSEST = 1e-12
 MOST_CROWD_CELLS = 250_000
 """Larger tables are printed without the crowd mass, which would take a while."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """How a mechanism was designed, and how good it is; information, not part of the proof.
-
-    `objective` is the utility of the locked channel as people read it, `bound` the best that any
-    mechanism of the notion could reach, and `gap` their certified relative distance; both are None
-    where the method proves nothing. `nothing` and `truth` are the utility of releasing nothing and
-    of releasing the value itself: what the objective is to be compared with.
-    """
-
-    method: str
-    utility: str
-    objective: float
-    bound: float | None = None
-    gap: float | None = None
-    remarks: tuple[str, ...] = ()
-    title: str = ""
-    """What the number is called when people read it."""
-    nothing: float | None = None
-    truth: float | None = None
-    kind: str = ""
-    """The mechanisms that `bound` speaks of, if these are not all that keep the notion."""
-
-    def __str__(self) -> str:
-        text = f"{self.title or self.utility}: {self.objective:.6g}"
-        if self.closeness():
-            text += f", {self.closeness()}"
-        if self.nothing is not None and self.truth is not None:
-            text += f"; no release {self.nothing:.6g}, no noise {self.truth:.6g}"
-        return "\n".join([f"made by {self.method}", text, *(f"({said})" for said in self.remarks)])
-
-    def closeness(self) -> str:
-        """Say how close to the optimum the mechanism was proved to be; empty if nothing was."""
-        if self.gap is None or self.bound is None:
-            return ""
-        # Bounds are floats: less than this is not worth a claim.
-        best = f"the best {self.kind}" if self.kind else "the optimum"
-        return f"proved within {gap_text(max(self.gap, _CLOSEST))} of {best}"
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "method": self.method,
-            "utility": self.utility,
-            "title": self.title,
-            "objective": self.objective,
-            "bound": self.bound,
-            "gap": self.gap,
-            "nothing": self.nothing,
-            "truth": self.truth,
-            "kind": self.kind,
-            "remarks": list(self.remarks),
-        }
-
-    @classmethod
-    def from_data(cls, data: Any) -> Origin:
-        """Read the JSON form."""
-
-        def number(key: str) -> float | None:
-            return None if data.get(key) is None else float(data[key])
-
-        objective = number("objective")
-        if objective is None:
-            raise FileError("the origin has no objective", remedy="remove it, or make it again")
-        return cls(
-            str(data["method"]),
-            str(data["utility"]),
-            objective,
-            number("bound"),
-            number("gap"),
-            tuple(str(remark) for remark in data.get("remarks", ())),
-            str(data.get("title", "")),
-            number("nothing"),
-            number("truth"),
-            str(data.get("kind", "")),
-        )
 
 
 @dataclass(frozen=True)
@@ -406,7 +327,7 @@ class Mechanism:
             check_certificate_data(stored)
             budgets = stored.get("budgets")
             if not isinstance(budgets, dict):
-                raise FileError("the certificate has no budgets", remedy=_MAKE_AGAIN)
+                raise FileError("the certificate has no budgets", remedy=MAKE_AGAIN)
             notion = make_notion(str(stored.get("notion")), budgets)
             told = data.get("origin")
             origin = None if told is None else Origin.from_data(told)
@@ -419,67 +340,14 @@ class Mechanism:
                 raise FileError(
                     f"the certificate speaks of another {name}",
                     value=stored.get(name),
-                    remedy=_MAKE_AGAIN,
+                    remedy=MAKE_AGAIN,
                 )
         impossible: Impossible = "ignore" if stored.get("unprotected") else "refuse"
         certificate = notion.certify(channel, context, impossible=impossible)
         if not certificate.holds:
             raise NotCertified(certificate, notion.smallest(channel, context))
-        _check_stored(stored, certificate)
+        check_stored(stored, certificate)
         return cls(channel, certificate, context, origin)
-
-
-_MAKE_AGAIN = "the file was changed after it was certified; make it again with lock"
-
-
-def _check_stored(stored: Any, certificate: Certificate) -> None:
-    """Refuse a certificate whose claims are not the ones the audit has just made."""
-    fresh = certificate.to_data()
-    claims = stored.get("claims")
-    same = (
-        stored.get("holds") is True
-        and stored.get("unprotected") == fresh["unprotected"]
-        and isinstance(claims, list)
-        and len(claims) == len(fresh["claims"])
-        and all(_same_claim(old, new) for old, new in zip(claims, fresh["claims"], strict=True))
-    )
-    if not same:
-        raise FileError(
-            "the certificate does not say what the audit finds",
-            value=certificate.guarantee,
-            remedy=_MAKE_AGAIN,
-        )
-
-
-def _same_claim(old: Any, new: Any) -> bool:
-    if not isinstance(old, dict):
-        return False
-    if any(old.get(key) != new[key] for key in ("quantity", "relation", "holds")):
-        return False
-    return all(_same_number(old.get(key), new[key]) for key in ("measured", "bound"))
-
-
-def _same_number(old: Any, new: Any) -> bool:
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return bool(old == new)
-    if all(old.get(key) == new.get(key) for key in ("exact", "between")):
-        return True
-    # Overlap is enough: another release may enclose the same number more narrowly.
-    left, right = _ends(old), _ends(new)
-    return bool(left and right and left[0] <= right[1] and right[0] <= left[1])
-
-
-def _ends(data: Any) -> tuple[Fraction, Fraction] | None:
-    """Return the ends of an enclosure as `enclosure_to_json` wrote it."""
-    if not isinstance(data, dict):
-        return None
-    ends = data.get("between", [data.get("exact")] * 2)
-    if not isinstance(ends, list) or len(ends) != 2:
-        return None
-    try:
-        return exact(ends[0]), exact(ends[1])
-    except InputError:
-        return None
 
 
 def lock(

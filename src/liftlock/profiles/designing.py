@@ -10,12 +10,13 @@ from liftlock.alphabet import Label
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import MOST_BLEND, Locked
 from liftlock.designs.lock import lock as lock_channel
+from liftlock.designs.origin import Origin
 from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.registry import Design, check_fits, check_options, find_design
 from liftlock.errors import InputError, NotCertified, UnprotectedInput
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.mechanism import Mechanism, Origin
+from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfilePrivacy, uses_profile
