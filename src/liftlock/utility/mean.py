@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError
@@ -103,3 +105,37 @@ def points_of(inputs: Alphabet, purpose: str) -> Floats:
             "mutual-information",
         )
     return np.array(numbers)
+
+
+def codes_of_numbers(outputs: Alphabet, numbers: Iterable[Any]) -> npt.NDArray[np.intp]:
+    """Return which symbol each number stands for; a number that is none of theirs is refused.
+
+    >>> codes_of_numbers(Alphabet.of(["low", "high"], [1, "2.5"]), [2.5, 1.0]).tolist()
+    [1, 0]
+    """
+    points = points_of(outputs, "release")
+    order = np.argsort(points, kind="stable")
+    if (np.diff(points[order]) == 0).any():
+        raise InputError(
+            "two outputs stand for the same number",
+            remedy="their reports cannot be told apart: count them by name",
+        )
+    given = numbers if isinstance(numbers, np.ndarray) else list(numbers)
+    try:
+        column = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("reports are not numbers", remedy="give a column of numbers") from None
+    if column.ndim != 1:
+        raise InputError("reports are not a column", value=column.shape)
+    places = np.minimum(np.searchsorted(points[order], column), len(points) - 1)
+    codes: npt.NDArray[np.intp] = order[places]
+    wrong = points[codes] != column
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise InputError(
+            "a number that is never released",
+            where=f"report {place + 1}",
+            value=float(column[place]),
+            remedy="is it the report of another mechanism? nothing was counted",
+        )
+    return codes
