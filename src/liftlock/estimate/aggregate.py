@@ -31,6 +31,9 @@ from liftlock.storage import located, read_json, shaped, write_atomically
 FORMAT = "liftlock.aggregate"
 VERSION = 1
 
+_WHOLE = ("total", "total_squares", "offset", "least")
+"""The parts of weights that are one number, as files name them."""
+
 _ROWS = 1 << 16
 """Packed reports are unpacked so many at a time."""
 
@@ -39,7 +42,8 @@ _ROWS = 1 << 16
 class Weights:
     """What weighted reports add up to: a_i and a_i^2 by output, all a_i, and the offsets b_i.
 
-    The squares are floats that were rounded one by one; all sums are exact.
+    The squares are floats that were rounded one by one; all sums are exact. `least` is the smallest
+    a_i: where none is negative, every sum of weights is at least 0.
     """
 
     sums: tuple[Fraction, ...]
@@ -47,6 +51,7 @@ class Weights:
     total: Fraction
     total_squares: Fraction
     offset: Fraction
+    least: Fraction
 
     def __add__(self, other: Weights) -> Weights:
         return Weights(
@@ -55,6 +60,7 @@ class Weights:
             self.total + other.total,
             self.total_squares + other.total_squares,
             self.offset + other.offset,
+            min(self.least, other.least),
         )
 
     def to_data(self) -> dict[str, Any]:
@@ -65,6 +71,7 @@ class Weights:
             "total": fraction_text(self.total),
             "total_squares": fraction_text(self.total_squares),
             "offset": fraction_text(self.offset),
+            "least": fraction_text(self.least),
         }
 
     @classmethod
@@ -72,7 +79,7 @@ class Weights:
         """Read the JSON form."""
         sums = tuple(exact(value, name="sums") for value in data["sums"])
         squares = tuple(exact(value, name="squares") for value in data["squares"])
-        rest = (exact(data[key], name=key) for key in ("total", "total_squares", "offset"))
+        rest = (exact(data[key], name=key) for key in _WHOLE)
         if len(squares) != len(sums) or min(squares, default=0) < 0:
             raise FileError("the squares of weights do not fit their sums")
         return cls(sums, squares, *rest)
@@ -177,6 +184,7 @@ class Aggregate:
                 sum(sums, Fraction(0)),
                 sum(squares, Fraction(0)),
                 Fraction(0) if shifts is None else exact_sum(shifts),
+                Fraction(float(ones.min())),
             )
         return cls(channel.fingerprint, tuple(counted.tolist()), len(codes), weighed)
 
@@ -209,6 +217,7 @@ class Aggregate:
                 exact_sum(ones),
                 exact_sum(squared),
                 Fraction(0) if shifts is None else exact_sum(shifts),
+                Fraction(float(ones.min())),
             )
         return cls(channel.fingerprint, counts, len(packed), weighed)
 
@@ -268,6 +277,13 @@ class Aggregate:
                 remedy="use the mechanism that released them",
             )
         _refuse_empty(self.reports)
+        one_each = isinstance(channel, Channel)
+        if len(self.counts) != _width(channel) or (one_each and sum(self.counts) != self.reports):
+            raise InputError(
+                "counts that do not fit the outputs of the mechanism",
+                value=f"{len(self.counts)} counts of {self.reports} reports",
+                remedy="the aggregate is damaged: count the reports again",
+            )
         return self
 
     def floats(self) -> Floats:
