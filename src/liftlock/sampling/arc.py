@@ -1,8 +1,8 @@
 """The arc mechanism with one prior for each user, for a million users in one pass.
 
-The prior of a user is a row of masses. It becomes integers by a rule that everybody can repeat:
-`arc_counts`. The guarantee is about these integers, exactly, and holds whatever they are; they are
-within one 2^-32 of the masses for each symbol but the likeliest, which takes up the rest.
+The prior of a user is a row of masses, made integers by `arc_counts`. The guarantee is about these
+integers, exactly, and holds whatever they are; they are within one 2^-32 of the masses for each
+symbol but the likeliest, which takes up the rest.
 
 A report is the start u of a window on a circle of 2^32 points (`liftlock.forms.arc_law`)::
 
@@ -20,24 +20,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.errors import CountError, InputError
+from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.forms.arc_law import ArcLaw
 from liftlock.notions.alip import ALIP
 from liftlock.notions.lip import LIP
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
-from liftlock.sampling.draw import Codes, check_codes, refuse_code
+from liftlock.sampling.draw import Codes
+from liftlock.sampling.own_priors import (
+    USERS,
+    Blocks,
+    checked_people,
+    checked_table,
+    counted_blocks,
+    prior_counts,
+    refuse_impossible,
+)
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
-
-SUM_TOLERANCE = 1e-6
-"""Masses of a user may be off 1 by what float64 or float32 leaves."""
-
-MOST_SYMBOLS = 1 << 15
-"""With more symbols, those that are rounded up could take more than the likeliest has."""
-
-_PEOPLE = 1 << 13
 
 
 def arc_law(notion: LIP | ALIP) -> ArcLaw:
@@ -65,13 +66,7 @@ def arc_counts(masses: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     >>> arc_counts(np.array([[0.25, 0.75, 0.0]])).tolist()
     [[1073741824, 3221225472, 0]]
     """
-    from liftlock.sampling.arc_kernels import counted
-
-    rows = _checked_masses(masses)
-    counts = np.empty(rows.shape, dtype=np.int64)
-    for start in range(0, len(rows), _PEOPLE):
-        counted(rows[start : start + _PEOPLE], counts[start : start + _PEOPLE])
-    return counts
+    return prior_counts(masses)
 
 
 def release_arc(
@@ -123,78 +118,35 @@ def arc_posterior(
 def _drawn(
     masses: npt.NDArray[Any], codes: Codes, law: ArcLaw, bits: RandomBits
 ) -> npt.NDArray[np.uint32]:
-    from liftlock.sampling.arc_kernels import counted, windows
+    users, symbols = checked_table(masses).shape
+    people = checked_people(codes, users, symbols)
+    reports = np.empty(users, dtype=np.uint32)
+    draw_windows(law, counted_blocks(masses), people, bits, reports)
+    return reports
 
-    rows = _checked_masses(masses)
-    check_codes(codes)
-    # Copied before they are checked: a caller's other thread cannot change them in between.
-    people = codes.astype(np.int64)
-    if len(people) != len(rows):
-        raise InputError(
-            f"{len(people)} values for {len(rows)} priors", remedy="give one prior to each user"
-        )
-    wrong = (people < 0) | (people >= rows.shape[1])
-    if wrong.any():
-        raise refuse_code(people, int(np.argmax(wrong)), rows.shape[1])
-    reports = np.empty(len(rows), dtype=np.uint32)
-    block = min(_PEOPLE, max(len(rows), 1))
-    counts = np.empty((block, rows.shape[1]), dtype=np.int64)
-    words = np.empty(2 * block, dtype=np.uint64)
-    for first in range(0, len(rows), block):
-        some = slice(first, first + block)
-        part = counts[: len(rows[some])]
-        counted(rows[some], part)
-        pending = np.arange(len(part))
+
+def draw_windows(
+    law: ArcLaw,
+    blocks: Blocks,
+    people: npt.NDArray[np.int64],
+    bits: RandomBits,
+    reports: npt.NDArray[np.uint32],
+) -> None:
+    """Fill in the reports of all users of the blocks; refuse a value that has no points."""
+    from liftlock.sampling.arc_kernels import windows
+
+    words = np.empty(2 * USERS, dtype=np.uint64)
+    for first, counts in blocks:
+        some = slice(first, first + len(counts))
+        pending = np.arange(len(counts))
         while len(pending):
             fresh = words[: 2 * len(pending)]
             bits.fill(fresh)
             settled = windows(
-                part, people[some], pending, fresh, law.low, law.high, law.width, law.extra,
+                counts, people[some], pending, fresh, law.low, law.high, law.width, law.extra,
                 reports[some],
             )  # fmt: skip
             if settled < 0:
                 place = first - settled - 1
-                raise CountError(
-                    "the user's own prior gives the value probability 0",
-                    where=f"user {place + 1}",
-                    value=int(people[place]),
-                    remedy="smooth the prior; nothing was released",
-                )
+                raise refuse_impossible(place, int(people[place]))
             pending = pending[: len(pending) - settled]
-    return reports
-
-
-def _checked_masses(masses: npt.NDArray[Any]) -> Floats:
-    """Refuse rows that are no distributions; return them as contiguous numbers that sum to 1."""
-    rows = np.asarray(masses)
-    if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iuf":
-        raise CountError(
-            "priors are not a table of numbers",
-            value=f"shape {rows.shape} of {rows.dtype}",
-            remedy="give a row for each user and a column for each symbol",
-        )
-    if rows.shape[1] > MOST_SYMBOLS:
-        raise CountError(
-            f"{rows.shape[1]:,} symbols", remedy=f"merge them into at most {MOST_SYMBOLS:,}"
-        )
-    whole = rows.dtype.kind in "iu"
-    rows = np.ascontiguousarray(rows, dtype=np.float64)
-    bad = ~np.isfinite(rows) | (rows < 0)
-    if bad.any():
-        user, symbol = (int(i) for i in np.argwhere(bad)[0])
-        raise CountError(
-            "mass is not a number of 0 or more",
-            where=f"user {user + 1}, symbol {symbol + 1}",
-            value=float(rows[user, symbol]),
-        )
-    sums = rows.sum(axis=1)
-    off = (sums <= 0) if whole else (np.abs(sums - 1) > SUM_TOLERANCE)
-    if off.any():
-        user = int(np.argmax(off))
-        raise CountError(
-            "masses of a user do not sum to 1" if not whole else "a user without any count",
-            where=f"user {user + 1}",
-            value=float(sums[user]),
-            remedy="give probabilities, or whole numbers as counts",
-        )
-    return rows

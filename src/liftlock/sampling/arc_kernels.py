@@ -15,27 +15,6 @@ _HALF = np.uint64(32)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def counted(rows: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]) -> None:
-    """Round each row to integers that sum to 2^32."""
-    for user in range(rows.shape[0]):
-        total = 0.0
-        for symbol in range(rows.shape[1]):
-            total += rows[user, symbol]
-        left = np.int64(_POINTS)
-        largest = 0
-        for symbol in range(rows.shape[1]):
-            mass = rows[user, symbol]
-            count = np.int64(mass * (_POINTS / total)) if mass > 0.0 else np.int64(0)
-            if mass > 0.0 and count < 1:
-                count = np.int64(1)
-            counts[user, symbol] = count
-            left -= count
-            if count > counts[user, largest]:
-                largest = symbol
-        counts[user, largest] += left
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def windows(
     counts: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int64],
