@@ -252,7 +252,7 @@ def variation_radius(
 
         d = sqrt((ln(2^m - 2) - ln beta) / (2 n)).
 
-    The result is rounded up; it may exceed 1, which says nothing.
+    The result is a decimal, rounded up; it is 1 where nothing can be said.
 
     Source: 000 Cor 7; math Hoeffding's inequality for every set of symbols.
 
@@ -270,4 +270,8 @@ def variation_radius(
         exponent = symbols - enclosure.log(beta).lower
     else:
         exponent = upper_end(enclosure.log((2**symbols - 2) / beta))
-    return root_above(exponent / (2 * trials))
+    radius = root_above(exponent / (2 * trials))
+    if radius >= 1:
+        return Fraction(1)
+    step = Fraction(10) ** (math.floor(math.log10(radius)) - _DIGITS - 2)
+    return min(math.ceil(radius / step) * step, Fraction(1))
