@@ -1,0 +1,360 @@
+"""The account of several releases of the same data: the least that can be proved, and by whom.
+
+LIP budgets are never added up: two releases of 1-LIP may leak 2.7353 nats. Every accountant bounds
+what it knows and refuses the rest with a reason; the account takes the least valid bound of each
+quantity, and says which accountant it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from liftlock.accounting.approximate import approximate_sum
+from liftlock.accounting.bounds import ldp_sum, pairs_ldp, pairwise, published, tight
+from liftlock.accounting.product import exact_product, product_channel
+from liftlock.accounting.release import Release, Released, budget_of, common_inputs
+from liftlock.accounting.spent import QUANTITIES, Spent
+from liftlock.alphabet import Label, label_to_json
+from liftlock.context import Context
+from liftlock.errors import NotComposable, NotDefined
+from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import Enclosure
+from liftlock.notions.alip import ALIP
+from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.certificate import Certificate
+from liftlock.notions.lift import Impossible, refuse_impossible
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion, UpperBound
+from liftlock.notions.reading import Reading, number_to_json
+
+NO_SUM = "LIP budgets do not add up"
+DIFFERENT = "the releases were certified in different contexts"
+
+
+@dataclass(frozen=True)
+class Account:
+    """What several releases of the same data have leaked together, at most.
+
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.prior import Prior
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> twice = account([bit, bit], Prior.uniform([0, 1]))
+    >>> print(twice)
+    2 releases, a prior on 2 symbols
+      lip = 1.60944 nats (exact)
+      eps_lower = 1.60944 nats (exact)
+      eps_upper = 0.587787 nats (exact)
+      ldp = 2.19722 nats (exact)
+    each alone leaks up to 0.693147, which adds up to 1.38629, but the true leakage is 1.60944: LIP
+    budgets do not add up
+    """
+
+    releases: tuple[Release, ...]
+    context: Context | None
+    spent: tuple[Spent, ...]
+    refused: Mapping[str, str]
+    """Why an accountant says nothing, by its name."""
+    unprotected: tuple[Label, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    @cached_property
+    def best(self) -> Mapping[str, Spent]:
+        """The accountant of the least valid bound, for each quantity that any bounds."""
+        found: dict[str, Spent] = {}
+        for spent in self.spent:
+            if not spent.valid:
+                continue
+            for name in spent.readings:
+                if name not in found or _less(spent, found[name], name):
+                    found[name] = spent
+        names = (*QUANTITIES, "epsilon_ldp", "delta_ldp")
+        return {name: found[name] for name in names if name in found}
+
+    def __contains__(self, quantity: str) -> bool:
+        return quantity in self.best
+
+    def __getitem__(self, quantity: str) -> Reading:
+        """Return the least valid bound of a quantity."""
+        if quantity not in self.best:
+            why = "; ".join(dict.fromkeys(self.refused.values())) or "no accountant bounds it"
+            raise NotDefined(quantity, f"{len(self)} releases", why)
+        return self.best[quantity][quantity]
+
+    def is_exact(self, quantity: str) -> bool:
+        """Tell whether a quantity is known exactly, with a witness."""
+        return self.best[quantity].exact
+
+    @property
+    def exact_size(self) -> str:
+        """How large the exact computation was, or why it was not done."""
+        return next((s.needs for s in self.spent if s.accountant == "exact"), "") or (
+            self.refused.get("exact", "")
+        )
+
+    # --- the false sum --------------------------------------------------------------------------
+
+    @cached_property
+    def budgets(self) -> Enclosure | None:
+        """What the LIP budgets add up to, which bounds nothing; None if one has no budget."""
+        budgets = [budget_of(release) for release in self.releases]
+        if any(budget is None for budget in budgets):
+            return None
+        return _sum(budget.nats() for budget in budgets if budget is not None)
+
+    @cached_property
+    def alone(self) -> tuple[Enclosure, ...]:
+        """The LIP leakage of each release by itself."""
+        cache: dict[str, Enclosure] = {}
+        for release in self.releases:
+            if release.fingerprint not in cache:
+                cache[release.fingerprint] = tight([release], self._context)["lip"].value
+        return tuple(cache[release.fingerprint] for release in self.releases)
+
+    @property
+    def _context(self) -> Context:
+        if self.context is None:
+            raise NotDefined("lip", "no context", "give a prior, a joint or a set of priors")
+        return self.context
+
+    def warning(self) -> str:
+        """Say what the plain sum would have said, and that it is not a bound; empty if no harm."""
+        if len(self) < 2 or "lip" not in self:
+            return ""
+        told = self.budgets
+        if told is not None:
+            start = f"budgets add up to {_short(told)}"
+        else:
+            told = _sum(self.alone)
+            most = _short(_largest(self.alone))
+            start = f"each alone leaks up to {most}, which adds up to {_short(told)}"
+        value = self["lip"].value
+        if told.is_infinite:
+            return ""
+        if not self.is_exact("lip"):
+            return f"{start}, which is no bound; at most {_short(value)} is proved"
+        assert told.upper is not None
+        if value.is_infinite or value.lower > told.upper:
+            return f"{start}, but the true leakage is {_short(value)}: {NO_SUM}"
+        return f"{start}, which is no bound in general; here the true leakage is {_short(value)}"
+
+    # --- limits ---------------------------------------------------------------------------------
+
+    def allows(self, limit: Notion) -> bool:
+        """Tell whether everything released so far certainly keeps a guarantee.
+
+        Notions that no accountant bounds are audited on all releases together, if that table is
+        small enough, and refused otherwise.
+        """
+        if isinstance(limit, LIP):
+            return self._within("eps_lower", limit.epsilon) and self._within(
+                "eps_upper", limit.epsilon
+            )
+        if isinstance(limit, ALIP):
+            return self._within("eps_lower", limit.lower) and self._within("eps_upper", limit.upper)
+        if isinstance(limit, UpperBound) and limit.name in ("ldp", "eps_lower", "eps_upper"):
+            assert isinstance(limit.budget, Budget)
+            return self._within(limit.name, limit.budget)
+        if isinstance(limit, ApproximateLDP) and self._sums_allow(limit):
+            return True
+        return self.certify(limit).holds
+
+    def _within(self, quantity: str, budget: Budget) -> bool:
+        reading = self[quantity]
+        return budget.allows(reading.ratio)
+
+    def _sums_allow(self, limit: ApproximateLDP) -> bool:
+        if "ldp" in self and limit.epsilon.allows(self["ldp"].ratio):
+            return True
+        if "delta_ldp" not in self:
+            return False
+        epsilon, delta = self["epsilon_ldp"].value.upper, self["delta_ldp"].value.upper
+        allowed = limit.epsilon.nats().lower
+        return epsilon is not None and epsilon <= allowed and (delta or 0) <= limit.delta
+
+    def certify(self, guarantee: Notion) -> Certificate:
+        """Audit a guarantee of any notion on all releases together, exactly; refused if too large.
+
+        This is the only way to account for (epsilon, delta)-LIP and for averages.
+        """
+        try:
+            channel = product_channel(self.releases)
+        except NotDefined as error:
+            kind = (
+                "no rule of composition covers (epsilon, delta)-LIP"
+                if isinstance(guarantee, ApproximateLIP)
+                else f"no rule of composition covers {guarantee.name}"
+            )
+            raise NotDefined(
+                f"the account of {guarantee.name}",
+                error.context,
+                f"{kind}, and all releases together are not small enough for an audit; "
+                "ask for lip, alip or ldp",
+            ) from None
+        return guarantee.certify(channel, self._context, impossible="ignore")
+
+    def refuse_beyond(self, limit: Notion, what: str = "the account") -> None:
+        """Raise an error with the numbers if a limit is not certainly kept."""
+        if self.allows(limit):
+            return
+        raise NotComposable(f"{what} could exceed {limit}: {self.spent_text(limit)}")
+
+    def spent_text(self, limit: Notion | None = None) -> str:
+        """Say in a few words what was spent, in the quantities that a limit speaks of."""
+        names: Sequence[str] = [name for name in QUANTITIES if name in self]
+        if isinstance(limit, LIP):
+            names = ["lip"]
+        elif isinstance(limit, ALIP):
+            names = ["eps_lower", "eps_upper"]
+        elif isinstance(limit, UpperBound) and limit.name in self:
+            names = [limit.name]
+        words = []
+        for name in names:
+            kind = "is" if self.is_exact(name) else "is at most"
+            words.append(f"{name} {kind} {_short(self[name].value)} nats")
+        number = f"{len(self):,} release{'s' * (len(self) != 1)}"
+        return f"after {number} {', '.join(words) or 'nothing is proved'}"
+
+    # --- words and files ------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        number = f"{len(self):,} release{'s' * (len(self) != 1)}"
+        about = "no context" if self.context is None else self.context.describe()
+        lines = [f"{number}, {about}"]
+        for name, spent in self.best.items():
+            reading = spent[name]
+            unit = f" {reading.unit}" if reading.unit else ""
+            sign = "=" if spent.exact else "<="
+            how = "exact" if spent.exact else spent.accountant
+            lines.append(f"  {name} {sign} {reading.value}{unit} ({how})")
+        if self.warning():
+            lines.append(self.warning())
+        return "\n".join(lines)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "releases": [
+                {
+                    "channel": None if r.channel is None else r.channel.fingerprint,
+                    "guarantee": None if r.guarantee is None else str(r.guarantee),
+                }
+                for r in self.releases
+            ],
+            "context": None if self.context is None else self.context.fingerprint,
+            "context_kind": None if self.context is None else self.context.describe(),
+            "unprotected": [label_to_json(label) for label in self.unprotected],
+            "spent": {
+                name: {
+                    **spent[name].to_data(),
+                    "exact": spent.exact,
+                    "accountant": spent.accountant,
+                }
+                for name, spent in self.best.items()
+            },
+            "accountants": [spent.to_data() for spent in self.spent],
+            "refused": dict(self.refused),
+            "budgets_sum": None if self.budgets is None else number_to_json(self.budgets),
+            "warning": self.warning(),
+        }
+
+
+def account(
+    releases: Iterable[Released],
+    context: Context | None = None,
+    *,
+    impossible: Impossible = "refuse",
+) -> Account:
+    """Account for several releases of the same data, independent given it.
+
+    `releases` are mechanisms, channels or `Release`s; name one twice for two releases. Mechanisms
+    bring their context if they share it; otherwise it must be given, or only LDP is said.
+
+    Source: 000 Thm 4, Cor 4 (corrected).
+    """
+    found = tuple(Release.of(release, context) for release in releases)
+    common_inputs(found)
+    chosen = context if context is not None else _common_context(found)
+    spent: list[Spent] = []
+    refused: dict[str, str] = {}
+    unprotected: dict[Label, None] = {}
+    for release in found:
+        if chosen is not None and release.channel is not None:
+            # What a certificate listed already is listed again, not refused.
+            known = "ignore" if release.unprotected and context is None else impossible
+            unprotected |= dict.fromkeys(refuse_impossible(release.channel, chosen, known))
+        elif release.unprotected:
+            unprotected |= dict.fromkeys(release.unprotected)
+    for name, accountant in ACCOUNTANTS.items():
+        try:
+            spent.append(accountant(found, chosen))
+        except NotDefined as error:
+            refused[name] = f"{error.context}: {error.remedy}"
+    return Account(found, chosen, tuple(spent), refused, tuple(unprotected))
+
+
+def _common_context(releases: Sequence[Release]) -> Context | None:
+    """Return the context that all releases were certified in, or None if they differ."""
+    contexts = [release.context for release in releases]
+    first = contexts[0]
+    if first is None:
+        return None
+    same = all(c is not None and c.fingerprint == first.fingerprint for c in contexts)
+    return first if same else None
+
+
+def _needs_context(context: Context | None) -> Context:
+    if context is None:
+        raise NotDefined(
+            "an account of lifts",
+            DIFFERENT + ", or in none",
+            "give the prior to account under; LDP needs none",
+        )
+    return context
+
+
+ACCOUNTANTS: Mapping[str, Any] = {
+    "exact": lambda releases, context: exact_product(releases, _needs_context(context)),
+    "pairs": pairs_ldp,
+    "tight": lambda releases, context: tight(releases, _needs_context(context)),
+    "pairwise": lambda releases, context: pairwise(releases, _needs_context(context)),
+    "ldp-sum": ldp_sum,
+    "delta-sum": lambda releases, _: approximate_sum(releases),
+    "published": lambda releases, context: published(releases, _needs_context(context)),
+}
+"""Every accountant by name; of equal bounds the first is taken. The last is never taken."""
+
+
+def _less(spent: Spent, other: Spent, name: str) -> bool:
+    """Tell whether an accountant proves less leakage than another."""
+    ours, theirs = spent[name], other[name]
+    if ours.value.upper is None:
+        return False
+    if theirs.value.upper is None:
+        return True
+    if ours.ratio is not None and theirs.ratio is not None:
+        return ours.ratio < theirs.ratio
+    return ours.value.upper < theirs.value.upper
+
+
+def _sum(values: Iterable[Enclosure]) -> Enclosure:
+    total = Enclosure.of(0)
+    for value in values:
+        total = total + value
+    return total
+
+
+def _largest(values: Sequence[Enclosure]) -> Enclosure:
+    found = values[0]
+    for value in values[1:]:
+        found = found.maximum(value)
+    return found
+
+
+def _short(value: Enclosure) -> str:
+    return "infinite" if value.is_infinite else f"{float(value):.6g}"

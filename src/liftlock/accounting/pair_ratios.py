@@ -1,0 +1,215 @@
+"""The largest likelihood ratio of every pair of inputs: R(x, x') = max_y q(y | x) / q(y | x').
+
+Releases are independent given the input, so the ratios of a pair multiply: this is all that LDP
+needs of several releases, and no table of all their outputs is ever made. Floats find the output,
+integers decide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.errors import NotDefined
+from liftlock.exact.integers import Floats, Integers, as_integers
+from liftlock.forms import AnyChannel, SupportChannel
+
+MOST_TRIPLES = 2_000_000_000
+"""More pairs of inputs times outputs than this are not compared."""
+MOST_WIDE_TRIPLES = 2_000_000
+"""The same for integers of more than 52 bits, which only Python can compare."""
+
+_NARROW_BITS = 52
+_NEAR = 1e-14
+"""Ratios of floats that differ by less, relatively, are compared as integers."""
+_ALIKE = 64
+
+
+@dataclass(frozen=True)
+class PairRatios:
+    """R(x, x') = tops[x, x'] / bottoms[x, x'], infinite where the bottom is 0.
+
+    >>> from liftlock.channel import Channel
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/2", 1: "1/2"}})
+    >>> ratios = pair_ratios(bit)
+    >>> str(ratios.at(0, 1)), str(ratios.at(1, 0)), ratios.at(1, 1)
+    ('3/2', '2', Fraction(1, 1))
+    """
+
+    inputs: Alphabet
+    tops: Integers
+    bottoms: Integers
+    outputs: tuple[Label, ...] = ()
+    where: npt.NDArray[np.intp] | None = None
+    """The output of each ratio; None for an encoding, which has too many."""
+
+    def output(self, x: int, other: int) -> Label:
+        """Return the output at which a ratio is attained."""
+        if self.where is None:
+            return "a report that supports only the first"
+        return self.outputs[int(self.where[x, other])]
+
+    def at(self, x: int, other: int) -> Fraction | None:
+        """Return one ratio by indices; None is infinite."""
+        if not self.bottoms[x, other]:
+            return None
+        return Fraction(int(self.tops[x, other]), int(self.bottoms[x, other]))
+
+    def logs(self) -> Floats:
+        """Return the logarithm of every ratio in float64."""
+        with np.errstate(divide="ignore"):
+            if self.tops.dtype == object:
+                pairs = zip(self.tops.flat, self.bottoms.flat, strict=True)
+                flat = [math.log(a) - math.log(b) if b else math.inf for a, b in pairs]
+                return np.array(flat).reshape(self.tops.shape)
+            found: Floats = np.log(self.tops) - np.log(self.bottoms)
+            return found
+
+    def kept(self, inputs: Alphabet, places: npt.NDArray[np.intp]) -> PairRatios:
+        """Return the ratios of some inputs, in their order."""
+        at = np.ix_(places, places)
+        where = None if self.where is None else self.where[at]
+        return PairRatios(inputs, self.tops[at], self.bottoms[at], self.outputs, where)
+
+
+def pair_ratios(channel: AnyChannel, inputs: Alphabet | None = None) -> PairRatios:
+    """Return the largest ratio of every pair of inputs, exactly.
+
+    `inputs` may name some of the channel's inputs, in another order.
+    """
+    found = _pair_ratios(channel)
+    if inputs is None or inputs.labels == found.inputs.labels:
+        return found
+    places = np.array([found.inputs.index(label) for label in inputs.labels], dtype=np.intp)
+    return found.kept(inputs, places)
+
+
+@lru_cache(maxsize=_ALIKE)
+def _pair_ratios(channel: AnyChannel) -> PairRatios:
+    size = len(channel.inputs)
+    if isinstance(channel, SupportChannel):
+        high, low = channel.levels
+        tops = np.full((size, size), high, dtype=object)
+        bottoms = np.full((size, size), low, dtype=object)
+        np.fill_diagonal(tops, low)
+        return PairRatios(channel.inputs, as_integers(tops), as_integers(bottoms))
+    weights = channel.weights
+    if len(set(channel.totals)) > 1:
+        factors = np.array(channel.row_factors, dtype=object)[:, None]
+        weights = as_integers(weights.astype(object) * factors)
+    narrow = weights.dtype != object and int(weights.max()).bit_length() <= _NARROW_BITS
+    most = MOST_TRIPLES if narrow else MOST_WIDE_TRIPLES
+    triples = size * size * len(channel.outputs)
+    if triples > most:
+        raise NotDefined(
+            "the ratio of every pair of inputs",
+            f"{size:,} inputs and {len(channel.outputs):,} outputs",
+            f"it is for at most {most:,} pairs times outputs; the sum of the levels of LDP is used",
+        )
+    if narrow:
+        with np.errstate(divide="ignore"):
+            inverses: Floats = 1.0 / weights.astype(np.float64)
+        found = [_narrow_row(weights, inverses, x) for x in range(size)]
+    else:
+        found = [np.array(_wide_row(weights, x)) for x in range(size)]
+    across = np.arange(size)
+    where = np.array(found, dtype=np.intp).reshape(size, size)
+    tops = np.take_along_axis(weights, where, axis=1)
+    bottoms = np.array([weights[across, outputs] for outputs in where])
+    return PairRatios(channel.inputs, tops, bottoms, channel.outputs.labels, where)
+
+
+def _narrow_row(weights: Integers, inverses: Floats, x: int) -> npt.NDArray[np.intp]:
+    """Return, for every other input, the output of the largest ratio."""
+    mine, theirs = weights[x], weights
+    used = np.arange(len(mine))
+    if not mine.all():
+        used = np.flatnonzero(mine)
+        mine, theirs, inverses = mine[used], weights[:, used], inverses[:, used]
+    ratios = inverses * mine
+    best: npt.NDArray[np.intp] = ratios.argmax(axis=1)
+    top = ratios[np.arange(len(ratios)), best]
+    near = ratios >= (top * (1 - _NEAR))[:, None]
+    crowded = np.flatnonzero((np.count_nonzero(near, axis=1) > 1) & np.isfinite(top))
+    while len(crowded):
+        # a b' - a' b is below 2^104 * 2^-45 for near ratios: what int64 keeps of it is exact.
+        chosen = best[crowded]
+        a, b = mine[chosen][:, None], theirs[crowded, chosen][:, None]
+        gains = np.where(near[crowded], mine[None, :] * b - a * theirs[crowded], 0)
+        better = (gains > 0).any(axis=1)
+        crowded, gains = crowded[better], gains[better]
+        scale = theirs[crowded].astype(np.float64) * b[better]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(gains > 0, gains / scale, -1.0)
+        best[crowded] = share.argmax(axis=1)
+    found: npt.NDArray[np.intp] = used[best]
+    return found
+
+
+def _wide_row(weights: Integers, x: int) -> list[int]:
+    row = [int(weight) for weight in weights[x]]
+    found = []
+    for theirs in weights:
+        best = -1
+        for y, (mine, other) in enumerate(zip(row, theirs, strict=True)):
+            if mine and (best < 0 or mine * int(theirs[best]) > row[best] * int(other)):
+                best = y
+        found.append(best)
+    return found
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The largest product of ratios, None if infinite, and the pair it belongs to."""
+
+    ratio: Fraction | None
+    more: int
+    less: int
+
+
+def worst_pair(each: Sequence[tuple[PairRatios, int]]) -> WorstPair:
+    """Return the largest product of the ratios of a pair, each taken so many times, exactly."""
+    total = sum(times * ratios.logs() for ratios, times in each)
+    logs: Floats = np.asarray(total)
+    if np.isinf(logs).any():
+        more, less = (int(i) for i in np.argwhere(np.isinf(logs))[0])
+        return WorstPair(None, more, less)
+    largest = float(logs.max())
+    terms = sum(times * (2 + float(np.abs(ratios.logs()).max())) for ratios, times in each)
+    slack = 64 * (len(each) + 2) * math.ulp(1.0) * (1 + 64 * terms)
+    near = np.argwhere(logs >= largest - slack)
+    best: WorstPair | None = None
+    seen: set[Any] = set()
+    for more, less in _different(each, near):
+        key = tuple(ratios.at(more, less) for ratios, _ in each)
+        if key in seen:
+            continue
+        seen.add(key)
+        ratio = math.prod(
+            (part**times for part, (_, times) in zip(key, each, strict=True) if part is not None),
+            start=Fraction(1),
+        )
+        if best is None or best.ratio is None or ratio > best.ratio:
+            best = WorstPair(ratio, more, less)
+    assert best is not None
+    return best
+
+
+def _different(
+    each: Sequence[tuple[PairRatios, int]], near: npt.NDArray[np.intp]
+) -> list[tuple[int, int]]:
+    """Keep one pair of those with the same integers: symmetric mechanisms have millions of them."""
+    rows, columns = near[:, 0], near[:, 1]
+    parts = [part[rows, columns] for ratios, _ in each for part in (ratios.tops, ratios.bottoms)]
+    if any(part.dtype == object for part in parts):
+        return [(int(x), int(other)) for x, other in near]
+    _, first = np.unique(np.stack(parts, axis=1), axis=0, return_index=True)
+    return [(int(rows[i]), int(columns[i])) for i in np.sort(first)]

@@ -1,0 +1,289 @@
+"""One release as an accountant knows it: a channel, or only the levels that were proved of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Channel
+from liftlock.context import Context, Joint, PriorSet
+from liftlock.errors import InputError, NotComposable, NotDefined
+from liftlock.exact import enclosure
+from liftlock.exact.budget import Budget
+from liftlock.exact.safe_side import ratio_above, upper_end
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.mechanism import Mechanism
+from liftlock.notions import ldp
+from liftlock.notions.alip import ALIP, extremes
+from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions.lift import impossible_inputs
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+from liftlock.notions.relations import Implication, implied
+from liftlock.notions.rules import RULES, Population
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+
+Ratio: TypeAlias = Fraction | None
+"""The exponential of a leakage; None is infinite, which also stands for what is not known."""
+
+_ALIKE = 256
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What one release leaks at most, as ratios: e^eps_lower, e^eps_upper and e^ldp.
+
+    `lower` is 1/min-lift and `upper` the max-lift, of the secret that the context protects. `ldp`
+    compares any two inputs, also those behind a secret; `spread` only those that can occur.
+    """
+
+    lower: Ratio
+    upper: Ratio
+    ldp: Ratio
+    spread: Ratio
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release of the data: through which channel, promising what, in which context.
+
+    Without a channel only the `known` levels count, and only in the context they were proved in;
+    the level of LDP counts in all.
+    """
+
+    inputs: Alphabet
+    channel: AnyChannel | None
+    context: Context | None = None
+    guarantee: Notion | None = None
+    known: Levels | None = None
+    unprotected: tuple[Label, ...] = ()
+
+    @classmethod
+    def of(cls, released: Released, context: Context | None = None) -> Release:
+        """Take a mechanism, or a channel in a context, for a release."""
+        if isinstance(released, Release):
+            return released
+        if isinstance(released, Mechanism):
+            if isinstance(released.context, ProfileGraph):
+                raise NotComposable(
+                    "a mechanism for a graph of profiles has another kind of guarantee; "
+                    "compose it with liftlock.profiles.compose (liftlock profiles compose)"
+                )
+            return cls(
+                released.channel.inputs,
+                released.channel,
+                released.context,
+                released.notion,
+                None,
+                released.certificate.unprotected,
+            )
+        if isinstance(context, ProfileGraph):
+            raise NotDefined("an account", context.describe(), "use liftlock.profiles.compose")
+        return cls(released.inputs, released, context)
+
+    @classmethod
+    def promised(cls, guarantee: Notion, context: Context) -> Release:
+        """Take a release of which only a guarantee is known: LIP, ALIP, one of its sides, or LDP.
+
+        >>> fair = Prior.uniform(["no", "yes"])
+        >>> print(Release.promised(LIP("ln 2"), fair).levels(fair).spread)
+        3
+        """
+        rows = {row.target: row.bound for row in _implied(guarantee, context)}
+        if rows.get("eps_lower") is None and rows.get("ldp") is None:
+            raise NotDefined(
+                f"an account of {guarantee}",
+                context.describe(),
+                "it bounds no lift; give the mechanism itself",
+            )
+
+        def ratio(name: str) -> Ratio:
+            bound = rows.get(name)
+            if bound is None or bound.upper is None:
+                return None
+            # A budget of ln 3 is the ratio 3, and not a hair more.
+            for budget in _budgets(guarantee):
+                if budget.nats() == bound:
+                    return ratio_above(budget)
+            return upper_end(enclosure.exp(bound.upper))
+
+        lower, upper = ratio("eps_lower"), ratio("eps_upper")
+        spread = _least(ratio("ldp"), _omega(lower, upper, context))
+        # What lifts prove of ratios, they prove of the symbols that can occur.
+        everywhere = isinstance(guarantee, ldp.LDP) or _complete(context)
+        levels = Levels(lower, upper, spread if everywhere else None, spread)
+        return cls(context.inputs, None, context, guarantee, levels)
+
+    @classmethod
+    def promised_delta(cls, guarantee: ApproximateLDP, context: Context) -> Release:
+        """Take a release of which only (epsilon, delta)-LDP is known: it bounds no lift."""
+        return cls(context.inputs, None, context, guarantee, Levels(None, None, None, None))
+
+    @property
+    def fingerprint(self) -> str:
+        """What equal releases have in common: the channel's, or what was promised."""
+        if self.channel is not None:
+            return self.channel.fingerprint
+        where = "" if self.context is None else self.context.fingerprint
+        return f"{where} {self.guarantee} {self.known}"
+
+    def levels(self, context: Context | None) -> Levels:
+        """Return what this release leaks by itself in a context; infinite is also not known."""
+        if self.channel is not None:
+            return levels_of(self.channel, context)
+        known = self.known
+        if known is None:
+            return Levels(None, None, None, None)
+        if context is None or self.context is None:
+            return Levels(None, None, known.ldp, known.ldp)
+        if context.fingerprint != self.context.fingerprint:
+            return Levels(None, None, known.ldp, known.ldp)
+        spread = _least(known.spread, _omega(known.lower, known.upper, context))
+        return Levels(known.lower, known.upper, known.ldp, spread)
+
+
+Released: TypeAlias = Release | Mechanism | AnyChannel
+"""Whatever can be accounted for."""
+
+
+def common_inputs(releases: Sequence[Release]) -> Alphabet:
+    """Return the inputs that all releases share, in the order of the first."""
+    if not releases:
+        raise InputError("no releases", remedy="give at least one")
+    first = releases[0].inputs
+    for place, release in enumerate(releases):
+        if set(release.inputs.labels) != set(first.labels):
+            raise InputError(
+                "releases of different data",
+                where=f"release {place + 1}",
+                value=list(release.inputs.labels[:4]),
+                remedy="all must accept the same values; see liftlock.accounting.sequence for "
+                "different data",
+            )
+    return first
+
+
+def levels_of(channel: AnyChannel, context: Context | None) -> Levels:
+    """Measure one channel exactly, in a context or for LDP alone.
+
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> found = levels_of(bit, Prior.uniform([0, 1]))
+    >>> str(found.lower), str(found.upper), str(found.ldp)
+    ('2', '3/2', '3')
+    """
+    return _levels_of(channel, cast("Hashable", context))
+
+
+@lru_cache(maxsize=_ALIKE)
+def _levels_of(channel: AnyChannel, context: Any) -> Levels:
+    level = ldp.measure(channel).ratio
+    if context is None:
+        return Levels(None, None, level, level)
+    found = extremes(channel, context)
+    smallest = found.smallest.lift
+    impossible = set(impossible_inputs(channel, context))
+    spread = level
+    if impossible and isinstance(channel, Channel):
+        left = [label for label in channel.inputs.labels if label not in impossible]
+        spread = ldp.measure(channel.restricted(left)).ratio
+    elif impossible and len(channel.inputs) - len(impossible) == 1:
+        spread = Fraction(1)
+    return Levels(1 / smallest if smallest else None, found.largest.lift, level, spread)
+
+
+def smallest_mass(context: Context | None) -> Fraction:
+    """Return P_min: of the secrets that can occur; for a set of priors the least of all (maybe 0).
+
+    >>> smallest_mass(Prior.from_counts({"a": 1, "b": 3}))
+    Fraction(1, 4)
+    """
+    if context is None:
+        return Fraction(0)
+    if isinstance(context, Prior):
+        return context.smallest
+    if isinstance(context, Joint):
+        return context.secret_prior.smallest
+    if isinstance(context, PriorSet):
+        size = len(context.inputs)
+        least = []
+        for place in np.flatnonzero(context.possible):
+            column = np.zeros(size, dtype=np.int64)
+            column[place] = 1
+            least.append(context.mass_range(column)[0])
+        return min(least)
+    raise NotDefined("an account", context.describe(), "give a prior, a joint or a set of priors")
+
+
+def budget_of(release: Release) -> Budget | None:
+    """Return the budget that a naive accountant would add up: of LIP, or the larger of ALIP's."""
+    guarantee = release.guarantee
+    if isinstance(guarantee, LIP):
+        return guarantee.epsilon
+    if isinstance(guarantee, ALIP):
+        lower, upper = guarantee.lower, guarantee.upper
+        return lower if ratio_above(lower) >= ratio_above(upper) else upper
+    return None
+
+
+def is_support_form(release: Release) -> bool:
+    """Tell whether the channel is an encoding without a table."""
+    return isinstance(release.channel, SupportChannel)
+
+
+def _implied(guarantee: Notion, context: Context) -> list[Implication]:
+    if isinstance(context, Prior):
+        # Lifts speak of the symbols that can occur, and the rules need all of them to.
+        return list(implied(guarantee, context.restricted()))
+    if isinstance(context, Joint):
+        # Nothing known of a secret, LDP included, bounds the ratios of the data behind it.
+        return [row for row in implied(guarantee, context) if row.target != "ldp"]
+    return list(implied(guarantee))
+
+
+def _complete(context: Context) -> bool:
+    """Tell whether every symbol can occur."""
+    if isinstance(context, PriorSet):
+        return bool(np.all(context.possible))
+    prior = context if isinstance(context, Prior) else None
+    return prior is not None and all(prior.counts)
+
+
+def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
+    """Bound the ratios of any two symbols by both sides of the lifts.
+
+    Source: 000 Thm 1 (exact closed form).
+    """
+    if lower is None or upper is None:
+        return None
+    if isinstance(context, PriorSet):
+        return lower * upper
+    if not isinstance(context, Prior):
+        return None
+    who = Population.of(context.restricted())
+    return _LIFTS_TO_LDP.bound({"eps_lower": lower, "eps_upper": upper}, who, None)
+
+
+_LIFTS_TO_LDP = next(
+    rule for rule in RULES if rule.gives == "ldp" and set(rule.needs) == {"eps_lower", "eps_upper"}
+)
+
+
+def _least(*ratios: Ratio) -> Ratio:
+    finite = [ratio for ratio in ratios if ratio is not None]
+    return min(finite) if finite else None
+
+
+def _budgets(guarantee: Notion) -> list[Budget]:
+    if isinstance(guarantee, LIP):
+        return [guarantee.epsilon]
+    if isinstance(guarantee, ALIP):
+        return [guarantee.lower, guarantee.upper]
+    budget = getattr(guarantee, "budget", None)
+    return [budget] if isinstance(budget, Budget) else []

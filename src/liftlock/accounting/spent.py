@@ -1,0 +1,69 @@
+"""What an accountant says: how much was spent at most, by which rule, and what it needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from liftlock.notions.reading import Reading, Witness
+
+QUANTITIES = ("lip", "eps_lower", "eps_upper", "ldp")
+"""What every accountant of pure notions may bound."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """An upper bound of each leakage that an accountant knows, or its exact value.
+
+    `exact` says that every reading is attained, by its witness. `valid` is False for what is shown
+    for comparison only. `needs` says how large the computation was.
+    """
+
+    accountant: str
+    readings: Mapping[str, Reading]
+    exact: bool
+    formula: str
+    source: str
+    needs: str = ""
+    valid: bool = True
+
+    def __getitem__(self, quantity: str) -> Reading:
+        return self.readings[quantity]
+
+    def __str__(self) -> str:
+        kind = "=" if self.exact else "<="
+        parts = [f"{name} {kind} {reading.value}" for name, reading in self.readings.items()]
+        return f"{self.accountant}: {', '.join(parts)}  [{self.formula}; {self.source}]"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "accountant": self.accountant,
+            "exact": self.exact,
+            "valid": self.valid,
+            "formula": self.formula,
+            "source": self.source,
+            "needs": self.needs,
+            "readings": {name: reading.to_data() for name, reading in self.readings.items()},
+        }
+
+
+def sides(
+    lower: Fraction | None,
+    upper: Fraction | None,
+    lower_witness: Witness | None = None,
+    upper_witness: Witness | None = None,
+) -> dict[str, Reading]:
+    """Turn the ratios of both sides (None: infinite) into eps_lower, eps_upper and lip.
+
+    >>> found = sides(Fraction(2), Fraction(3))
+    >>> found["lip"].ratio, round(float(found["eps_lower"]), 6)
+    (Fraction(3, 1), 0.693147)
+    """
+    down = Reading.of_ratio("eps_lower", lower, lower_witness)
+    up = Reading.of_ratio("eps_upper", upper, upper_witness)
+    larger = down if lower is None or (upper is not None and lower >= upper) else up
+    both = Reading("lip", larger.value, "nats", larger.ratio, larger.witness)
+    return {"lip": both, "eps_lower": down, "eps_upper": up}
