@@ -341,7 +341,7 @@ class Intervals:
                 raise CountError(
                     "not a number of observations",
                     where=f"label {label!r}",
-                    value=value,
+                    value=str(value),
                     remedy="a confidence needs how often each label was seen, not probabilities",
                 )
             whole.append(int(number))

@@ -458,6 +458,42 @@ def read_prior(path: str | Path, note: Note = silent) -> Prior:
     text = read_text(place)
     if is_json(place, text):
         return _prior_from_json(place, parse_json(text, place), note)
+    name, pairs = _prior_sheet(place, text)
+    if name == "count":
+        with located(place):
+            return Prior.from_counts(pairs)
+    return _from_probabilities(place, pairs, note)
+
+
+def read_counts(path: str | Path) -> list[tuple[Any, Fraction]]:
+    """Read how often each label was seen: CSV ``label,count``, or JSON ``{"counts": {label: n}}``.
+
+    Probabilities are refused, and so is a stored prior, which does not say whom it was counted on.
+    """
+    place = Path(path)
+    text = read_text(place)
+    remedy = "give how often each label was seen, as label,count"
+    if is_json(place, text):
+        data = parse_json(text, place)
+        found = None if isinstance(data, dict) and "kind" in data else _written_prior(data)
+        if found is None:
+            raise FileError("JSON does not hold counts", where=str(place), remedy=remedy)
+        name, items = found
+        with located(place):
+            pairs = [(label, exact(value, name=f"{name} of {label!r}")) for label, value in items]
+    else:
+        name, pairs = _prior_sheet(place, text)
+    if name == "probability":
+        raise FileError(
+            "probabilities do not say how many observations they rest on",
+            where=str(place),
+            remedy=remedy,
+        )
+    return pairs
+
+
+def _prior_sheet(place: Path, text: str) -> tuple[str, list[tuple[Label, Fraction]]]:
+    """Return what the numbers of a sheet are, and the pairs of label and number."""
     sheet = parse_sheet(place, text)
     kind = sheet.header[1].lower()
     if len(sheet.header) != 2 or kind not in {"count", "counts", "probability", "probabilities"}:
@@ -471,11 +507,7 @@ def read_prior(path: str | Path, note: Note = silent) -> Prior:
     name = "count" if kind.startswith("count") else "probability"
     labels = row_labels(sheet)
     numbers = [cell_number(sheet, line, 1, cells[1], name) for line, cells in sheet.rows]
-    pairs = list(zip(labels.labels, numbers, strict=True))
-    if name == "count":
-        with located(place):
-            return Prior.from_counts(pairs)
-    return _from_probabilities(place, pairs, note)
+    return name, list(zip(labels.labels, numbers, strict=True))
 
 
 def _from_probabilities(

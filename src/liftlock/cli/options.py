@@ -10,11 +10,13 @@ import click
 
 from liftlock.cli.matching import matched, refuse_unprotected
 from liftlock.cli.numbers import Numbers, number_options, refuse_whole_grid
-from liftlock.context import Ball, Context, Joint
+from liftlock.confidence import read_confidence
+from liftlock.context import Ball, Context, Intervals, Joint
 from liftlock.errors import InputError
 from liftlock.exact.numbers import exact, exact_probability
-from liftlock.files import ReadChannel, read_joint, read_prior, read_priors
+from liftlock.files import ReadChannel, read_counts, read_joint, read_prior, read_priors
 from liftlock.line.grid import GridPrior
+from liftlock.storage import located
 
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path, readable=False)
@@ -60,6 +62,11 @@ def context_options(command: F) -> F:
                 "--smooth",
                 metavar="A",
                 help="With --prior: add A to every count.",
+            ),
+            click.option(
+                "--confidence",
+                metavar="C",
+                help="With --prior of counts: every prior they may come from, with confidence C.",
             ),
         )
     ):
@@ -122,6 +129,7 @@ def read_context(
     smooth: str | None,
     note: Callable[[str], None],
     cells: GridPrior | None = None,
+    confidence: str | None = None,
     **numeric: Any,
 ) -> Context | None:
     """Read the one context that was named, or None.
@@ -132,7 +140,7 @@ def read_context(
     given = [name for name, value in named.items() if value is not None]
     if len(given) > 1:
         raise click.UsageError(f"give only one of {' and '.join(given)}")
-    ways = {"--radius": radius, "--smooth": smooth}
+    ways = {"--radius": radius, "--smooth": smooth, "--confidence": confidence}
     numbers = Numbers(**numeric)
     numbers.check(prior, {"--joint": joint, "--family": family})
     for name, value in ways.items():
@@ -140,11 +148,17 @@ def read_context(
             raise click.UsageError(f"{name} goes with --prior")
         if value is not None and numbers.asked:
             raise click.UsageError(f"{name} is for priors of labels, not of numbers")
+    if confidence is not None:
+        for name, value in (("--radius", radius), ("--smooth", smooth)):
+            if value is not None:
+                raise click.UsageError(f"give --confidence or {name}, not both")
     # Before any file is read: a slip of the pen should not cost a minute.
     if radius is not None:
         exact_probability(radius, name="--radius")
     if smooth is not None and exact(smooth, name="--smooth") < 0:
         raise InputError("--smooth is negative", value=smooth, remedy="give 0 or more")
+    if confidence is not None:
+        read_confidence(confidence)
     if numbers.asked:
         return numbers.cut(prior, note) if cells is None else numbers.on(cells, prior, note)
     if joint is not None:
@@ -153,11 +167,25 @@ def read_context(
         return read_priors(family, note)
     if prior is None:
         return None
+    if confidence is not None:
+        return _likely_priors(prior, confidence, note)
     found = read_prior(prior, note)
     refuse_whole_grid(found, prior, ways)
     if smooth is not None:
         found = found.smoothed(smooth)
     return Ball.of(found, radius) if radius is not None else found
+
+
+def _likely_priors(prior: Path, confidence: str, note: Callable[[str], None]) -> Intervals:
+    """Read counts as the set of priors that they may have been drawn from."""
+    counts = read_counts(prior)
+    with located(prior):
+        found = Intervals.from_counts(counts, confidence=confidence)
+    note(
+        f"the intervals hold the true prior with probability {confidence} at least, if the "
+        f"{sum(count for _, count in counts)} observations of {prior} were drawn from it independently"
+    )
+    return found
 
 
 def agreed_context(
