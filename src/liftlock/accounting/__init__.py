@@ -1,7 +1,21 @@
-"""What several releases leak together: accountants, sequences of data, and a ledger of releases."""
+"""What several releases leak together, and what a mechanism leaks under another prior."""
 
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.release import Levels, Release
 from liftlock.accounting.spent import Spent
+from liftlock.accounting.transfer import Transfer, transfer, transfer_within
+from liftlock.accounting.transfer_bounds import Bound
+from liftlock.accounting.transfer_samples import transfer_from_samples
 
-__all__ = ["Account", "Levels", "Release", "Spent", "account"]
+__all__ = [
+    "Account",
+    "Bound",
+    "Levels",
+    "Release",
+    "Spent",
+    "Transfer",
+    "account",
+    "transfer",
+    "transfer_from_samples",
+    "transfer_within",
+]
