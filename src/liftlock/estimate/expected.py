@@ -1,0 +1,226 @@
+"""How large the error of an estimate will be, in closed form, before anybody is asked.
+
+People are independent, so what each adds to the squared error adds up (001 Prop. 2):
+
+    E (S - S_hat)^2 = n c,
+
+with c the error that one person adds, on average over the prior. Intervals of shares and means
+shrink as z sqrt(c / n), so how many people a given precision takes is n = c (z / margin)^2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from liftlock.alphabet import Label, label_to_json
+from liftlock.errors import InputError, NotDefined
+from liftlock.estimate.bayes import posterior_variances
+from liftlock.estimate.estimator import Linear
+from liftlock.estimate.model import Model
+from liftlock.estimate.question import Of, Question
+from liftlock.estimate.result import ABOUT, About
+from liftlock.estimate.unbiased import unbiased
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact
+from liftlock.forms import AnyChannel, SupportChannel, UnaryChannel
+from liftlock.prior import Prior
+
+Way = Literal["bayes", "unbiased", "truth", "prior"]
+WAYS: tuple[Way, ...] = get_args(Way)
+"""Two estimators; for comparison everybody's true value, and the prior without any report."""
+
+LARGEST = 10**18
+"""More people than this are not worth a number."""
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """The error that an estimate from so many people will have, on average over the prior.
+
+    `per_person` is what one person adds to the squared error of each sum.
+
+    >>> from liftlock.channel import Channel
+    >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> half = Prior.uniform([0, 1])
+    >>> found = expected_error(coin, half, 10_000, Question.survey(half.alphabet, [1]), "unbiased")
+    >>> found.per_person, round(found.errors[0], 2), round(found.margin, 5)
+    ((0.75,), 86.6, 0.01697)
+    >>> found.people_for("0.01")
+    28811
+    """
+
+    of: Of
+    method: str
+    about: About
+    level: float
+    people: int
+    names: tuple[Label, ...]
+    per_person: tuple[float, ...]
+
+    @property
+    def quantile(self) -> float:
+        """How many standard errors the interval reaches to each side."""
+        return NormalDist().inv_cdf((1.0 + self.level) / 2.0)
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """The root mean squared error of each answer: of the sums, or of the mean."""
+        scale = 1.0 / self.people if self.of == "mean" else float(self.people)
+        return tuple(math.sqrt(value * scale) for value in self.per_person)
+
+    @property
+    def total_squared(self) -> float:
+        """The sum of the squared errors of all answers: of a histogram, its error of 001 (12)."""
+        return math.fsum(value**2 for value in self.errors)
+
+    @property
+    def margins(self) -> tuple[float, ...]:
+        """Half the width of the intervals, per person: of shares for counts, of means else."""
+        return tuple(self.quantile * math.sqrt(value / self.people) for value in self.per_person)
+
+    @property
+    def margin(self) -> float:
+        """The largest of the margins: of a histogram, that of its worst symbol."""
+        return max(self.margins)
+
+    def people_for(self, margin: object) -> int | None:
+        """Return the fewest people with whom no margin is larger; None if that is hopeless."""
+        wanted = exact(margin, name="margin")
+        if wanted <= 0:
+            raise InputError("margin is not positive", value=margin, remedy="give more than 0")
+        needed = max(self.per_person) * (self.quantile / float(wanted)) ** 2
+        if not needed < LARGEST:
+            return None
+        return max(1, math.ceil(needed * (1.0 - 1e-12)))
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "of": self.of,
+            "method": self.method,
+            "about": self.about,
+            "level": self.level,
+            "people": self.people,
+            "answers": [
+                {"name": label_to_json(name), "per_person": value, "error": error, "margin": margin}
+                for name, value, error, margin in zip(
+                    self.names, self.per_person, self.errors, self.margins, strict=True
+                )
+            ],
+            "margin": self.margin,
+        }
+
+
+def expected_error(
+    channel: AnyChannel | None,
+    prior: Prior,
+    people: int,
+    question: Question,
+    method: str = "bayes",
+    *,
+    about: About = "people",
+    level: object = "0.95",
+) -> ExpectedError:
+    """Return the expected error of an estimate from so many people, on average over the prior.
+
+    - ``bayes``: E Var(f(X) | Y) = Var f(X) - Var E[f(X) | Y], for the people who report;
+    - ``unbiased``: E Var(g(Y) | X) with the scores g of the unbiased estimator, and for the
+      population that the people are drawn from Var g(Y), which is more by Var f(X);
+    - ``truth``: no privacy, 0 for the people and Var f(X) for the population;
+    - ``prior``: no report at all, Var f(X).
+
+    The channel is not needed for the last two.
+
+    Source: 001 Prop. 2, eq. (14), eq. (42).
+    """
+    if people < 1:
+        raise InputError("no people", value=people, remedy="give 1 or more")
+    if method not in WAYS:
+        raise InputError("unknown method", value=method, remedy=f"use {', '.join(WAYS)}")
+    if about not in ABOUT:
+        raise InputError("about whom?", value=about, remedy=f"use {' or '.join(ABOUT)}")
+    chance = exact(level, name="level")
+    if not 0 < chance < 1:
+        raise InputError("level outside 0 to 1", value=level, remedy="0.95 is usual")
+    masses = prior.reordered(question.inputs).floats()
+    own = _variances(masses, question.values)
+    if method == "prior":
+        each = own if about == "people" else np.zeros_like(own)
+    elif method == "truth":
+        each = np.zeros_like(own) if about == "people" else own
+    elif channel is None:
+        raise InputError(f"the error of {method} depends on the channel", remedy="give one")
+    elif method == "bayes":
+        if about == "population":
+            raise NotDefined(
+                "the error of bayes about a population",
+                "a prior that is taken for the population",
+                "ask about the people who report, or for unbiased",
+            )
+        each = _of_bayes(channel, prior, question)
+    else:
+        each = _of_unbiased(channel, prior, question)
+        each = each + own if about == "population" else each
+    return ExpectedError(
+        question.of, method, about, float(chance), people, question.names, tuple(each.tolist())
+    )
+
+
+def _variances(masses: Floats, values: Floats) -> Floats:
+    """Return Var f(X) for each column."""
+    found: Floats = masses @ (values - masses @ values) ** 2
+    return found
+
+
+def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
+    table = channel.expanded() if isinstance(channel, SupportChannel) else channel
+    model = Model.of(table, prior.reordered(table.inputs))
+    assert model.masses is not None
+    aligned = _aligned(question, model)
+    found: Floats = model.mixture(model.masses) @ posterior_variances(model, aligned)
+    return found
+
+
+def _of_unbiased(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
+    if isinstance(channel, SupportChannel):
+        return _of_support(channel, prior, question)
+    model = Model.of(channel, prior.reordered(channel.inputs))
+    assert model.masses is not None
+    linear: Linear = unbiased(model, _aligned(question, model))
+    found: Floats = model.masses @ linear.variances
+    return found
+
+
+def _of_support(channel: SupportChannel, prior: Prior, question: Question) -> Floats:
+    """Return what a person adds, given their value: bits of a unary encoding are independent."""
+    several = np.count_nonzero(question.values, axis=0) > 1
+    if several.any() and not isinstance(channel, UnaryChannel):
+        raise NotDefined(
+            "the expected error of a sum over several symbols",
+            f"{channel.form} encoding, whose supports depend on each other",
+            "ask for the histogram, or use a unary encoding or a table",
+        )
+    question.inputs.order_of(channel.inputs, whose="the question", other_name="the channel")
+    masses = prior.reordered(question.inputs).floats()
+    hit, miss = channel.hit, channel.miss
+    scale = float((hit - miss) ** 2)
+    if scale == 0:
+        return np.full(question.values.shape[1], np.inf)
+    ones = float(hit * (1 - hit)) / scale
+    zeros = float(miss * (1 - miss)) / scale
+    each = masses * ones + (1.0 - masses) * zeros
+    found: Floats = each @ question.values**2
+    return found
+
+
+def _aligned(question: Question, model: Model) -> Question:
+    """Return the question in the order of the model's inputs."""
+    if question.inputs.labels == model.inputs.labels:
+        return question
+    order = model.inputs.order_of(question.inputs, whose="the channel", other_name="the question")
+    return Question(question.of, model.inputs, question.names, question.values[order])
