@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from liftlock.alphabet import Label, label_to_json
+from liftlock.errors import NotDefined
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.likelihood import most_likely
+from liftlock.estimate.model import Model
+from liftlock.exact.integers import Floats
+
+ENOUGH = 5.0
+"""Outputs with fewer expected reports than this are merged before a chi-square test."""
+FEW = 1000
+"""With fewer reports, and outputs that would have to be merged, the test is simulated."""
+DRAWS = 1999
+SEED = 1
+"""How many sets of reports are simulated, and from which seed: the same reports, the same test."""
+_TINY = 1e-9
+_CERTAIN = 1e6
+"""The score of a symbol that the prior calls impossible when a report shows that it is not."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +45,8 @@ class Drift:
         way = "more" if self.score > 0 else "less"
         if self.found is None:
             return f"{way} {self.name!r} than {100 * self.expected:.3g} %"
-        return (
-            f"{way} {self.name!r}: {100 * self.found:.3g} % instead of {100 * self.expected:.3g} %"
-        )
+        shares = f"{100 * self.found:.3g} % instead of {100 * self.expected:.3g} %"
+        return f"{way} {self.name!r} ({shares})"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -44,19 +63,160 @@ class Fit:
     """The test of reports against prior and channel: the p-value, and which symbols stand out.
 
     `statistic` is compared with a chi-square law of `freedom` degrees, or, where reports are few,
-    with simulated ones (`freedom` is then None). `drifts` begins with the largest misfit.
+    with simulated ones (`freedom` is then None). `drifts` begins with the largest misfit, and
+    `note` says how the p-value was found.
     """
 
     p_value: float
     statistic: float
     freedom: int | None
     drifts: tuple[Drift, ...]
+    note: str = ""
 
     def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+        """Return the JSON form; a statistic that is infinite is null there."""
         return {
             "p_value": self.p_value,
-            "statistic": self.statistic,
+            "statistic": self.statistic if math.isfinite(self.statistic) else None,
             "freedom": self.freedom,
             "drifts": [drift.to_data() for drift in self.drifts],
+            "note": self.note,
         }
+
+
+def fit_of_prior(model: Model, aggregate: Aggregate) -> Fit:
+    """Test whether the reports can come from people drawn from the prior.
+
+    Pearson's statistic sum_y (n_y - n P(y))^2 / (n P(y)), with outputs merged until at least 5
+    reports are expected of each; where reports are few, against simulated reports instead.
+
+    The direction is that of the likelihood: the mean lift of symbol x over all reports,
+
+        (1/n) sum_y n_y Q[x, y] / P(y) - 1,
+
+    is 0 on average under the prior and grows with the share of x. Its variance under the prior is
+    (sum_y Q[x, y]^2 / P(y) - 1) / n, and its standard score sorts the drifts.
+    """
+    if model.masses is None:
+        raise NotDefined(
+            "a test of the prior", "reports without a prior", "give the prior to be tested"
+        )
+    masses = model.mixture(model.masses)
+    counts = aggregate.floats()
+    possible = masses > 0
+    drifts = _drifts(model, masses, counts)
+    if counts[~possible].any():
+        output = model.outputs.labels[int(np.argmax(~possible & (counts > 0)))]
+        note = f"the prior says that {output!r} is never reported, and it was"
+        return Fit(0.0, math.inf, None, drifts, note)
+    observed, expected = counts[possible], counts.sum() * masses[possible] / masses.sum()
+    if aggregate.reports < FEW and expected.min() < ENOUGH:
+        return Fit(*_simulated(observed, expected), drifts, f"by {DRAWS:,} simulations")
+    groups = _merged(expected)
+    observed, expected = _grouped(observed, groups), _grouped(expected, groups)
+    note = f"chi-square of {len(expected)} outputs"
+    if len(expected) < len(groups):
+        note += f", {len(groups)} before merging rare ones"
+    return Fit(*_chi_square(observed, expected, len(expected) - 1), drifts, note)
+
+
+def fit_of_channel(model: Model, aggregate: Aggregate) -> Fit | None:
+    """Test whether ANY prior explains the reports: if none does, another mechanism made them.
+
+    Pearson's statistic at the most likely shares, with rare outputs merged as for the prior. The
+    shares that are not 0 leave k - rank degrees of freedom: given which ones those are, the law of
+    the statistic is at most chi-square with so many. None if nothing is left to test.
+    """
+    counts = aggregate.floats()
+    start = model.reference
+    expected = counts.sum() * model.mixture(most_likely(model.rows, counts, start).shares)
+    possible = expected > 0
+    if counts[~possible].any() or not possible.any():
+        return None
+    groups = _merged(expected[possible])
+    rows = _grouped(model.rows[:, possible], groups)
+    observed = _grouped(counts[possible], groups)
+    left = model.rows[:, ~possible].sum(axis=1)
+    if left.any():
+        # Outputs that nobody gave and that the shares call impossible are one more class.
+        rows, observed = np.column_stack([rows, left]), np.append(observed, 0.0)
+    shares = most_likely(rows, observed, start).shares
+    expected = counts.sum() * (shares @ rows)
+    some = expected > 0
+    freedom = int(some.sum()) - int(np.linalg.matrix_rank(rows[np.ix_(shares > 0, some)]))
+    if freedom < 1 or expected[some].min() < ENOUGH / 2:
+        return None
+    note = f"chi-square of {int(some.sum())} outputs at the most likely shares"
+    return Fit(*_chi_square(observed[some], expected[some], freedom), (), note)
+
+
+def _drifts(model: Model, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
+    """Return every symbol with its score, the largest first."""
+    assert model.masses is not None
+    number = counts.sum()
+    possible = masses > 0
+    lifts = model.rows[:, possible] / masses[possible]
+    # A report that the prior calls impossible has no lift; it speaks for the symbols that give it.
+    slopes = lifts @ (counts[possible] / number) - counts[possible].sum() / number
+    spread = np.sqrt(np.maximum((lifts**2) @ masses[possible] - 1.0, 0.0) / number)
+    informative = spread > _TINY
+    scores = np.divide(slopes, spread, out=np.zeros_like(slopes), where=informative)
+    found = None
+    if model.inverse.full:
+        found = (counts / number) @ model.inverse.matrix
+    never = (model.masses == 0) & (model.rows[:, ~possible] @ counts[~possible] > 0)
+    scores[never] = _CERTAIN
+    order = np.argsort(-np.abs(scores), kind="stable")
+    return tuple(
+        Drift(
+            model.inputs.labels[x],
+            float(model.masses[x]),
+            None if found is None else float(found[x]),
+            float(scores[x]),
+        )
+        for x in order.tolist()
+    )
+
+
+def _merged(expected: Floats) -> npt.NDArray[np.intp]:
+    """Give each output the number of its group: rare ones share one until enough are expected."""
+    groups = np.empty(len(expected), dtype=np.intp)
+    group, inside = 0, 0.0
+    order = np.argsort(expected, kind="stable")
+    for place, number in zip(order.tolist(), expected[order].tolist(), strict=True):
+        groups[place] = group
+        inside += number
+        if inside >= ENOUGH:
+            group, inside = group + 1, 0.0
+    # What is left over is too little for a group of its own.
+    if inside > 0 and group > 0:
+        groups[groups == group] = group - 1
+    return groups
+
+
+def _grouped(values: Floats, groups: npt.NDArray[np.intp]) -> Floats:
+    """Add up the last axis by group."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(int(groups.max()) + 1))
+    found: Floats = np.add.reduceat(values[..., order], starts, axis=-1)
+    return found
+
+
+def _chi_square(observed: Floats, expected: Floats, freedom: int) -> tuple[float, float, int]:
+    from scipy.special import chdtrc
+
+    statistic = float(((observed - expected) ** 2 / expected).sum())
+    p_value = float(chdtrc(freedom, statistic)) if freedom > 0 else 1.0
+    return p_value, statistic, freedom
+
+
+def _simulated(observed: Floats, expected: Floats) -> tuple[float, float, None]:
+    """Return the share of simulated statistics that are at least as large, ours among them."""
+    number = int(observed.sum())
+    masses = expected / expected.sum()
+    draws = np.random.default_rng(SEED).multinomial(number, masses, size=DRAWS)
+    statistics = ((draws - expected) ** 2 / expected).sum(axis=1)
+    statistic = float(((observed - expected) ** 2 / expected).sum())
+    # Equal sets of reports have statistics that are equal up to rounding.
+    above = int((statistics >= statistic * (1 - 1e-9)).sum())
+    return (1 + above) / (1 + DRAWS), statistic, None

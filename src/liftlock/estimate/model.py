@@ -12,6 +12,7 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
+from liftlock.estimate.inverse import Inverse
 from liftlock.exact.integers import Floats
 from liftlock.prior import Prior
 
@@ -65,6 +66,11 @@ class Model:
         """Return P(y) when the inputs have these masses (or counts, for expected counts)."""
         found: Floats = masses @ self.rows
         return found
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        """The generalised inverse of the rows that is best under the reference masses."""
+        return Inverse.of(self.rows, self.expected)
 
     @cached_property
     def posteriors(self) -> Floats:

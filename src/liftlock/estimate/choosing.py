@@ -1,0 +1,75 @@
+"""Which estimator to take when nobody said, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liftlock.errors import NotDefined
+from liftlock.estimate.bayes import posterior_variances
+from liftlock.estimate.estimator import Linear
+from liftlock.estimate.fit import Fit
+from liftlock.estimate.model import Model
+from liftlock.estimate.question import Question
+from liftlock.estimate.unbiased import unbiased
+
+DOUBTFUL = 0.05
+"""Below this p-value of the test of the prior, no estimate leans on it unasked."""
+WRONG = 0.01
+"""Below this one, a warning says that the prior does not fit."""
+
+
+def choose(model: Model, question: Question, fit: Fit | None) -> tuple[str, str]:
+    """Return the key of an estimator, and one sentence that says why it was taken.
+
+    The Bayes estimate has the smallest error if the prior is true; the unbiased one needs none.
+    """
+    if model.masses is None:
+        # Where the reports do not determine the answer either, this one is refused and says so.
+        return "unbiased", "no prior is known, and this estimate needs none"
+    assert fit is not None
+    try:
+        other = unbiased(model, question)
+    except NotDefined:
+        return "bayes", "the reports alone do not determine the answer; the prior fills the gap"
+    if fit.p_value < DOUBTFUL:
+        return (
+            "unbiased",
+            f"the prior is in doubt (p = {p_text(fit.p_value)}), and this estimate leans on none",
+        )
+    ratio = _ratio(model, question, other)
+    why = (
+        f"the prior fits the reports (p = {p_text(fit.p_value)}); if it is true, the error is "
+        f"{ratio:.2g} times that of the unbiased estimate"
+    )
+    return "bayes", why
+
+
+def misfit(fit: Fit, key: str) -> str | None:
+    """Return the warning about a prior that does not fit, with the direction, or None if it may."""
+    if fit.p_value >= WRONG:
+        return None
+    shown = ", ".join(str(drift) for drift in fit.drifts[:2] if abs(drift.score) > 2)
+    seen = f": they show {shown}" if shown else ""
+    leaning = (
+        "the Bayes estimate leans on that prior, unbiased does not"
+        if key == "bayes"
+        else "this estimate does not lean on it, but what is promised under that prior does"
+    )
+    return f"the prior does not fit the reports (p = {p_text(fit.p_value)}){seen}; {leaning}"
+
+
+def p_text(p_value: float) -> str:
+    """Write a p-value.
+
+    >>> p_text(0.031234), p_text(1e-9), p_text(0.0)
+    ('0.031', '1e-09', '0')
+    """
+    return f"{p_value:.2g}"
+
+
+def _ratio(model: Model, question: Question, other: Linear) -> float:
+    """Return the ratio of root mean squared errors under the prior, of all answers together."""
+    assert model.masses is not None
+    best = float((model.mixture(model.masses) @ posterior_variances(model, question)).sum())
+    worse = float((model.masses @ other.variances).sum())
+    return float(np.sqrt(best / worse)) if worse > 0 else 1.0

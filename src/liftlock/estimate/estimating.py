@@ -1,0 +1,143 @@
+"""One call from counted reports to answers: the estimator, its intervals, and what to beware of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from liftlock.errors import NotDefined
+from liftlock.estimate import intervals
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.answering import answers_of, check_weights
+from liftlock.estimate.bayes import bayes
+from liftlock.estimate.choosing import choose, misfit, p_text
+from liftlock.estimate.consistent import Consistent
+from liftlock.estimate.estimator import Estimator
+from liftlock.estimate.fit import Fit, fit_of_channel, fit_of_prior
+from liftlock.estimate.likelihood import GAP, Likelihood
+from liftlock.estimate.model import Model
+from liftlock.estimate.options import Options
+from liftlock.estimate.question import Question, ask
+from liftlock.estimate.result import Estimate
+from liftlock.estimate.unbiased import unbiased
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.prior import Prior
+
+_FOREIGN = 0.001
+"""Below this p-value, no prior explains the reports."""
+_CELLS = 1 << 16
+"""Larger channels are not tested against all priors: it would take longer than the estimate."""
+
+
+def estimate(
+    channel: AnyChannel,
+    aggregate: Aggregate,
+    of: str = "histogram",
+    *,
+    value: Any = None,
+    prior: Prior | None = None,
+    method: str = "auto",
+    interval: str = "auto",
+    level: object = "0.95",
+    about: str = "people",
+    seed: int | None = None,
+) -> Estimate:
+    """Estimate from counted reports: how many people have each value, or what they add up to.
+
+    `of` is ``histogram``, ``survey`` (how many have `value`, or one of a list of values), ``sum``
+    or ``mean``; weights and offsets come with the aggregate. `method` is ``auto``, ``bayes``,
+    ``unbiased``, ``likelihood`` or ``consistent``; `interval` is one of the kinds of intervals.
+    `about` says whether the interval is to hold the number among the ``people`` who reported, or
+    the expected number if they are a random sample of a ``population``.
+
+    Source: 001 section III.
+
+    >>> from liftlock.channel import Channel
+    >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> reports = Aggregate.of(coin, [1] * 400 + [0] * 600)
+    >>> found = estimate(coin, reports, "survey", value=1)
+    >>> found.value, found.method, found.why
+    (300.0, 'unbiased', 'no prior is known, and this estimate needs none')
+    """
+    options = Options.of(method, interval, level, about, seed)
+    aggregate.checked(channel)
+    question = ask(channel.inputs, of, value)
+    check_weights(aggregate, question, options.about)
+    if isinstance(channel, SupportChannel):
+        raise NotDefined("an estimate", "encodings", "not yet")
+    model = Model.of(channel, prior)
+    fit = None if prior is None else fit_of_prior(model, aggregate)
+    if options.method == "auto":
+        key, why = choose(model, question, fit)
+    else:
+        key, why = options.method, "as asked"
+    estimator = _estimator(key, model, question, aggregate)
+    amounts = aggregate.amounts()
+    values = estimator.values(amounts)
+    spread = intervals.make(
+        options.interval,
+        estimator,
+        aggregate,
+        level=options.level,
+        about=options.about,
+        seed=options.seed,
+    )
+    return Estimate(
+        question.of,
+        answers_of(question, aggregate, values, spread.errors, spread.low, spread.high),
+        key,
+        why,
+        spread.kind,
+        options.level,
+        options.about,
+        aggregate.reports,
+        aggregate.total,
+        fit,
+        _warnings(model, aggregate, fit, key),
+        (*_remarks(estimator, aggregate), *spread.remarks),
+    )
+
+
+def _estimator(key: str, model: Model, question: Question, aggregate: Aggregate) -> Estimator:
+    if key == "bayes":
+        return bayes(model, question)
+    if key == "unbiased":
+        return unbiased(model, question)
+    if aggregate.weights is not None and aggregate.weights.least < 0:
+        raise NotDefined(
+            f"the {key} estimate",
+            "negative weights",
+            "ask for unbiased or bayes, which take weights of both signs",
+        )
+    if key == "consistent":
+        return Consistent.of(model, question)
+    return Likelihood(model, question)
+
+
+def _warnings(model: Model, aggregate: Aggregate, fit: Fit | None, key: str) -> tuple[str, ...]:
+    """Say that the prior, or the whole mechanism, does not fit the reports."""
+    found = []
+    if fit is not None:
+        warning = misfit(fit, key)
+        found += [] if warning is None else [warning]
+    if model.rows.size <= _CELLS:
+        foreign = fit_of_channel(model, aggregate)
+        if foreign is not None and foreign.p_value < _FOREIGN:
+            found.append(
+                f"no prior explains these reports (p = {p_text(foreign.p_value)}): "
+                "were all of them made by this mechanism?"
+            )
+    return tuple(found)
+
+
+def _remarks(estimator: Estimator, aggregate: Aggregate) -> tuple[str, ...]:
+    """Say what was proved of a maximum of likelihood, and whether it is the only one."""
+    if not isinstance(estimator, Likelihood):
+        return ()
+    amounts = aggregate.amounts()
+    best = estimator.maximum(amounts)
+    short = "" if best.gaps <= max(GAP, 1e-12 * amounts.sum()) else ": more was not reached"
+    gap, steps = f"{float(best.gaps):.1g}", f"{best.steps} steps"
+    remarks = [f"the log-likelihood is within {gap} of the largest, after {steps}{short}"]
+    if not estimator.unique(amounts, best.shares):
+        remarks.append("other answers are as likely: these reports do not determine it")
+    return tuple(remarks)

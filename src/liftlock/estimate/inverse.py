@@ -1,0 +1,104 @@
+"""The generalised inverse of a channel: which numbers of the values its reports determine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from liftlock.exact.integers import Floats
+
+_CONDITION = 1e12
+"""Above this, digits of an inverse by elimination are lost; singular values decide what is left."""
+_GRAM_CONDITION = 1e9
+"""The same for the Gram matrix, whose condition is the square of that of the channel."""
+_RANK = 1e-12
+"""Singular values below this part of the largest are rounding errors."""
+_SMALL = 200
+"""So many rows or columns take no time in a singular value decomposition."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """A matrix H, a row for each output, with Q H = 1 if the reports determine all shares.
+
+    Of all such matrices it is the one with the least sum_y P(y) H[y, x]^2, that is
+
+        H = D^-1 Q^T (Q D^-1 Q^T)^-1,    D = diag(P(y)),
+
+    with a pseudo-inverse in the place of the last factor if the rows of Q are not independent
+    (`full` is then False): Q H is then the projection onto what the reports determine.
+
+    >>> Inverse.of(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0.5, 0.5])).matrix.tolist()
+    [[1.5, -0.5], [-0.5, 1.5]]
+    """
+
+    matrix: Floats
+    full: bool
+
+    @classmethod
+    def of(cls, rows: Floats, masses: Floats) -> Inverse:
+        """Invert the rows Q of a channel, for outputs with masses P(y)."""
+        seen = masses > 0
+        roots = np.sqrt(masses[seen])
+        scaled = rows[:, seen] / roots
+        symbols, outputs = scaled.shape
+        inverse = None
+        if outputs == symbols:
+            inverse = _by_elimination(scaled)
+        elif outputs > symbols:
+            inverse = _by_gram(scaled)
+        full = inverse is not None
+        if inverse is None:
+            inverse, rank = _by_singular_values(scaled)
+            full = rank == symbols
+        matrix = np.zeros((len(masses), symbols))
+        matrix[seen] = inverse / roots[:, None]
+        return cls(matrix, full)
+
+
+def _by_elimination(matrix: Floats) -> Floats | None:
+    try:
+        inverse: Floats = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return None
+    # Also false for what is not finite.
+    return inverse if _norm(matrix) * _norm(inverse) < _CONDITION else None
+
+
+def _by_gram(matrix: Floats) -> Floats | None:
+    gram = matrix @ matrix.T
+    inverted = _by_elimination(gram)
+    if inverted is None or not _norm(gram) * _norm(inverted) < _GRAM_CONDITION:
+        return None
+    return _refined(matrix, matrix.T @ inverted)
+
+
+def _by_singular_values(matrix: Floats) -> tuple[Floats, int]:
+    """Return the pseudo-inverse and the rank."""
+    if min(matrix.shape) > _SMALL:
+        # Eigenvalues of the Gram matrix are many times faster, and good enough where they leave no
+        # doubt about the rank.
+        wide = matrix.shape[1] >= matrix.shape[0]
+        gram = matrix @ matrix.T if wide else matrix.T @ matrix
+        values, vectors = np.linalg.eigh(gram)
+        kept = values > values[-1] / _GRAM_CONDITION
+        if (np.abs(values[~kept]) < 1e-13 * values[-1]).all():
+            some = vectors[:, kept]
+            inner = (some / values[kept]) @ some.T
+            inverse = matrix.T @ inner if wide else inner @ matrix.T
+            return _refined(matrix, inverse), int(kept.sum())
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    kept = values > _RANK * values[0]
+    found: Floats = (right[kept].T / values[kept]) @ left[:, kept].T
+    return found, int(kept.sum())
+
+
+def _refined(matrix: Floats, inverse: Floats) -> Floats:
+    """Take one step of Newton's iteration, which squares the error and keeps the ranges."""
+    found: Floats = 2.0 * inverse - inverse @ (matrix @ inverse)
+    return found
+
+
+def _norm(matrix: Floats) -> float:
+    return float(np.abs(matrix).sum(axis=1).max())
