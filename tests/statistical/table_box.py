@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -18,29 +19,35 @@ class TableBox:
         self.rows: Floats = np.asarray(rows, dtype=np.float64)
         self.generator = np.random.default_rng(seed)
         self.calls: list[int] = []
-        inputs, self.width = self.rows.shape
-        self._cut = np.ones((inputs, self.width))
-        self._alias = np.tile(np.arange(self.width), (inputs, 1))
-        for row in range(inputs):
-            self._fill(row)
-
-    def _fill(self, row: int) -> None:
-        level = self.rows[row] / self.rows[row].sum() * self.width
-        poor = [i for i in range(self.width) if level[i] < 1]
-        rich = [i for i in range(self.width) if level[i] >= 1]
-        while poor and rich:
-            taker, giver = poor.pop(), rich.pop()
-            self._cut[row, taker], self._alias[row, taker] = level[taker], giver
-            level[giver] -= 1 - level[taker]
-            (poor if level[giver] < 1 else rich).append(giver)
+        self.width = self.rows.shape[1]
+        self._cut, self._alias = _alias_tables(self.rows.tobytes(), self.rows.shape)
 
     def __call__(self, codes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         self.calls.append(len(codes))
         position = self.generator.random(len(codes)) * self.width
         column = position.astype(np.int64)
-        keep = position - column < self._cut[codes, column]
-        drawn: npt.NDArray[Any] = np.where(keep, column, self._alias[codes, column])
+        place = codes * self.width + column
+        keep = position - column < self._cut.take(place)
+        drawn: npt.NDArray[Any] = np.where(keep, column, self._alias.take(place))
         return drawn
+
+
+@functools.cache
+def _alias_tables(content: bytes, shape: tuple[int, int]) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Return the tables of all rows; hundreds of boxes that differ by their seed share them."""
+    rows = np.frombuffer(content).reshape(shape)
+    width = shape[1]
+    cut, alias = np.ones(shape), np.tile(np.arange(width), (shape[0], 1))
+    for row in range(shape[0]):
+        level = rows[row] / rows[row].sum() * width
+        poor = [i for i in range(width) if level[i] < 1]
+        rich = [i for i in range(width) if level[i] >= 1]
+        while poor and rich:
+            taker, giver = poor.pop(), rich.pop()
+            cut[row, taker], alias[row, taker] = level[taker], giver
+            level[giver] -= 1 - level[taker]
+            (poor if level[giver] < 1 else rich).append(giver)
+    return cut, alias
 
 
 def randomised_response(size: int, epsilon: float) -> Floats:

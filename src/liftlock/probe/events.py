@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -84,9 +85,8 @@ def of_inputs(tally: Tally) -> Estimate:
     return Estimate(tally.counts / trials, tally.counts / trials**2, 1 / trials[:, 0], unseen)
 
 
-def of_rests(tally: Tally, prior: Floats) -> Estimate:
+def of_rests(tally: Tally, inputs: Estimate, prior: Floats) -> Estimate:
     """Estimate q(y given not x) for every input x, weighting the other inputs by the prior."""
-    inputs = of_inputs(tally)
     seen = tally.trials > 0
     weights = np.where(seen, prior, 0.0)
     others = np.maximum(1 - prior, 1e-300)
@@ -194,38 +194,39 @@ def prefix_scores(
     themselves), every output of a prefix may be there by luck, so their errors add up instead of
     cancelling: that makes long lists of rare outputs worthless.
     """
+    # Every row in its order: an index of places in the flat tables serves all four of them.
+    places = order + np.arange(0, order.size, order.shape[1])[:, None]
     top, bottom = sources
-    above, above_error = _prefix_sums(top, order)
-    below, below_error = _prefix_sums(bottom, order)
+    top_variance, bottom_variance = top.variance.take(places), bottom.variance.take(places)
+    above, above_error = _prefix_sums(top.value.take(places), top_variance)
+    below, below_error = _prefix_sums(bottom.value.take(places), bottom_variance)
+    top_unit, bottom_unit = top.unit[:, None], bottom.unit[:, None]
     # One count that might as well have been there: an event never seen is not impossible.
-    below = below + bottom.unit[:, None]
-    below_error = np.hypot(below_error, bottom.unit[:, None])
+    below = below + bottom_unit
+    below_error = np.hypot(below_error, bottom_unit)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         known = (above_error / above) ** 2 + (below_error / below) ** 2
         doubt = known
         if not fresh:
-            doubt = (_summed_errors(top, order) / above) ** 2
-            doubt += (_summed_errors(bottom, order) / below) ** 2
+            doubt = (_summed_errors(top_variance, top_unit) / above) ** 2
+            doubt += (_summed_errors(bottom_variance, bottom_unit) / below) ** 2
         spread = _DOUBT * np.sqrt(doubt) + horizon.deviations * np.sqrt(
             horizon.variance(above, below, known, fresh)
         )
         ratio = above / (below + bottom.missing[:, None]) * np.exp(-spread)
         score = leakage(side, ratio, probability[:, None])
-    return np.where(above > 0, np.nan_to_num(score, nan=_WORST, neginf=_WORST), _WORST)
+    return np.where(above > 0, np.fmax(score, _WORST), _WORST)
 
 
-def _prefix_sums(source: Estimate, order: Order) -> tuple[Floats, Floats]:
-    value = np.cumsum(np.take_along_axis(source.value, order, axis=1), axis=1)
-    variance = np.cumsum(np.take_along_axis(source.variance, order, axis=1), axis=1)
-    return value, np.sqrt(variance)
+def _prefix_sums(value: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    return value.cumsum(axis=1), np.sqrt(variance.cumsum(axis=1))
 
 
-def _summed_errors(source: Estimate, order: Order) -> Floats:
-    variance = np.take_along_axis(source.variance, order, axis=1)
-    return np.cumsum(np.sqrt(variance + source.unit[:, None] ** 2), axis=1)
+def _summed_errors(variance: Floats, unit: Floats) -> Floats:
+    return np.sqrt(variance + unit**2).cumsum(axis=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Search:
     """Two independent tables of what was seen so far, and where they point.
 
@@ -243,27 +244,41 @@ class Search:
         self, side: Side, most: int, among: Sequence[Suspicion] | None = None
     ) -> list[Suspicion]:
         """Return the most suspicious candidates of one side, best first."""
-        found = self._pairs(most, among) if side == "ldp" else self._lifts(side, among)
+        found = self._pairs(most, among) if side == "ldp" else self._lifts(side, most, among)
         found.sort(key=lambda candidate: -candidate.score)
         return found[:most]
 
+    @cached_property
     def _tables(self) -> tuple[Tally, Tally, Tally]:
         return self.first, self.second, self.first + self.second
 
-    def _lifts(self, side: Side, among: Sequence[Suspicion] | None) -> list[Suspicion]:
+    @cached_property
+    def _inputs(self) -> list[Estimate]:
+        return [of_inputs(tally) for tally in self._tables]
+
+    @cached_property
+    def _rests(self) -> list[Estimate]:
+        assert self.prior is not None
+        return [
+            of_rests(tally, inputs, self.prior)
+            for tally, inputs in zip(self._tables, self._inputs, strict=True)
+        ]
+
+    def _lifts(self, side: Side, most: int, among: Sequence[Suspicion] | None) -> list[Suspicion]:
         prior = self.prior
         assert prior is not None
         rows = np.flatnonzero((prior > 0) & (prior < 1))
         if among is not None:
             rows = np.array(sorted({candidate.symbol for candidate in among}), dtype=np.int64)
         tables: list[Sources] = []
-        for tally in self._tables():
-            inputs, rests = of_inputs(tally).rows(rows), of_rests(tally, prior).rows(rows)
+        for inputs, rests in zip(self._inputs, self._rests, strict=True):
+            if len(rows) < len(prior):
+                inputs, rests = inputs.rows(rows), rests.rows(rows)
             tables.append((inputs, rests) if side == "eps_upper" else (rests, inputs))
-        return self._judged(side, rows, None, tables, prior[rows], len(rows))
+        return self._judged(side, rows, None, tables, prior[rows], most)
 
     def _pairs(self, most: int, among: Sequence[Suspicion] | None) -> list[Suspicion]:
-        estimates = [of_inputs(tally) for tally in self._tables()]
+        estimates = self._inputs
         size, width = estimates[0].value.shape
         if among is None:
             tops = np.array(self._likely_tops(size, width), dtype=np.int64)
