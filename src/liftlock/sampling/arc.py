@@ -28,7 +28,7 @@ from liftlock.notions.lip import LIP
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes
 from liftlock.sampling.own_priors import (
-    USERS,
+    MOST_USERS,
     Blocks,
     checked_people,
     checked_table,
@@ -135,7 +135,7 @@ def draw_windows(
     """Fill in the reports of all users of the blocks; refuse a value that has no points."""
     from liftlock.sampling.arc_kernels import windows
 
-    words = np.empty(2 * USERS, dtype=np.uint64)
+    words = np.empty(2 * MOST_USERS, dtype=np.uint64)
     for first, counts in blocks:
         some = slice(first, first + len(counts))
         pending = np.arange(len(counts))

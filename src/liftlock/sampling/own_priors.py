@@ -25,8 +25,9 @@ SUM_TOLERANCE = 1e-6
 MOST_SYMBOLS = 1 << 15
 """With more symbols, those that are rounded up could take more than the likeliest has."""
 
-USERS = 1 << 10
-"""Users per block: few enough for their integers to stay in a core's own cache."""
+MOST_USERS = 1 << 10
+"""Users per block at most: few enough for their integers to stay in a core's own cache."""
+_CELLS = 1 << 20
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Blocks: TypeAlias = Iterator[tuple[int, Counts]]
@@ -44,7 +45,7 @@ def counted_blocks(masses: npt.NDArray[Any], first: int = 0) -> Blocks:
 
     rows = checked_table(masses)
     tolerance = np.inf if rows.dtype.kind in "iu" else SUM_TOLERANCE
-    size = min(USERS, max(len(rows), 1))
+    size = min(users_per_block(rows.shape[1]), max(len(rows), 1))
     counts = np.empty((size, rows.shape[1]), dtype=np.int64)
     floats = np.empty(counts.shape)
     for start in range(0, len(rows), size):
@@ -59,6 +60,15 @@ def counted_blocks(masses: npt.NDArray[Any], first: int = 0) -> Blocks:
         if wrong >= 0:
             raise _refusal(copied[wrong], first + start + wrong, tolerance)
         yield first + start, part
+
+
+def users_per_block(symbols: int) -> int:
+    """Return how many users a block has at most: a power of two, fewer if they take much memory.
+
+    >>> users_per_block(21), users_per_block(1 << 15)
+    (1024, 32)
+    """
+    return min(MOST_USERS, 1 << (_CELLS // symbols).bit_length() - 1)
 
 
 def prior_counts(masses: npt.NDArray[Any]) -> Counts:

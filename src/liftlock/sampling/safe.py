@@ -28,7 +28,7 @@ from liftlock.notions.lip import LIP
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes, check_codes
 from liftlock.sampling.own_priors import (
-    USERS,
+    MOST_USERS,
     Blocks,
     checked_people,
     checked_table,
@@ -163,8 +163,8 @@ def draw_kept(
     """Fill in the reports of all users of the blocks; refuse a value of probability 0."""
     from liftlock.sampling.safe_kernels import kept
 
-    words = np.empty(USERS, dtype=np.uint64)
-    drawn = np.empty(USERS, dtype=np.int64)
+    words = np.empty(MOST_USERS, dtype=np.uint64)
+    drawn = np.empty(MOST_USERS, dtype=np.int64)
     for first, counts in blocks:
         some = slice(first, first + len(counts))
         fresh, fitted = words[: len(counts)], drawn[: len(counts)]

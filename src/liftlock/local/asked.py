@@ -1,0 +1,147 @@
+"""Sums for one question, user by user: posterior means and variances, weighted, without rounding.
+
+A report of user i adds a_i E[f(X_i) | report] + b_i to the answer and a_i^2 Var[f(X_i) | report] to
+its squared error. Each of these is one float that depends on the user alone; their sums are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.errors import FileError, InputError
+from liftlock.exact.accumulation import added, exact_sum, exact_sums
+from liftlock.exact.encoding import fraction_text
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The exact sums of one question: `columns` has the numbers f(x) of each answer.
+
+    Source: 001 Prop. 2, eq. (14).
+    """
+
+    columns: tuple[tuple[float, ...], ...]
+    sums: tuple[Fraction, ...]
+    variances: tuple[Fraction, ...]
+    weight: Fraction
+    offset: Fraction
+    weighted: bool
+
+    @classmethod
+    def of(
+        cls,
+        columns: Floats,
+        means: Floats,
+        variances: Floats,
+        weights: Floats | None,
+        offsets: Floats | None,
+    ) -> Asked:
+        """Add up means and variances, a row for each user and a column for each answer."""
+        users, answers = means.shape
+        with np.errstate(over="ignore", invalid="ignore"):
+            if weights is not None:
+                means = means * weights[:, None]
+                variances = variances * np.square(weights)[:, None]
+        if not (np.isfinite(means).all() and np.isfinite(variances).all()):
+            raise InputError(
+                "numbers too large to be weighted and squared",
+                remedy="measure in another unit; nothing was counted",
+            )
+        groups = np.tile(np.arange(answers), users)
+        return cls(
+            tuple(tuple(column) for column in columns.tolist()),
+            exact_sums(means.ravel(), groups, answers),
+            exact_sums(variances.ravel(), groups, answers),
+            Fraction(users) if weights is None else exact_sum(weights),
+            Fraction(0) if offsets is None else exact_sum(offsets),
+            weights is not None or offsets is not None,
+        )
+
+    def __add__(self, other: Asked) -> Asked:
+        if other.columns != self.columns or other.weighted != self.weighted:
+            raise InputError(
+                "aggregates for different questions",
+                remedy="aggregate all reports with the same question, weighted or not; nothing was "
+                "added",
+            )
+        return Asked(
+            self.columns,
+            added(self.sums, other.sums),
+            added(self.variances, other.variances),
+            self.weight + other.weight,
+            self.offset + other.offset,
+            self.weighted,
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "columns": [list(column) for column in self.columns],
+            "sums": [fraction_text(value) for value in self.sums],
+            "variances": [fraction_text(value) for value in self.variances],
+            "weight": fraction_text(self.weight),
+            "offset": fraction_text(self.offset),
+            "weighted": self.weighted,
+        }
+
+    @classmethod
+    def from_data(cls, data: Any, symbols: int) -> Asked:
+        """Read the JSON form."""
+        columns = tuple(tuple(float(value) for value in column) for column in data["columns"])
+        sums = tuple(_read(value, "sums") for value in data["sums"])
+        variances = tuple(_read(value, "variances") for value in data["variances"])
+        weighted = data["weighted"]
+        if (
+            not len(columns) == len(sums) == len(variances)
+            or any(len(column) != symbols for column in columns)
+            or not np.isfinite(np.array(columns)).all()
+            or min(variances, default=Fraction(0)) < 0
+            or not isinstance(weighted, bool)
+        ):
+            raise FileError("sums that cannot be", remedy="aggregate the reports again")
+        weight, offset = _read(data["weight"], "weight"), _read(data["offset"], "offset")
+        return cls(columns, sums, variances, weight, offset, weighted)
+
+
+def _read(value: Any, name: str) -> Fraction:
+    return exact(value, name=name)
+
+
+def numbers_each(given: npt.ArrayLike | None, users: int, name: str) -> Floats | None:
+    """Return one finite float for each user, or refuse with the place of what is not one.
+
+    >>> numbers_each([1, "2"], 2, "weight").tolist()
+    [1.0, 2.0]
+    """
+    if given is None:
+        return None
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind in "bc":
+            raise TypeError
+        numbers = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name}s are not numbers", remedy=f"give one {name} for each user"
+        ) from None
+    if numbers.shape != (users,):
+        raise InputError(
+            f"{name}s of shape {numbers.shape} for {users} users",
+            remedy=f"give one {name} for each user; nothing was counted",
+        )
+    if not np.isfinite(numbers).all():
+        place = int(np.argmax(~np.isfinite(numbers)))
+        raise InputError(
+            f"{name} is not a finite number",
+            where=f"user {place + 1}",
+            value=float(numbers[place]),
+            remedy="correct it; nothing was counted",
+        )
+    return numbers
