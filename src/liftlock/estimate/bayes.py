@@ -28,7 +28,8 @@ def bayes(model: Model, question: Question) -> Linear:
     >>> bayes(model, Question.survey(coin.inputs, [1])).scores.ravel().round(4).tolist()
     [0.0357, 0.25]
     """
-    _need_prior(model)
+    if model.masses is None:
+        raise no_prior()
     return Linear("bayes", model, question, model.posteriors @ question.values)
 
 
@@ -40,8 +41,8 @@ def posterior_variances(model: Model, question: Question) -> Floats:
 
     Source: 001 Prop 2, eq. (14).
     """
-    _need_prior(model)
-    assert model.masses is not None
+    if model.masses is None:
+        raise no_prior()
     # Centred first: a difference of large squares would lose its digits.
     centred = question.values - model.masses @ question.values
     means = model.posteriors @ centred
@@ -49,10 +50,10 @@ def posterior_variances(model: Model, question: Question) -> Floats:
     return found
 
 
-def _need_prior(model: Model) -> None:
-    if model.masses is None:
-        raise NotDefined(
-            "the Bayes estimate",
-            "reports without a prior",
-            "give the prior, or ask for unbiased, which needs none",
-        )
+def no_prior() -> NotDefined:
+    """Return the refusal of posteriors where there is no prior."""
+    return NotDefined(
+        "the Bayes estimate",
+        "reports without a prior",
+        "give the prior, or ask for unbiased, which needs none",
+    )

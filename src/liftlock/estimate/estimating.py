@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from liftlock.errors import NotDefined
 from liftlock.estimate import intervals
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.answering import answers_of, check_weights
-from liftlock.estimate.bayes import bayes
-from liftlock.estimate.choosing import choose, misfit, p_text
+from liftlock.estimate.bayes import bayes, no_prior
+from liftlock.estimate.choosing import DOUBTFUL, choose, misfit, p_text
 from liftlock.estimate.consistent import Consistent
 from liftlock.estimate.estimator import Estimator
 from liftlock.estimate.fit import Fit, fit_of_channel, fit_of_prior
+from liftlock.estimate.intervals.normal import quantile
 from liftlock.estimate.likelihood import GAP, Likelihood
 from liftlock.estimate.model import Model
 from liftlock.estimate.options import Options
 from liftlock.estimate.question import Question, ask
 from liftlock.estimate.result import Estimate
+from liftlock.estimate.support import estimate_support, fit_of_support
+from liftlock.estimate.support_bayes import posterior_of
 from liftlock.estimate.unbiased import unbiased
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.prior import Prior
@@ -63,7 +69,7 @@ def estimate(
     question = ask(channel.inputs, of, value)
     check_weights(aggregate, question, options.about)
     if isinstance(channel, SupportChannel):
-        raise NotDefined("an estimate", "encodings", "not yet")
+        return estimate_support(channel, aggregate, question, prior, options)
     model = Model.of(channel, prior)
     fit = None if prior is None else fit_of_prior(model, aggregate)
     if options.method == "auto":
@@ -94,6 +100,94 @@ def estimate(
         fit,
         _warnings(model, aggregate, fit, key),
         (*_remarks(estimator, aggregate), *spread.remarks),
+    )
+
+
+def estimate_reports(
+    channel: AnyChannel,
+    reports: Any,
+    of: str = "histogram",
+    *,
+    value: Any = None,
+    prior: Prior | None = None,
+    method: str = "auto",
+    interval: str = "auto",
+    level: object = "0.95",
+    about: str = "people",
+    seed: int | None = None,
+    weights: npt.ArrayLike | None = None,
+    offsets: npt.ArrayLike | None = None,
+) -> Estimate:
+    """Estimate from reports in memory: `estimate` of their aggregate, and Bayes for encodings.
+
+    The counts of an encoding do not hold which symbols a report supports together, and posteriors
+    depend on that; here the reports themselves are at hand.
+    """
+    options = Options.of(method, interval, level, about, seed)
+    aggregate = Aggregate.of(channel, reports, weights=weights, offsets=offsets)
+    if isinstance(channel, SupportChannel) and prior is None and options.method == "bayes":
+        raise no_prior()
+    if isinstance(channel, SupportChannel) and prior is not None:
+        question = ask(channel.inputs, of, value)
+        check_weights(aggregate, question, options.about)
+        fit = fit_of_support(channel, aggregate, prior)
+        if options.method == "bayes" or (options.method == "auto" and fit.p_value >= DOUBTFUL):
+            return _posterior(channel, reports, aggregate, question, prior, options, fit, weights)
+    return estimate(
+        channel,
+        aggregate,
+        of,
+        value=value,
+        prior=prior,
+        method=method,
+        interval=interval,
+        level=level,
+        about=about,
+        seed=seed,
+    )
+
+
+def _posterior(
+    channel: SupportChannel,
+    reports: Any,
+    aggregate: Aggregate,
+    question: Question,
+    prior: Prior,
+    options: Options,
+    fit: Fit,
+    weights: npt.ArrayLike | None,
+) -> Estimate:
+    why = "as asked"
+    if options.method == "auto":
+        why = f"the prior fits the reports (p = {p_text(fit.p_value)}), which are all at hand"
+    if options.interval not in ("auto", "normal", "none"):
+        raise NotDefined(f"an interval of kind {options.interval}", "an encoding", "ask for normal")
+    found = posterior_of(channel, channel.checked(reports), question, prior, weights)
+    errors = low = high = None
+    kind = "none"
+    remarks: tuple[str, ...] = ()
+    if options.interval != "none" and options.about == "population":
+        remarks = ("posteriors speak of the people who reported: no interval about a population",)
+    elif options.interval != "none":
+        kind, errors = "normal", np.sqrt(found.variances)
+        reach = quantile(options.level) * errors
+        low, high = found.values - reach, found.values + reach
+        if question.counts and aggregate.weights is None:
+            low, high = np.clip([low, high], 0.0, float(aggregate.reports))
+    warning = misfit(fit, "bayes")
+    return Estimate(
+        question.of,
+        answers_of(question, aggregate, found.values, errors, low, high),
+        "bayes",
+        why,
+        kind,
+        options.level,
+        options.about,
+        aggregate.reports,
+        aggregate.total,
+        fit,
+        () if warning is None else (warning,),
+        remarks,
     )
 
 
