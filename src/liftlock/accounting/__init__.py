@@ -2,6 +2,13 @@
 
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.release import Levels, Release
+from liftlock.accounting.sequence import (
+    SequenceAccount,
+    chain,
+    independent,
+    independent_data,
+    sequence,
+)
 from liftlock.accounting.spent import Spent
 from liftlock.accounting.transfer import Transfer, transfer, transfer_within
 from liftlock.accounting.transfer_bounds import Bound
@@ -12,9 +19,14 @@ __all__ = [
     "Bound",
     "Levels",
     "Release",
+    "SequenceAccount",
     "Spent",
     "Transfer",
     "account",
+    "chain",
+    "independent",
+    "independent_data",
+    "sequence",
     "transfer",
     "transfer_from_samples",
     "transfer_within",

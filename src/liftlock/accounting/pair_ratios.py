@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -37,6 +37,8 @@ _ALIKE = 64
 class PairRatios:
     """R(x, x') = tops[x, x'] / bottoms[x, x'], infinite where the bottom is 0.
 
+    An encoding has the same ratio for every two inputs: `alike`, instead of a table.
+
     >>> from liftlock.channel import Channel
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/2", 1: "1/2"}})
     >>> ratios = pair_ratios(bit)
@@ -50,6 +52,7 @@ class PairRatios:
     outputs: tuple[Label, ...] = ()
     where: npt.NDArray[np.intp] | None = None
     """The output of each ratio; None for an encoding, which has too many."""
+    alike: Fraction | None = None
 
     def output(self, x: int, other: int) -> Label:
         """Return the output at which a ratio is attained."""
@@ -59,12 +62,18 @@ class PairRatios:
 
     def at(self, x: int, other: int) -> Fraction | None:
         """Return one ratio by indices; None is infinite."""
+        if self.alike is not None:
+            return Fraction(1) if x == other else self.alike
         if not self.bottoms[x, other]:
             return None
         return Fraction(int(self.tops[x, other]), int(self.bottoms[x, other]))
 
     def logs(self) -> Floats:
         """Return the logarithm of every ratio in float64."""
+        if self.alike is not None:
+            size = len(self.inputs)
+            level = math.log(self.alike.numerator) - math.log(self.alike.denominator)
+            return np.where(np.eye(size, dtype=np.bool_), 0.0, level)
         with np.errstate(divide="ignore"):
             if self.tops.dtype == object:
                 pairs = zip(self.tops.flat, self.bottoms.flat, strict=True)
@@ -75,6 +84,8 @@ class PairRatios:
 
     def kept(self, inputs: Alphabet, places: npt.NDArray[np.intp]) -> PairRatios:
         """Return the ratios of some inputs, in their order."""
+        if self.alike is not None:
+            return replace(self, inputs=inputs)
         at = np.ix_(places, places)
         where = None if self.where is None else self.where[at]
         return PairRatios(inputs, self.tops[at], self.bottoms[at], self.outputs, where)
@@ -96,11 +107,8 @@ def pair_ratios(channel: AnyChannel, inputs: Alphabet | None = None) -> PairRati
 def _pair_ratios(channel: AnyChannel) -> PairRatios:
     size = len(channel.inputs)
     if isinstance(channel, SupportChannel):
-        high, low = channel.levels
-        tops = np.full((size, size), high, dtype=object)
-        bottoms = np.full((size, size), low, dtype=object)
-        np.fill_diagonal(tops, low)
-        return PairRatios(channel.inputs, as_integers(tops), as_integers(bottoms))
+        none: Integers = np.zeros((0, 0), dtype=np.int64)
+        return PairRatios(channel.inputs, none, none, alike=Fraction(*channel.levels))
     weights = channel.weights
     if len(set(channel.totals)) > 1:
         factors = np.array(channel.row_factors, dtype=object)[:, None]
@@ -177,13 +185,16 @@ class WorstPair:
 
 def worst_pair(each: Sequence[tuple[PairRatios, int]]) -> WorstPair:
     """Return the largest product of the ratios of a pair, each taken so many times, exactly."""
-    total = sum(times * ratios.logs() for ratios, times in each)
-    logs: Floats = np.asarray(total)
+    found = [ratios.logs() for ratios, _ in each]
+    logs: Floats = np.zeros(found[0].shape)
+    for part, (_, times) in zip(found, each, strict=True):
+        logs += times * part
     if np.isinf(logs).any():
         more, less = (int(i) for i in np.argwhere(np.isinf(logs))[0])
         return WorstPair(None, more, less)
     largest = float(logs.max())
-    terms = sum(times * (2 + float(np.abs(ratios.logs()).max())) for ratios, times in each)
+    sizes = zip(found, each, strict=True)
+    terms = sum(times * (2 + float(np.abs(part).max())) for part, (_, times) in sizes)
     slack = 64 * (len(each) + 2) * math.ulp(1.0) * (1 + 64 * terms)
     near = np.argwhere(logs >= largest - slack)
     best: WorstPair | None = None
@@ -193,10 +204,8 @@ def worst_pair(each: Sequence[tuple[PairRatios, int]]) -> WorstPair:
         if key in seen:
             continue
         seen.add(key)
-        ratio = math.prod(
-            (part**times for part, (_, times) in zip(key, each, strict=True) if part is not None),
-            start=Fraction(1),
-        )
+        powers = (r**times for r, (_, times) in zip(key, each, strict=True) if r is not None)
+        ratio = math.prod(powers, start=Fraction(1))
         if best is None or best.ratio is None or ratio > best.ratio:
             best = WorstPair(ratio, more, less)
     assert best is not None
@@ -208,7 +217,12 @@ def _different(
 ) -> list[tuple[int, int]]:
     """Keep one pair of those with the same integers: symmetric mechanisms have millions of them."""
     rows, columns = near[:, 0], near[:, 1]
-    parts = [part[rows, columns] for ratios, _ in each for part in (ratios.tops, ratios.bottoms)]
+    parts: list[Integers] = []
+    for ratios, _ in each:
+        if ratios.alike is not None:
+            parts.append((rows == columns).astype(np.int64))
+        else:
+            parts += [part[rows, columns] for part in (ratios.tops, ratios.bottoms)]
     if any(part.dtype == object for part in parts):
         return [(int(x), int(other)) for x, other in near]
     _, first = np.unique(np.stack(parts, axis=1), axis=0, return_index=True)

@@ -1,0 +1,227 @@
+"""Different data released one after the other: X_1, ..., X_n with a joint prior over tuples.
+
+Each datum is released through a channel of its own. Releases of correlated data tell of one
+another: what is learnt of X_k comes from all outputs, not from its own alone. The whole sequence is
+one datum, a tuple, of which every channel reads one part, so that all accountants apply to it; a
+single X_k is a secret behind it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from liftlock.accounting.account import Account, account
+from liftlock.accounting.bounds import product_of
+from liftlock.accounting.product import MOST_CELLS
+from liftlock.accounting.release import Levels, Release, levels_of
+from liftlock.accounting.spent import Spent, sides
+from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Channel
+from liftlock.context import Joint
+from liftlock.errors import InputError, LabelError, NotDefined
+from liftlock.forms import AnyChannel, dense
+from liftlock.notions.lift import Impossible, refuse_impossible
+from liftlock.notions.reading import Reading
+from liftlock.prior import Prior, common_integers
+
+MOST_TUPLES = 100_000
+"""Joint priors of more tuples are not written out."""
+
+
+def chain(first: Prior, steps: Sequence[Channel]) -> Prior:
+    """Return the joint prior of a Markov chain: P(x_1) T_1(x_2 | x_1) ... over tuples.
+
+    Tuples of probability 0 are left out.
+
+    >>> sticky = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> two = chain(Prior.uniform([0, 1]), [sticky])
+    >>> two.labels, str(two[(0, 0)])
+    (((0, 0), (0, 1), (1, 0), (1, 1)), '3/8')
+    """
+    found: dict[tuple[Label, ...], Fraction] = {
+        (label,): mass for label, mass in zip(first.labels, first.fractions, strict=True) if mass
+    }
+    for place, step in enumerate(steps):
+        grown: dict[tuple[Label, ...], Fraction] = {}
+        for past, mass in found.items():
+            if past[-1] not in step.inputs:
+                raise LabelError(
+                    "a step that does not know a value",
+                    where=f"step {place + 1}",
+                    value=past[-1],
+                    remedy="its inputs are the values of the datum before it",
+                )
+            for label in step.outputs.labels:
+                chance = step.probability(past[-1], label)
+                if chance:
+                    grown[(*past, label)] = mass * chance
+        found = grown
+        _check_tuples(len(found))
+    return Prior(Alphabet.of(found), common_integers(list(found.values())))
+
+
+def independent(priors: Sequence[Prior]) -> Prior:
+    """Return the joint prior of independent data over tuples.
+
+    >>> both = independent([Prior.uniform("ab"), Prior.from_counts({"c": 1, "d": 2})])
+    >>> str(both[("a", "d")])
+    '1/3'
+    """
+    if not priors:
+        raise InputError("no priors", remedy="give one for each datum")
+    parts = [prior.restricted() for prior in priors]
+    _check_tuples(math.prod(len(part.labels) for part in parts))
+    labels = itertools.product(*(part.labels for part in parts))
+    counts = [math.prod(c) for c in itertools.product(*(part.counts for part in parts))]
+    return Prior(Alphabet.of(labels), tuple(counts))
+
+
+def _check_tuples(number: int) -> None:
+    if number > MOST_TUPLES:
+        raise NotDefined(
+            "a joint prior over tuples",
+            f"{number:,} tuples or more",
+            f"it is for at most {MOST_TUPLES:,}; use independent_data for data that are",
+        )
+
+
+@dataclass(frozen=True)
+class SequenceAccount:
+    """What was learnt of the whole sequence, and of each datum from all outputs together.
+
+    `alone` is what each datum's own release leaks of it; `linked` what all releases leak of it,
+    which is more for correlated data. `impossible` counts tuples of possible values that the joint
+    prior excludes: they have no guarantee.
+    """
+
+    whole: Account
+    alone: tuple[Levels, ...]
+    linked: tuple[Account, ...]
+    impossible: int = 0
+
+
+def sequence(
+    prior: Prior, channels: Sequence[AnyChannel], *, impossible: Impossible = "refuse"
+) -> SequenceAccount:
+    """Account for one release of each datum of a sequence, under a joint prior over tuples.
+
+    Exact when the table of all tuples and outputs is small enough; otherwise by the bounds, of
+    which the tight one is 000 eq. (11) as a minimum over j.
+
+    Source: 000 Cor 5, Lemma 1.5 (linkage).
+
+    >>> flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> copy = chain(Prior.uniform([0, 1]), [Channel.identity([0, 1])])
+    >>> found = sequence(copy, [flip, flip])
+    >>> str(found.linked[0]["lip"].ratio), str(found.alone[0].lower)
+    ('5', '2')
+    """
+    possible = prior.restricted()
+    tuples = [_tuple(label, len(channels)) for label in possible.labels]
+    alone, lifted = [], []
+    for k, channel in enumerate(channels):
+        own = _marginal(possible, tuples, k)
+        known = _whole_marginal(own, channel, k)
+        refuse_impossible(channel, known, impossible)
+        alone.append(levels_of(channel, known))
+        lifted.append(_lifted(channel, alone[-1], tuples, k, possible))
+    joints = [_joint(possible, tuples, k) for k in range(len(channels))]
+    whole = account(lifted, possible)
+    linked = tuple(account(lifted, joint) for joint in joints)
+    values = math.prod(len({label[k] for label in tuples}) for k in range(len(channels)))
+    return SequenceAccount(whole, tuple(alone), linked, values - len(tuples))
+
+
+def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:
+    """Account for one release of each of several independent data, exactly and for any number.
+
+    Their lifts multiply, so both sides add up, and each datum keeps its own leakage.
+
+    >>> flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> found = independent_data([(flip, Prior.uniform([0, 1]))] * 3)
+    >>> str(found["eps_lower"].ratio), str(found["eps_upper"].ratio), str(found["ldp"].ratio)
+    ('8', '27/8', '27')
+    """
+    if not released:
+        raise InputError("no releases", remedy="give at least one")
+    each = []
+    for channel, prior in released:
+        refuse_impossible(channel, prior, "refuse")
+        each.append(levels_of(channel, prior))
+    lower = product_of((levels.lower, 1) for levels in each)
+    upper = product_of((levels.upper, 1) for levels in each)
+    readings = sides(lower, upper)
+    ratio = product_of((levels.ldp, 1) for levels in each)
+    readings["ldp"] = Reading.of_ratio("ldp", ratio, None)
+    forms_attain = all(isinstance(c, Channel) or c.every_set for c, _ in released)
+    return Spent(
+        "independent",
+        readings,
+        forms_attain,
+        "lifts of independent data multiply: sums of eps_lower, of eps_upper, of LDP",
+        "000 Cor 5 (independent data)",
+        f"the levels of {len(each):,} releases",
+    )
+
+
+def _tuple(label: Label, length: int) -> tuple[Label, ...]:
+    if not isinstance(label, tuple) or len(label) != length:
+        raise InputError(
+            f"the joint prior is not over tuples of {length}",
+            value=label,
+            remedy="give one channel for each datum, and a prior over tuples of their values",
+        )
+    return label
+
+
+def _marginal(prior: Prior, tuples: list[tuple[Label, ...]], k: int) -> dict[Label, int]:
+    found: dict[Label, int] = {}
+    for label, count in zip(tuples, prior.counts, strict=True):
+        found[label[k]] = found.get(label[k], 0) + count
+    return found
+
+
+def _whole_marginal(own: dict[Label, int], channel: AnyChannel, k: int) -> Prior:
+    """Return the prior of one datum over all inputs of its channel."""
+    for label in own:
+        if label not in channel.inputs:
+            raise LabelError(
+                "a value that its channel does not accept",
+                where=f"datum {k + 1}",
+                value=label,
+                remedy="channels and parts of tuples are in the same order",
+            )
+    counts = tuple(own.get(label, 0) for label in channel.inputs.labels)
+    return Prior(channel.inputs, counts)
+
+
+def _lifted(
+    channel: AnyChannel, levels: Levels, tuples: list[tuple[Label, ...]], k: int, prior: Prior
+) -> Release:
+    """Return the release from tuples to the output of one datum; if large, only its levels."""
+    try:
+        table = dense(channel)
+    except NotDefined:
+        table = None
+    if table is None or len(tuples) * len(table.outputs) > MOST_CELLS:
+        return Release(prior.alphabet, None, prior, None, levels)
+    rows = [table.inputs.index(label[k]) for label in tuples]
+    totals = tuple(table.totals[row] for row in rows)
+    lifted = Channel(prior.alphabet, table.outputs, table.weights[rows].copy(), totals)
+    return Release.of(lifted, prior)
+
+
+def _joint(prior: Prior, tuples: list[tuple[Label, ...]], k: int) -> Joint:
+    own = Alphabet.of(dict.fromkeys(label[k] for label in tuples))
+    rows = [
+        tuple(
+            count if label[k] == value else 0
+            for label, count in zip(tuples, prior.counts, strict=True)
+        )
+        for value in own.labels
+    ]
+    return Joint(own, prior.alphabet, tuple(rows))

@@ -1,0 +1,207 @@
+"""The account: the least valid bound of each quantity, never a sum of LIP budgets."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+import liftlock as ll
+from liftlock.accounting import Release, account
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel, Table
+from liftlock.errors import InputError, NotComposable, NotDefined, UnprotectedInput
+from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.mutual_information import MutualInformation
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+
+E = Fraction("2.718281828459045235360287")
+
+
+@pytest.fixture(scope="module")
+def binary() -> ll.Mechanism:
+    """The optimal binary channel at p = 1/(1+e), where two 1-LIP releases leak the most."""
+    prior = Prior.from_counts({"no": E, "yes": 1})
+    return ll.design(prior, ll.LIP("1"), method="binary")
+
+
+@pytest.fixture(scope="module")
+def large() -> Channel:
+    rng = np.random.default_rng(1)
+    weights = rng.integers(900, 1000, size=(30, 40))
+    weights[:, 0] += 2**20 - weights.sum(axis=1)
+    return Table.of(Alphabet.of(range(30)), Alphabet.of(range(40)), weights, 20)
+
+
+def test_two_releases_of_1_leak_2_7353(binary: ll.Mechanism) -> None:
+    twice = account([binary, binary])
+    assert twice.is_exact("lip")
+    # 2 eps + ln(2 cosh eps - 1), of the channel as it is locked to 2^-52.
+    expected = 2 + mpmath.log(2 * mpmath.cosh(1) - 1)
+    assert float(twice["lip"]) == pytest.approx(float(expected), abs=1e-9)
+    assert f"{float(twice['lip']):.6f}" == "2.735326"
+    assert twice.warning() == (
+        "budgets add up to 2, but the true leakage is 2.73533: LIP budgets do not add up"
+    )
+    assert not twice.allows(ll.LIP("2"))
+    assert twice.allows(ll.LIP("2.7354"))
+    with pytest.raises(
+        NotComposable, match=r"could exceed lip\(2\): after 2 releases lip is 2\.735"
+    ):
+        twice.refuse_beyond(ll.LIP("2"))
+
+
+def test_nothing_ever_adds_lip_budgets_up(binary: ll.Mechanism) -> None:
+    """Whatever is known of the two releases, no bound is below the truth of the worst pair."""
+    promised = Release.promised(ll.LIP("1"), binary.context)
+    truth = account([binary, binary])["lip"].value.lower
+    for other in (promised, Release.of(binary)):
+        found = account([promised, other])
+        assert not found.is_exact("lip")
+        assert found["lip"].value.lower >= truth
+        assert "which is no bound; at most" in found.warning()
+
+
+def test_one_release_is_what_it_is(binary: ll.Mechanism) -> None:
+    once = account([binary])
+    assert once["lip"].ratio == ll.notions.lip.measure(binary.channel, binary.context).ratio
+    assert once.warning() == ""
+    assert once.allows(ll.LIP("1"))
+
+
+def test_large_products_are_bounded(large: Channel) -> None:
+    prior = Prior.uniform(range(30))
+    found = account([large] * 10, prior)
+    assert "need 246,534,676,080 cells: 30 inputs x C(49, 10)" in found.refused["exact"]
+    assert found.best["lip"].accountant in {"tight", "pairwise"}
+    assert found.is_exact("ldp")
+    assert not found.is_exact("lip")
+    assert found.best["eps_lower"]["eps_lower"].value.upper is not None
+    for spent in found.spent:
+        if "lip" in spent.readings:
+            assert spent["lip"].value.upper is not None
+            assert spent["lip"].value.upper >= (found["lip"].value.upper or 0)
+    assert next(s for s in found.spent if s.accountant == "published").valid is False
+
+
+def test_contexts_must_agree(binary: ll.Mechanism) -> None:
+    other = ll.design(Prior.uniform(["no", "yes"]), ll.LIP("1"), method="binary")
+    found = account([binary, other])
+    assert set(found.best) == {"ldp"}
+    with pytest.raises(NotDefined, match="different contexts"):
+        found["lip"]
+    both = account([binary, other], Prior.uniform(["no", "yes"]))
+    assert both.is_exact("lip")
+    assert both["ldp"].ratio == found["ldp"].ratio
+
+
+def test_releases_of_different_data(binary: ll.Mechanism) -> None:
+    other = ll.design(Prior.uniform(["a", "b"]), ll.LIP("1"), method="binary")
+    with pytest.raises(InputError, match="releases of different data at release 2"):
+        account([binary, other])
+    with pytest.raises(InputError, match="no releases"):
+        account([])
+
+
+def test_inputs_in_another_order() -> None:
+    first = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    second = Channel.from_rows({1: {0: "1/5", 1: "4/5"}, 0: {0: "2/3", 1: "1/3"}})
+    prior = Prior.from_counts({1: 2, 0: 1})
+    product = first.product(second)
+    found = account([first, second], prior)
+    assert found["lip"].ratio == ll.notions.lip.measure(product, prior).ratio
+    assert found["ldp"].ratio == ll.notions.ldp.measure(product).ratio
+
+
+def test_impossible_inputs_are_refused_or_listed() -> None:
+    channel = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    prior = Prior.from_counts({0: 1, 1: 0})
+    with pytest.raises(UnprotectedInput):
+        account([channel, channel], prior)
+    assert account([channel, channel], prior, impossible="ignore").unprotected == (1,)
+
+
+def test_approximate_lip_is_audited_or_refused(binary: ll.Mechanism, large: Channel) -> None:
+    twice = account([binary, binary])
+    curve = ll.notions.DeltaCurve.of(binary.table.product(binary.table), binary.context, "ediv")
+    delta = curve.delta("1").value.upper
+    assert delta is not None
+    assert twice.allows(ApproximateLIP("1", delta, "ediv"))
+    assert not twice.allows(ApproximateLIP("1", delta - Fraction(1, 10**9), "ediv"))
+    many = account([large] * 10, Prior.uniform(range(30)))
+    with pytest.raises(NotDefined, match=r"no rule of composition covers \(epsilon, delta\)-LIP"):
+        many.allows(ApproximateLIP("1", "0.1", "joint"))
+    with pytest.raises(NotDefined, match="no rule of composition covers mutual_information"):
+        many.allows(MutualInformation("1"))
+    both = binary.table.product(binary.table)
+    leaks = ll.notions.mutual_information.measure(both, binary.context).value
+    assert leaks.upper is not None
+    assert twice.allows(MutualInformation(leaks.upper + Fraction(1, 10**9)))
+    assert not twice.allows(MutualInformation(leaks.lower - Fraction(1, 10**9)))
+
+
+def test_approximate_ldp_adds_up(large: Channel) -> None:
+    prior = Prior.uniform(range(30))
+    promise = ApproximateLDP("0.01", "0.05")
+    mechanism = ll.lock(large, promise, prior, bits=20)
+    found = account([mechanism] * 4)
+    assert found["epsilon_ldp"].value.upper == Fraction(4, 100)
+    assert found["delta_ldp"].value.upper == Fraction(20, 100)
+    assert found.allows(ApproximateLDP("0.04", "0.2"))
+    with pytest.raises(NotDefined, match="ldp_delta"):
+        found.allows(ApproximateLDP("0.039", "0.2"))
+    assert account([large, large], prior).refused["delta-sum"].startswith("release 1")
+
+
+def test_deltas_of_a_secret_are_those_of_the_data() -> None:
+    """LDP of a secret does not compose: its releases are independent given the data only."""
+    joint = ll.Joint.from_counts({"s": {0: 3, 1: 1}, "t": {0: 1, 1: 3}})
+    channel = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}}).table()
+    promise = ApproximateLDP("0", "1/4")
+    mechanism = ll.lock(channel, promise, joint, bits=2)
+    found = account([mechanism, mechanism])
+    # The secret's own delta is 1/4, and adds up to 1/2; that of the data is 1/2.
+    assert found["delta_ldp"].value.upper == 1
+    secret = ll.lock(channel, ll.LDP("1"), joint, bits=2)
+    assert "delta_ldp" not in account([secret, secret])
+
+
+def test_limits_of_every_pure_notion() -> None:
+    bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    found = account([bit, bit], Prior.uniform([0, 1]))
+    assert found.allows(ll.ALIP(lower="ln 5", upper="ln 9/5"))
+    assert not found.allows(ll.ALIP(lower="ln 5", upper="ln 179/100"))
+    assert found.allows(ll.LDP("ln 9"))
+    assert not found.allows(ll.LDP("ln 899/100"))
+    assert found.allows(ApproximateLDP("ln 9", 0))
+    with pytest.raises(NotComposable, match=r"ldp is 2\.19722"):
+        found.refuse_beyond(ll.LDP("1"), "one more release")
+
+
+def test_mechanisms_for_profiles_are_refused() -> None:
+    graph = ProfileGraph.bernoulli(["0.9", "1"])
+    flip = ll.design(graph, ll.ProfilePrivacy("1"), method="cluster")
+    with pytest.raises(NotComposable, match=r"liftlock\.profiles\.compose"):
+        account([flip, flip])
+
+
+def test_infinite_leakage_is_said() -> None:
+    found = account([Channel.identity([0, 1])] * 2, Prior.uniform([0, 1]))
+    assert found["lip"].value.is_infinite
+    assert not found.allows(ll.LIP("1000"))
+    assert found.to_data()["spent"]["lip"]["value"] == "inf"
+
+
+def test_a_thousand_inputs_stay_practical() -> None:
+    """No product, no pairs of wide integers: the levels of each release are enough."""
+    from liftlock.forms import UnaryChannel
+
+    bits = UnaryChannel.of(range(1000), own=2**51, other=2**50, bits=52)
+    found = account([bits] * 5, Prior.uniform(range(1000)))
+    assert found["ldp"].ratio == Fraction(3) ** 5
+    assert float(found["lip"]) < 5 * math.log(3)
