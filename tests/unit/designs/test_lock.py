@@ -28,28 +28,28 @@ def optimal(
 ) -> tuple[np.ndarray, float]:
     """Solve the LP over channels: least expected cost with every lift between the two ends.
 
-    Variables are q[x, y]; P(y|s) = sum_x conditional[s, x] q[x, y], P(y) = sum_x prior[x] q[x, y].
+    Variables are q[x, y] and m[y] = sum_x prior[x] q[x, y], the mass of y; then
+    P(y|s) = sum_x conditional[s, x] q[x, y] lies between lower m[y] and upper m[y].
     """
     inputs, outputs = cost.shape
     eye = sparse.identity(outputs)
-    limits: Any = sparse.vstack(
-        [
-            sparse.kron(sparse.csr_matrix(conditional - upper * prior), eye),
-            sparse.kron(sparse.csr_matrix(lower * prior - conditional), eye),
-        ]
-    ).tocsr()
-    rows: Any = sparse.kron(sparse.identity(inputs), np.ones((1, outputs)))
+    given = sparse.kron(sparse.csr_matrix(conditional), eye)
+    mass = sparse.kron(np.ones((len(conditional), 1)), eye)
+    limits: Any = sparse.bmat([[given, -upper * mass], [-given, lower * mass]]).tocsr()
+    sums: Any = sparse.kron(sparse.identity(inputs), np.ones((1, outputs)))
+    means: Any = sparse.kron(sparse.csr_matrix(prior), eye)
+    rows: Any = sparse.bmat([[sums, None], [means, -eye]]).tocsr()
     solution: Any = linprog(
-        (prior[:, None] * cost).ravel(),
+        np.concatenate([(prior[:, None] * cost).ravel(), np.zeros(outputs)]),
         A_ub=limits,
         b_ub=np.zeros(limits.shape[0]),
         A_eq=rows,
-        b_eq=np.ones(inputs),
+        b_eq=np.concatenate([np.ones(inputs), np.zeros(outputs)]),
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     assert solution.status == 0
-    return solution.x.reshape(inputs, outputs), float(solution.fun)
+    return solution.x[: cost.size].reshape(inputs, outputs), float(solution.fun)
 
 
 def extreme_lifts(table: Table, joint: list[list[int]]) -> tuple[Fraction, Fraction]:
