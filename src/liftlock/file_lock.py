@@ -44,6 +44,21 @@ def locked(place: Path) -> Iterator[None]:
         lock.unlink(missing_ok=True)
 
 
+def check_one_name(path: Path) -> None:
+    """Refuse a ledger with hard links: written under one name, it would stay old under others."""
+    try:
+        names = path.stat().st_nlink
+    except OSError:
+        return  # not there yet, or refused with its reason when it is read
+    if names > 1:
+        raise FileError(
+            f"a ledger with {names} names (hard links)",
+            where=str(path),
+            remedy="delete all but one, as what is written under one is missing under the others; "
+            "a symbolic link can take their place",
+        )
+
+
 def _made(lock: Path) -> bool:
     """Make a lock that names this process, if there is none."""
     try:

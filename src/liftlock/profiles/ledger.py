@@ -9,11 +9,8 @@ are two observations, and so are 1 and 1.0.
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
-import secrets
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,9 +20,10 @@ from typing import Any
 
 from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError, NotComposable
-from liftlock.file_lock import locked
+from liftlock.file_lock import check_one_name, locked
 from liftlock.mechanism import Mechanism
 from liftlock.profiles.composition import NO_RULE, ONCE, refusal
+from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
 from liftlock.storage import (
     check_writable,
     destination,
@@ -37,22 +35,6 @@ from liftlock.storage import (
 
 FORMAT = "liftlock.profile-ledger"
 VERSION = 1
-
-_SALT_BYTES = 16
-_DIGEST_BYTES = 16
-"""Two ids of 2^40 collide with a chance below 2^-48, and a collision only refuses a release."""
-
-_MISSING = frozenset({"", "None", "nan", "NaN", "<NA>", "NaT"})
-"""What stands for no id: the texts of None and of the missing values of numpy and pandas."""
-
-
-def id_text(observation: object) -> str:
-    """Return the text by which an observation is known.
-
-    >>> id_text(" 7 ") == id_text(7), id_text("07") == id_text(7)
-    (True, False)
-    """
-    return unicodedata.normalize("NFC", str(observation)).strip()
 
 
 @dataclass(frozen=True)
@@ -95,12 +77,11 @@ class ProfileLedger:
     @classmethod
     def new(cls) -> ProfileLedger:
         """Return an empty ledger with a salt of its own."""
-        return cls(secrets.token_bytes(_SALT_BYTES))
+        return cls(new_salt())
 
     def digest(self, observation: object) -> str:
         """Return the salted hash of the id of an observation, of its `id_text`."""
-        text = id_text(observation).encode("utf-8", "surrogatepass")
-        return hmac.digest(self.salt, text, "sha256")[:_DIGEST_BYTES].hex()
+        return salted(self.salt, observation)
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -128,7 +109,7 @@ class ProfileLedger:
         seen: dict[str, int] = {}
         for number, observation in enumerate(observations):
             digest = self.digest(observation)
-            missing = id_text(observation) in _MISSING
+            missing = is_missing(observation)
             if not missing and digest not in self._places and digest not in seen:
                 seen[digest] = number
                 continue
@@ -171,7 +152,7 @@ class ProfileLedger:
                 )
                 for entry in data["releases"]
             )
-        if len(salt) < _SALT_BYTES:
+        if len(salt) < SALT_BYTES:
             raise FileError(
                 "a ledger without its salt",
                 value=len(salt),
@@ -182,7 +163,7 @@ class ProfileLedger:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ledger onto the disk; an interrupted write leaves the old one whole."""
         place = Path(path)
-        _check_one_name(place)
+        check_one_name(place)
         # What it lists is released next: it must not be lost if the power fails then.
         write_durably(place, json.dumps(self.to_data(), indent=1) + "\n")
 
@@ -205,7 +186,7 @@ class ProfileLedger:
         check_writable(Path(path))
         place = destination(Path(path))
         with locked(place):
-            _check_one_name(place)
+            check_one_name(place)
             yield cls.load(place) if place.exists() else cls.new()
 
 
@@ -219,18 +200,3 @@ def _refused(what: str, mechanism: Mechanism, before: Entry | None = None) -> No
         f"{what} by mechanism {before.mechanism[:16]}, {before.guarantee}, which differs from "
         f"{now[0][:16]}, {now[1]}: {NO_RULE}, and what the two lose together is not known; {ONCE}"
     )
-
-
-def _check_one_name(path: Path) -> None:
-    """Refuse a ledger with hard links: written under one name, it would stay old under others."""
-    try:
-        names = path.stat().st_nlink
-    except OSError:
-        return  # not there yet, or refused with its reason when it is read
-    if names > 1:
-        raise FileError(
-            f"a ledger with {names} names (hard links)",
-            where=str(path),
-            remedy="delete all but one, as what is written under one is missing under the others; "
-            "a symbolic link can take their place",
-        )
