@@ -67,17 +67,18 @@ def arc_sums(
         for symbol in range(symbols):
             length = edges[symbol + 1] - edges[symbol]
             covered = inside[symbol + 1] - inside[symbol]
-            posterior = (low * length + rise * covered) * unit
+            more = raised[symbol + 1] - raised[symbol]
+            posterior = (low * length + rise * covered + more) * unit
             sums[0, symbol] += length
             sums[1, symbol] += covered
-            sums[2, symbol] += raised[symbol + 1] - raised[symbol]
+            sums[2, symbol] += more
             sums[3, symbol] += np.floor(posterior * posterior + 0.5)
         for symbol in range(symbols):
             part = (edges[symbol + 1] - edges[symbol]) * (1.0 / _CIRCLE)
             part = part if part < 0.5 else 1.0 - part
-            less = part if part < share else share
-            more = part if part > share else share
-            variance = less * less * (more - more * more - less * (1.0 / 3.0))
+            small = part if part < share else share
+            large = part if part > share else share
+            variance = small * small * (large - large * large - small * (1.0 / 3.0))
             sums[4, symbol] += np.floor(factor * variance + 0.5)
     for row in range(ARC_ROWS):
         for symbol in range(symbols):

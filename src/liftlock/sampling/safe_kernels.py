@@ -15,15 +15,15 @@ _HALF = np.uint64(32)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def keep(row: npt.NDArray[np.int64], most: int, gain: np.uint64, enough: int) -> int:
+def keep(row: npt.NDArray[np.int64], most: int, gain: np.uint64, enough: int) -> np.int64:
     """Return T of a user: see `SafeLaw.keep`."""
     least = np.int64(_POINTS)
     for symbol in range(len(row)):
         # Counts of 0 become the largest of all numbers, and so never the least.
         least = min(least, np.int64((np.uint64(row[symbol]) - np.uint64(1)) & _MASK) + 1)
     if least >= enough:
-        return most
-    return int((gain * np.uint64(least)) // np.uint64(_POINTS - least))
+        return np.int64(most)
+    return np.int64((gain * np.uint64(least)) // np.uint64(_POINTS - least))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
