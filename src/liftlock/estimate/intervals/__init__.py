@@ -6,17 +6,25 @@ how often intervals of 95 % hold the truth; where a kind cannot keep its level, 
 
 from __future__ import annotations
 
-from liftlock.errors import InputError
+import numpy as np
+
+from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.estimator import Estimator, Linear
+from liftlock.estimate.intervals.bootstrap import bootstrap, posterior_bootstrap
+from liftlock.estimate.intervals.caution import edge_remarks, normal_remarks, outside_remarks
+from liftlock.estimate.intervals.credible import credible
+from liftlock.estimate.intervals.exact import exact_obstacle, exact_posterior, exact_unbiased
 from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
 from liftlock.estimate.intervals.spread import KINDS, Kind, Spread, Tally
 from liftlock.estimate.result import About
+from liftlock.estimate.unbiased import unbiased
+from liftlock.exact.integers import Floats
 
 __all__ = ["KINDS", "SEED", "Kind", "Spread", "make"]
 
 SEED = 20
-"""Where simulated intervals begin, unless told: the same reports give the same interval."""
+"""Where simulations begin, unless told: the same reports give the same interval."""
 
 
 def make(
@@ -27,19 +35,167 @@ def make(
     level: float = 0.95,
     about: About = "people",
     seed: int | None = None,
+    concentration: Floats | float | None = None,
 ) -> Spread:
-    """Return the spread of an estimate, of the kind that is asked for."""
+    """Return the spread of an estimate, of the kind that is asked for.
+
+    ``normal`` uses exact variances and the normal law, ``exact`` sums of binomials, ``bootstrap``
+    simulated reports, ``credible`` a Dirichlet prior on the shares (`concentration`, by default 1/2
+    for each value), and ``auto`` the one that keeps its level best; ``none`` asks for none. For
+    estimates that are not linear, ``normal`` and ``exact`` are the intervals of the unbiased
+    estimate, which hold the same truth. What cannot be had is refused; ``auto`` then says why there
+    is none.
+
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.estimate.model import Model
+    >>> from liftlock.estimate.question import Question
+    >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> one = unbiased(Model.of(coin), Question.survey(coin.inputs, [1]))
+    >>> spread = make("auto", one, Aggregate.of(coin, [0] * 60 + [1] * 40))
+    >>> spread.kind, spread.low.tolist(), spread.high.tolist()
+    ('exact', [13.0], [47.0])
+    """
     if kind not in KINDS:
         raise InputError(
             "unknown kind of interval", value=kind, remedy=f"ask for {', '.join(KINDS)}"
         )
     if not 0 < level < 1:
         raise InputError("the level is not between 0 and 1", value=level, remedy="say 0.95")
-    tally = Tally.of(aggregate)
+    if concentration is not None and kind != "credible":
+        raise InputError(
+            f"a Dirichlet prior, but the interval is {kind}", remedy="ask for credible"
+        )
     if kind == "none":
         return Spread(None, None, None, "none")
-    if not isinstance(estimator, Linear):
-        return Spread(None, None, None, "none", ("no interval for this estimator yet",))
-    if estimator.key == "bayes":
-        return posterior_normal(estimator, tally, level)
-    return unbiased_normal(estimator, tally, level, about)
+    asked = _Asked(estimator, Tally.of(aggregate), level, about)
+    if isinstance(estimator, Linear) and estimator.key == "bayes":
+        found = _bayes(kind, estimator, asked, seed)
+    elif kind == "credible":
+        asked.refuse_weights("a credible interval")
+        found = asked.credible(seed, 0.5 if concentration is None else concentration)
+    elif kind == "bootstrap":
+        asked.refuse_weights("a bootstrap interval")
+        found = asked.bootstrap(seed)
+    elif isinstance(estimator, Linear):
+        found = asked.unbiased(kind, estimator)
+    else:
+        found = _companion(kind, estimator, asked, seed)
+    return found
+
+
+class _Asked:
+    """What an interval is asked for, and the ways to make one."""
+
+    def __init__(self, estimator: Estimator, tally: Tally, level: float, about: About) -> None:
+        self.estimator = estimator
+        self.tally = tally
+        self.level = level
+        self.about = about
+
+    @property
+    def counts(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+        return self.tally.counts.astype(np.int64)
+
+    def refuse_weights(self, what: str) -> None:
+        if self.tally.weighted:
+            raise NotDefined(
+                what,
+                "weighted reports",
+                "ask for normal intervals, which need no more than sums of squared weights",
+            )
+
+    def credible(self, seed: int | None, concentration: Floats | float) -> Spread:
+        model, question = self.estimator.model, self.estimator.question
+        start = SEED if seed is None else seed
+        found = credible(model, question, self.counts, self.level, self.about, start, concentration)
+        return found.remarked(*_seeded(seed)) if found.remarks else found
+
+    def bootstrap(self, seed: int | None) -> Spread:
+        start = SEED if seed is None else seed
+        found = bootstrap(self.estimator, self.counts, self.level, self.about, start)
+        return found.remarked(*_seeded(seed), *edge_remarks(self.estimator, self.tally, found))
+
+    def unbiased(self, kind: Kind, estimator: Linear) -> Spread:
+        rough = unbiased_normal(estimator, self.tally, self.level, self.about)
+        obstacle = exact_obstacle(estimator, self.tally)
+        if kind == "exact" and obstacle is not None:
+            raise NotDefined("an exact interval", *obstacle)
+        if kind == "normal" or obstacle is not None:
+            found = rough.remarked(*normal_remarks(estimator, self.tally, rough))
+            if kind == "auto" and obstacle is not None:
+                found = found.remarked(
+                    f"normal intervals: there are no exact ones for {obstacle[0]}"
+                )
+        else:
+            found = exact_unbiased(estimator, self.counts, rough, self.level, self.about)
+            if kind == "auto":
+                found = found.remarked("exact intervals: no normal law is needed for a count")
+        return found.remarked(*outside_remarks(estimator, self.tally, found))
+
+
+def _bayes(kind: Kind, estimator: Linear, asked: _Asked, seed: int | None) -> Spread:
+    if asked.about == "population":
+        why = (
+            "the Bayes estimate takes the prior for the population, so that nothing is left to "
+            "estimate"
+        )
+        remedy = "ask about the people, or for the unbiased estimate"
+        if kind == "auto":
+            return Spread(None, None, None, "none", (f"no interval: {why}; {remedy}",))
+        raise NotDefined("an interval about the population", f"it: {why}", remedy)
+    if kind == "bootstrap":
+        asked.refuse_weights("a bootstrap interval")
+        start = SEED if seed is None else seed
+        drawn = posterior_bootstrap(estimator, asked.counts, asked.level, start)
+        return drawn.remarked(*_seeded(seed))
+    rough = posterior_normal(estimator, asked.tally, asked.level)
+    obstacle = exact_obstacle(estimator, asked.tally)
+    if kind == "exact" and obstacle is not None:
+        raise NotDefined("an exact interval", *obstacle)
+    if kind == "normal" or obstacle is not None:
+        found = rough.remarked(*normal_remarks(estimator, asked.tally, rough))
+    else:
+        found = exact_posterior(estimator, asked.counts, rough, asked.level)
+    if kind == "credible":
+        found = found.remarked(
+            "with a prior for each person, what it says given the reports is the credible interval"
+        )
+    elif kind == "auto":
+        found = found.remarked(
+            "exact intervals: what the prior says of a count given the reports, term by term"
+            if obstacle is None
+            else f"normal intervals: there are no exact ones for {obstacle[0]}"
+        )
+    return found
+
+
+def _companion(kind: Kind, estimator: Estimator, asked: _Asked, seed: int | None) -> Spread:
+    """Return the interval of the unbiased estimate, made wider where the estimate is outside."""
+    try:
+        linear = unbiased(estimator.model, estimator.question)
+    except NotDefined as refused:
+        if kind != "auto":
+            raise
+        if asked.tally.weighted:
+            return Spread(None, None, None, "none", (f"no interval: {refused}",))
+        try:
+            found = asked.credible(seed, 0.5)
+        except InputError as large:
+            return Spread(None, None, None, "none", (f"no interval: {large}",))
+        return found.remarked(
+            "credible intervals: the reports alone do not determine the answer, so that these lean "
+            "on a Dirichlet prior with 1/2 for each value"
+        )
+    found = asked.unbiased(kind, linear)
+    assert found.low is not None
+    assert found.high is not None
+    values = estimator.values(asked.tally.amounts)
+    low, high = np.minimum(found.low, values), np.maximum(found.high, values)
+    return Spread(found.errors, low, high, found.kind, found.remarks).remarked(
+        "standard error and interval are those of the unbiased estimate: they hold the same truth, "
+        f"also where the {estimator.key} estimate is at the edge of what is possible"
+    )
+
+
+def _seeded(seed: int | None) -> tuple[str, ...]:
+    return (f"simulated from the fixed seed {SEED}",) if seed is None else ()

@@ -17,10 +17,10 @@ from statistics import NormalDist
 
 import numpy as np
 
+from liftlock.estimate.bayes import posterior_variances
 from liftlock.estimate.estimator import Linear
 from liftlock.estimate.intervals.shares import likely_counts
 from liftlock.estimate.intervals.spread import Spread, Tally
-from liftlock.estimate.model import Model
 from liftlock.estimate.question import Question
 from liftlock.estimate.result import About
 from liftlock.exact.integers import Floats
@@ -37,17 +37,18 @@ def quantile(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
+def student(level: float, people: Floats) -> Floats:
+    """Return the same quantile of Student's law, for a variance estimated from so many people.
+
+    >>> student(0.95, np.array([31.0, 1e9])).round(4).tolist()
+    [2.0423, 1.96]
+    """
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(np.maximum(people - 1, 1.0), 0.5 + level / 2))
+
+
 # --- Bayes --------------------------------------------------------------------------------------
-
-
-def posterior_variances(model: Model, question: Question) -> Floats:
-    """Return Var(f(X) | y): a row for each output, a column for each answer."""
-    posteriors = model.posteriors
-    assert model.masses is not None
-    centred = question.values - model.masses @ question.values
-    means = posteriors @ centred
-    found: Floats = np.maximum(posteriors @ centred**2 - means**2, 0.0)
-    return found
 
 
 def posterior_normal(estimator: Linear, tally: Tally, level: float) -> Spread:
@@ -71,12 +72,21 @@ def unbiased_normal(estimator: Linear, tally: Tally, level: float, about: About)
     else:
         variance, slope = _variance_and_slope(estimator, tally, values, about)
     bend = 1.0 / tally.reports if about == "population" and not tally.weighted else 0.0
-    low, high = solve(quantile(level), variance, slope, bend)
+    low, high = solve(_reach(estimator.question, tally, level), variance, slope, bend)
     ends = within(estimator.question, tally, values + low, values + high)
     return Spread(np.sqrt(np.maximum(variance, 0.0)), *ends, "normal")
 
 
-def solve(z: float, variance: Floats, slope: Floats, bend: Floats | float) -> tuple[Floats, Floats]:
+def _reach(question: Question, tally: Tally, level: float) -> Floats | float:
+    """Return the quantile: Student's where the variance is not known for each possible sum."""
+    if tally.weighted or any(len(np.unique(column)) > 2 for column in question.values.T):
+        return student(level, tally.people)
+    return quantile(level)
+
+
+def solve(
+    z: Floats | float, variance: Floats, slope: Floats, bend: Floats | float
+) -> tuple[Floats, Floats]:
     """Return the ends of all d with d^2 <= z^2 (variance + slope d - bend d^2).
 
     >>> low, high = solve(2.0, np.array([1.0]), np.array([0.0]), 0.0)
@@ -90,12 +100,16 @@ def solve(z: float, variance: Floats, slope: Floats, bend: Floats | float) -> tu
 
 
 def within(question: Question, tally: Tally, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Keep the ends where the truth can be; weights may be negative, so theirs stay as they are."""
-    if tally.weighted:
+    """Keep the ends where the truth can be; with negative weights it can be anywhere."""
+    if tally.signed:
         return low, high
-    least = tally.reports * question.values.min(axis=0)
-    most = tally.reports * question.values.max(axis=0)
+    least, most = possible(question, tally)
     return np.clip(low, least, most), np.clip(high, least, most)
+
+
+def possible(question: Question, tally: Tally) -> tuple[Floats, Floats]:
+    """Return the least and the largest sum there can be, if no weight is negative."""
+    return tally.total * question.values.min(axis=0), tally.total * question.values.max(axis=0)
 
 
 def _variance_and_slope(

@@ -41,21 +41,27 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts of outputs, sums of weights and of their squares: shape (..., k), for many at once."""
+    """Counts of outputs, sums of weights and of their squares: shape (..., k), for many at once.
+
+    `signed` says that some weight is negative.
+    """
 
     counts: Floats
     amounts: Floats
     squares: Floats
     weighted: bool
+    signed: bool = False
 
     @classmethod
     def of(cls, aggregate: Aggregate) -> Tally:
         """Read an aggregate of the reports of a channel."""
+        weights = aggregate.weights
         return cls(
             aggregate.floats(),
             aggregate.amounts(),
             aggregate.squares(),
-            aggregate.weights is not None,
+            weights is not None,
+            weights is not None and weights.least < 0,
         )
 
     @classmethod
@@ -81,12 +87,14 @@ class Tally:
     def people(self) -> Floats:
         """How many people of equal weight would say as much, (sum a)^2 / sum a^2, shape (..., 1).
 
-        Weights of both signs count by their size: the number is then that of the reports.
+        Weights of both signs are not compared: all reports count.
         """
-        if not self.weighted:
+        if not self.weighted or self.signed:
             return self.reports
         spread = _added(self.squares)
-        found: Floats = np.where(spread > 0, self.total**2 / np.where(spread > 0, spread, 1.0), 0.0)
+        found: Floats = np.divide(
+            self.total**2, spread, out=np.zeros_like(spread), where=spread > 0
+        )
         return np.minimum(found, self.reports)
 
 

@@ -1,0 +1,108 @@
+"""What a user should know about an interval: where its level was measured not to be kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.estimate.estimator import Estimator, Linear
+from liftlock.estimate.intervals.normal import possible
+from liftlock.estimate.intervals.spread import Spread, Tally
+from liftlock.exact.integers import Floats
+
+JUMPS = 12.0
+"""A count of reports with a smaller variance jumps too much for the normal law."""
+POSTERIOR_JUMPS = 5.0
+"""The same for a sum of people's values given the reports, which jumps by smaller steps."""
+FEW = 20
+"""With fewer people no formula was measured to keep its level."""
+_NAMED = 3
+
+
+def two_valued(scores: Floats) -> npt.NDArray[np.bool_]:
+    """Whether the scores of each answer (a column) have at most two values."""
+    least, most = scores.min(axis=0), scores.max(axis=0)
+    apart = np.minimum(scores - least, most - scores)
+    found: npt.NDArray[np.bool_] = (apart <= 1e-9 * np.maximum(most - least, 1.0)).all(axis=0)
+    return found
+
+
+def normal_remarks(estimator: Linear, tally: Tally, spread: Spread) -> tuple[str, ...]:
+    """Say where the normal law is known to be rough."""
+    remarks = []
+    assert spread.errors is not None
+    question = estimator.question
+    jumpy: npt.NDArray[np.bool_]
+    if estimator.key == "bayes":
+        steps, enough = np.ptp(question.values, axis=0), POSTERIOR_JUMPS
+        jumpy = np.array([len(np.unique(column)) == 2 for column in question.values.T])
+    else:
+        steps, enough = np.ptp(estimator.scores, axis=0), JUMPS
+        jumpy = two_valued(estimator.scores)
+    # Weights enter squared; their mean square makes the steps comparable.
+    scale = float(tally.squares.sum() / tally.reports[0])
+    few = jumpy & (steps > 0) & (spread.errors**2 < enough * scale * steps**2)
+    if few.any():
+        remedy = (
+            "no other kind takes weights"
+            if tally.weighted
+            else "exact intervals are meant for this"
+        )
+        remarks.append(
+            f"few reports decide about {_names(estimator, few)}, and whole numbers jump: in such "
+            "cases normal intervals of 95 % were measured to hold the truth 78 to 99 times in "
+            f"100; {remedy}"
+        )
+    if tally.people[0] < FEW:
+        many = "as few people as these" if not tally.weighted else "weights as uneven as these"
+        remarks.append(
+            f"the normal law is rough for {many}: they say as much as {tally.people[0]:.3g} people "
+            f"of equal weight, and fewer than {FEW} do not keep the level"
+        )
+    return tuple(remarks)
+
+
+def outside_remarks(estimator: Estimator, tally: Tally, spread: Spread) -> tuple[str, ...]:
+    """Say that an interval has shrunk to the edge of what is possible."""
+    if tally.signed or spread.low is None or spread.high is None:
+        return ()
+    values = estimator.values(tally.amounts)
+    least, most = possible(estimator.question, tally)
+    slack = 1e-9 * (1 + np.abs(most - least))
+    shrunk = (spread.high - spread.low <= slack) & (
+        (values < least - slack) | (values > most + slack)
+    )
+    if not shrunk.any():
+        return ()
+    remark = (
+        f"the estimate of {_names(estimator, shrunk)} is further outside of what is possible than "
+        "its interval reaches, so that only the edge is left: chance does this to 1 interval in 40 "
+        "of 95 %, or the reports do not come from this mechanism; credible intervals never shrink "
+        "to a point"
+    )
+    return (remark,)
+
+
+def edge_remarks(estimator: Estimator, tally: Tally, spread: Spread) -> tuple[str, ...]:
+    """Say that an estimate sits at the edge of what is possible, where simulation is cautious."""
+    values = estimator.values(tally.amounts)
+    least, most = possible(estimator.question, tally)
+    slack = 1e-6 * (1 + np.abs(most - least))
+    at_edge = (values <= least + slack) | (values >= most - slack)
+    if spread.errors is not None:
+        at_edge |= (values - least < 2 * spread.errors) | (most - values < 2 * spread.errors)
+    if not at_edge.any():
+        return ()
+    remark = (
+        f"{_names(estimator, at_edge)} is near the edge of what is possible, where bootstrap "
+        "intervals of 95 % were measured to hold the truth 91 to 100 times in 100; exact, normal "
+        "or credible intervals are nearer to their level"
+    )
+    return (remark,)
+
+
+def _names(estimator: Estimator, which: npt.NDArray[np.bool_]) -> str:
+    names = [repr(name) for name, on in zip(estimator.question.names, which, strict=True) if on]
+    shown = ", ".join(names[:_NAMED])
+    more = len(names) - _NAMED
+    return shown if more <= 0 else f"{shown} and {more} more"

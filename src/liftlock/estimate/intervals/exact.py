@@ -1,0 +1,228 @@
+"""Intervals for counts without the normal law: sums of binomials, added up or inverted.
+
+Bayes: given the reports the count is a sum of Binomial(n_y, P(counted | y)), a law that is computed
+term by term; the interval has equal tails of it.
+
+Unbiased: where the score of a report has two values, the estimate counts the reports of one kind,
+T ~ Binomial(s, q1) + Binomial(n - s, q0) about the people, and T ~ Binomial(n, q0 + (q1 - q0) s/n)
+about the population. The interval holds every s that the exact test of T does not reject.
+
+Half of the probability of the very value that was seen is counted to each tail (mid-p), so the
+level is kept on average over s. Intervals that keep it for every s would be wider than asked for:
+whole numbers jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.estimate.estimator import Linear
+from liftlock.estimate.intervals.spread import Spread, Tally
+from liftlock.estimate.result import About
+from liftlock.exact.integers import Floats
+
+MOST_REPORTS = 20_000
+MOST_SUMS = 5_000
+"""So many binomials are added up, over all answers; beyond either the normal law is as good."""
+
+_TESTS = 60
+"""So many tests are made to find the two ends of an interval, each of one sum of two binomials."""
+_SAME = 1e-9
+_REACH = 9.0
+"""Binomials are cut off so many standard deviations away: less than 1e-18 is lost."""
+
+Integers = npt.NDArray[np.int64]
+
+
+def binomial_law(number: int, chance: float) -> tuple[int, Floats]:
+    """Return the first whole number that matters, and the probabilities from there on.
+
+    >>> first, law = binomial_law(2, 0.5)
+    >>> first, law.round(6).tolist()
+    (0, [0.25, 0.5, 0.25])
+    """
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    middle = number * chance
+    reach = _REACH * np.sqrt(middle * (1 - chance)) + 2 * _REACH
+    first = max(0, int(np.floor(middle - reach)))
+    places = np.arange(first, min(number, int(np.ceil(middle + reach))) + 1)
+    logarithms = (
+        gammaln(number + 1)
+        - gammaln(places + 1)
+        - gammaln(number - places + 1)
+        + xlogy(places, chance)
+        + xlog1py(number - places, -chance)
+    )
+    law: Floats = np.exp(logarithms)
+    return first, law / law.sum()
+
+
+def sum_law(numbers: Integers, chances: Floats) -> tuple[int, Floats]:
+    """Return the law of a sum of independent binomials, in the form of `binomial_law`.
+
+    Terms are non-negative and only added and multiplied, so no digit is lost to cancellation.
+
+    >>> first, law = sum_law(np.array([1, 1]), np.array([0.5, 0.25]))
+    >>> first, law.round(6).tolist()
+    (0, [0.375, 0.5, 0.125])
+    """
+    begin, law = 0, np.ones(1)
+    for number, chance in zip(numbers.tolist(), chances.tolist(), strict=True):
+        if number > 0:
+            first, terms = binomial_law(number, min(max(chance, 0.0), 1.0))
+            begin, law = begin + first, np.convolve(law, terms)
+    return begin, law
+
+
+def equal_tails(begin: int, law: Floats, level: float) -> tuple[float, float]:
+    """Return the first and last whole number with more than (1 - level)/2 on either side (mid-p).
+
+    >>> equal_tails(0, np.array([0.01, 0.09, 0.8, 0.09, 0.01]), 0.9)
+    (1.0, 3.0)
+    """
+    below = np.cumsum(law) - law / 2
+    tail = (1 - level) / 2
+    inside = np.flatnonzero((below > tail) & (1 - below > tail))
+    if not len(inside):
+        # One number has nearly all the probability.
+        inside = np.array([int(np.argmax(law))])
+    return float(begin + inside[0]), float(begin + inside[-1])
+
+
+# --- which answers have them --------------------------------------------------------------------
+
+
+def exact_obstacle(estimator: Linear, tally: Tally) -> tuple[str, str] | None:
+    """Return what stands in the way of exact intervals, and the remedy; None if nothing does."""
+    remedy = "ask for normal intervals"
+    if tally.weighted:
+        return "weighted reports", remedy
+    if not estimator.question.counts:
+        return "sums of other numbers than 0 and 1", f"{remedy}, or for bootstrap"
+    if tally.reports[0] > MOST_REPORTS:
+        return f"more than {MOST_REPORTS:,} reports", f"{remedy}, which are as good there"
+    outputs, answers = estimator.scores.shape
+    each = outputs if estimator.key == "bayes" else _TESTS
+    if each * answers > MOST_SUMS:
+        return "so many answers and outputs", f"{remedy}, or for one value at a time"
+    if estimator.key != "bayes" and any(
+        TwoKinds.of(estimator, column) is None for column in range(answers)
+    ):
+        return "scores of more than two values", f"{remedy}, or for credible"
+    return None
+
+
+def exact_posterior(estimator: Linear, counts: Integers, rough: Spread, level: float) -> Spread:
+    """Return equal tails of the law of each count, given the reports."""
+    ends = [equal_tails(*sum_law(counts, chances), level) for chances in estimator.scores.T]
+    low, high = np.array(ends).T
+    return Spread(rough.errors, low, high, "exact")
+
+
+def exact_unbiased(
+    estimator: Linear, counts: Integers, rough: Spread, level: float, about: About
+) -> Spread:
+    """Return all counts that no exact test rejects, for each answer."""
+    ends = []
+    for column in range(estimator.scores.shape[1]):
+        kinds = TwoKinds.of(estimator, column)
+        assert kinds is not None
+        seen = int(counts[kinds.chosen].sum())
+        ends.append(inverted_ends(kinds, seen, int(counts.sum()), level, about))
+    low, high = np.array(ends).T
+    return Spread(rough.errors, low, high, "exact")
+
+
+# --- inverted tests -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TwoKinds:
+    """An estimate that counts the reports of a set of outputs.
+
+    `chosen` marks the outputs; a person who is counted reports one with chance `q1`, another
+    person with chance `q0` < `q1`.
+    """
+
+    chosen: npt.NDArray[np.bool_]
+    q1: float
+    q0: float
+
+    @classmethod
+    def of(cls, estimator: Linear, column: int) -> TwoKinds | None:
+        """Return the kinds if the scores of this answer have two values, else None."""
+        model = estimator.model
+        counted = estimator.question.values[:, column] > 0.5
+        if counted.all() or not counted.any():
+            return None
+        scores = estimator.scores[:, column]
+        possible = model.expected > 0
+        least, most = scores[possible].min(), scores[possible].max()
+        chosen = scores > (least + most) / 2
+        apart = np.where(chosen, most, least) - scores
+        if not np.all(np.abs(apart[possible]) <= _SAME * max(most - least, 1.0)):
+            return None
+        chances = model.rows @ chosen
+        q1, q0 = float(chances[counted].mean()), float(chances[~counted].mean())
+        spread = np.abs(chances - np.where(counted, q1, q0)).max()
+        if q1 <= q0 or spread > _SAME:
+            return None
+        return cls(chosen, q1, q0)
+
+
+def inverted_ends(
+    kinds: TwoKinds, seen: int, reports: int, level: float, about: About
+) -> tuple[float, float]:
+    """Return the first and last s that the two one-sided tests do not reject."""
+    tail = (1 - level) / 2
+    if about == "population":
+        return _population_ends(kinds, seen, reports, tail)
+
+    def below(s: int) -> float:
+        begin, law = sum_law(np.array([s, reports - s]), np.array([kinds.q1, kinds.q0]))
+        place = seen - begin
+        if place < 0:
+            return 0.0
+        inside = law[:place].sum()
+        return float(inside + law[place] / 2) if place < len(law) else 1.0
+
+    # The chance of fewer than what was seen falls as s grows.
+    low = _first(lambda s: 1 - below(s) > tail, reports)
+    high = reports - _first(lambda s: below(reports - s) > tail, reports)
+    return float(low), float(max(low, high))
+
+
+def _first(accepted: Callable[[int], bool], most: int) -> int:
+    """Return the first whole number up to `most` that is accepted; all after it are."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high) // 2
+        if accepted(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _population_ends(kinds: TwoKinds, seen: int, reports: int, tail: float) -> tuple[float, float]:
+    from scipy.optimize import brentq
+    from scipy.special import bdtr
+
+    def below(share: float) -> float:
+        chance = kinds.q0 + (kinds.q1 - kinds.q0) * share
+        fewer = bdtr(seen - 1, reports, chance) if seen > 0 else 0.0
+        return float(fewer + bdtr(seen, reports, chance)) / 2
+
+    def end(wanted: float) -> float:
+        if below(0.0) <= wanted:
+            return 0.0
+        if below(1.0) >= wanted:
+            return 1.0
+        return float(brentq(lambda share: below(share) - wanted, 0.0, 1.0, xtol=1e-12))
+
+    return reports * end(1 - tail), reports * end(tail)
