@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -19,6 +19,11 @@ from liftlock.designs.lock import representative
 from liftlock.designs.origin import Origin
 from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.estimating import estimate, estimate_reports
+from liftlock.estimate.expected import ExpectedError, expected_error
+from liftlock.estimate.question import ask
+from liftlock.estimate.result import About, Estimate
 from liftlock.exact.weights import DEFAULT_BITS, LARGE
 from liftlock.forms import SupportChannel, any_channel_from_data
 from liftlock.line.grid import GridPrior
@@ -35,7 +40,7 @@ from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.by_profile import profile_rows
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
 from liftlock.storage import located, read_json, shaped, write_atomically
-from liftlock.utility.mean import points_of
+from liftlock.utility.mean import codes_of_numbers, points_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -241,6 +246,128 @@ class Mechanism:
         if isinstance(self.context, GridPrior):
             squared += self.context.inner_variance
         return Accuracy(float((joint * apart).sum()), squared)
+
+    # --- from reports to answers ----------------------------------------------------------------
+
+    def aggregate(
+        self,
+        reports: Iterable[Any] | npt.NDArray[Any],
+        *,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+    ) -> Aggregate:
+        """Count reports: a small object that can be merged with ``+``, saved, and estimated from.
+
+        >>> from liftlock.notions.lip import LIP
+        >>> from liftlock.prior import Prior
+        >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.7, 0.3], [0.3, 0.7]])
+        >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
+        >>> (coin.aggregate(["yes", "no"]) + coin.aggregate(["yes"])).counts
+        (1, 2)
+        """
+        self._refuse_profiles("counting reports")
+        if isinstance(self.context, GridPrior) and isinstance(self.channel, Table):
+            codes = codes_of_numbers(self.table.outputs, reports)
+            return Aggregate.of_codes(self.table, codes, weights, offsets)
+        return Aggregate.of(self.channel, reports, weights=weights, offsets=offsets)
+
+    def estimate(
+        self,
+        reports: Aggregate | Iterable[Any] | npt.NDArray[Any],
+        of: str = "histogram",
+        *,
+        value: Any = None,
+        prior: Prior | None = None,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+        **options: Any,
+    ) -> Estimate:
+        """Estimate a histogram, a survey, a sum or a mean from reports, or from their aggregate.
+
+        The prior is that of the mechanism unless another is given. `options` are those of
+        `liftlock.estimate.estimate`: method, interval, level, about, seed.
+
+        >>> from liftlock.notions.lip import LIP
+        >>> from liftlock.prior import Prior
+        >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.75, 0.25], [0.25, 0.75]])
+        >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
+        >>> ys = ["yes"] * 400 + ["no"] * 600
+        >>> coin.estimate(ys, "survey", value="yes", method="unbiased").value
+        300.0
+        """
+        self._refuse_profiles("estimates")
+        known = self.known_prior if prior is None else prior
+        if isinstance(reports, Aggregate):
+            if weights is not None or offsets is not None:
+                raise InputError(
+                    "weights for reports that are counted already",
+                    remedy="give them to aggregate(...), with the reports",
+                )
+            return estimate(self.channel, reports, of, value=value, prior=known, **options)
+        if isinstance(self.channel, SupportChannel):
+            # The reports themselves know more than their counts: which symbols go together.
+            return estimate_reports(
+                self.channel,
+                reports,
+                of,
+                value=value,
+                prior=known,
+                weights=weights,
+                offsets=offsets,
+                **options,
+            )
+        counted = self.aggregate(reports, weights=weights, offsets=offsets)
+        return estimate(self.channel, counted, of, value=value, prior=known, **options)
+
+    def expected_error(
+        self,
+        people: int,
+        of: str = "histogram",
+        *,
+        value: Any = None,
+        method: str = "bayes",
+        about: About = "people",
+        level: object = "0.95",
+    ) -> ExpectedError:
+        """Return the error that an estimate from so many people will have, before any is asked.
+
+        >>> from liftlock.notions.lip import LIP
+        >>> from liftlock.prior import Prior
+        >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.75, 0.25], [0.25, 0.75]])
+        >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
+        >>> found = coin.expected_error(1000, "survey", value="yes", method="unbiased")
+        >>> round(found.errors[0], 2), found.people_for("2%")
+        (27.39, 7203)
+        """
+        self._refuse_profiles("expected errors")
+        known = self.known_prior
+        if known is None:
+            raise NotDefined(
+                "an expected error",
+                self.context.describe(),
+                "it is a mean over one prior: use liftlock.estimate.expected_error with one",
+            )
+        question = ask(self.channel.inputs, of, value)
+        return expected_error(
+            self.channel, known, people, question, method, about=about, level=level
+        )
+
+    @property
+    def known_prior(self) -> Prior | None:
+        """The prior of X that the mechanism was made for; None for a set of priors."""
+        if isinstance(self.context, Joint):
+            return self.context.prior
+        return self.context if isinstance(self.context, Prior) else None
+
+    def _refuse_profiles(self, what: str) -> None:
+        if isinstance(self.context, ProfileGraph):
+            raise NotDefined(
+                what,
+                self.context.describe(),
+                "take the rows of one profile, channel.restricted(...), and liftlock.estimate",
+            )
+
+    # --- audits, words and files ----------------------------------------------------------------
 
     def audit(self, **options: Any) -> Audit:
         """Measure every notion in the mechanism's own context."""

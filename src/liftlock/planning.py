@@ -28,15 +28,22 @@ from liftlock.prior import Prior
 FORMAT = "liftlock.plan"
 VERSION = 1
 
-SECONDS = 5.0
+SECONDS = 2.0
 """How long the search for each optimum may take, unless told."""
 
 _FEW_SYMBOLS = 64
 """Up to so many symbols the optimum is searched; beyond, the closed forms are compared."""
 
-_CLOSED = ("safe-response", "arc", "k-rr", "unary-encoding", "subset-selection")
-_MOST_TABLE = 300
-"""Tables of more symbols take too long to be worth a plan."""
+_CLOSED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("safe-response", {}),
+    ("arc", {}),
+    ("arc", {"orders": 16}),
+    ("k-rr", {}),
+    ("oue", {}),
+    ("subset-selection", {}),
+)
+_MOST_CELLS = 600_000
+"""Closed forms that need larger tables are left out: rounding and auditing them takes a while."""
 
 
 @dataclass(frozen=True)
@@ -197,16 +204,17 @@ def _ways(
     utility = "histogram" if asked.counts else "mean"
     made: list[Option] = []
     refused: LiftlockError | None = None
-    for key in _candidates(prior, notion):
+    for key, options in _candidates(prior, notion, seconds):
         if watch is not None:
             watch(f"{notion} by {key}")
-        options: dict[str, Any] = {"seconds": seconds} if DESIGNS[key].accepts("seconds") else {}
         try:
             mechanism = design(prior, notion, utility=utility, method=key, **options)
         except LiftlockError as error:
             refused = refused or error
             continue
-        made.append(_measured(mechanism, prior, asked, people, level))
+        method = ", ".join([key, *(f"{value} {name}" for name, value in options.items())])
+        name = key if key == "optimal" else method
+        made.append(_measured(mechanism, name, prior, asked, people, level))
     if not made:
         if refused is not None:
             raise refused
@@ -228,21 +236,22 @@ def _margin(found: ExpectedError | None) -> float:
     return float("inf") if found is None else found.margin
 
 
-def _candidates(prior: Prior, notion: Notion) -> list[str]:
+def _candidates(prior: Prior, notion: Notion, seconds: float) -> list[tuple[str, dict[str, Any]]]:
     symbols = len(prior.alphabet)
-    keys = ["optimal"] if symbols <= _FEW_SYMBOLS else []
-    keys += [key for key in _CLOSED if key in DESIGNS]
-    if symbols > _MOST_TABLE:
-        keys = [key for key in keys if key != "arc"]
-    return [key for key in keys if notion.name in DESIGNS[key].notions]
+    found: list[tuple[str, dict[str, Any]]] = []
+    if symbols <= _FEW_SYMBOLS:
+        found.append(("optimal", {"seconds": seconds}))
+    for key, options in _CLOSED:
+        if key == "arc" and 2 * symbols**2 * options.get("orders", 1) > _MOST_CELLS:
+            continue
+        found.append((key, options))
+    return [(key, options) for key, options in found if notion.name in DESIGNS[key].notions]
 
 
 def _measured(
-    mechanism: Mechanism, prior: Prior, asked: Question, people: int, level: object
+    mechanism: Mechanism, method: str, prior: Prior, asked: Question, people: int, level: object
 ) -> Option:
     """Return how precise the answers of a mechanism will be, as far as they exist."""
-    origin = mechanism.origin
-    assert origin is not None
     reasons = []
 
     def error(way: str, about: About) -> ExpectedError | None:
@@ -255,7 +264,11 @@ def _measured(
             return None
 
     leaning, free = error("bayes", "people"), error("unbiased", "population")
-    name = f"{mechanism.notion} by {origin.method}"
     return Option(
-        name, mechanism.certificate.guarantee, leaning, free, "; ".join(reasons), mechanism
+        f"{mechanism.notion} by {method}",
+        mechanism.certificate.guarantee,
+        leaning,
+        free,
+        "; ".join(reasons),
+        mechanism,
     )

@@ -120,7 +120,7 @@ def test_error_of_optimal_unary_encoding() -> None:
     """N (4 d E/(E - 1)^2 + 1) in all, and N (4 E/(E - 1)^2 + f_k) for each symbol."""
     size = 6
     prior = ll.Prior.from_counts(dict(zip("abcdef", (50, 20, 15, 10, 4, 1), strict=True)))
-    made = ll.design(prior, ll.LDP("1"), method="unary-encoding")
+    made = ll.design(prior, ll.LDP("1"), method="oue")
     assert isinstance(made.channel, UnaryChannel)
     expected = made.expected_error(PEOPLE, method="unbiased")
     share = 4 * E / (E - 1) ** 2

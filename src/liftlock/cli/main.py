@@ -14,9 +14,11 @@ from liftlock.cli.console import silence
 from liftlock.cli.demo import demo_command
 from liftlock.cli.design import design_command
 from liftlock.cli.designs import designs_command
+from liftlock.cli.estimate import estimate_command
 from liftlock.cli.fit import fit_command
 from liftlock.cli.lock import lock_command
 from liftlock.cli.options import InOrder
+from liftlock.cli.plan import plan_command
 from liftlock.cli.probe import probe_command
 from liftlock.cli.profiles import profiles_group
 from liftlock.cli.relations import notions_command, relations_command
@@ -70,6 +72,8 @@ for command in (
     designs_command,
     fit_command,
     compare_command,
+    plan_command,
+    estimate_command,
     audit_command,
     lock_command,
     profiles_group,

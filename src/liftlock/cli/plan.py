@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from liftlock.cli.asked import budget_options, check_output, read_notion, read_seconds
 from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.estimate import labels_of
 from liftlock.cli.options import FILE
 from liftlock.errors import InputError
 from liftlock.estimate.question import QUESTIONS
@@ -89,7 +89,7 @@ def plan_command(
             guarantee,
             int(number),
             of=asked,
-            value=_labels(known.labels, values) if values else None,
+            value=labels_of(known.labels, values) if values else None,
             margin=margin,
             level=level,
             seconds=SECONDS if limit is None else limit,
@@ -104,9 +104,3 @@ def plan_command(
         show(plan_report(found))
     note.show()
     return 0
-
-
-def _labels(known: tuple[Any, ...], values: tuple[str, ...]) -> list[Any]:
-    """Return the labels that texts stand for: a label may be a number."""
-    by_text = {str(label): label for label in known}
-    return [by_text.get(value, value) for value in values]

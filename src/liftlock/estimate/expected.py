@@ -178,7 +178,16 @@ def _variances(masses: Floats, values: Floats) -> Floats:
 
 
 def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
-    table = channel.expanded() if isinstance(channel, SupportChannel) else channel
+    table = channel
+    if isinstance(table, SupportChannel):
+        try:
+            table = table.expanded()
+        except NotDefined:
+            raise NotDefined(
+                "the expected error of bayes",
+                f"an encoding with {table.outputs_text}, too many to add up",
+                "ask for unbiased, or simulate it",
+            ) from None
     model = Model.of(table, prior.reordered(table.inputs))
     assert model.masses is not None
     aligned = _aligned(question, model)

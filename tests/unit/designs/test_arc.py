@@ -84,3 +84,30 @@ def test_thousands_of_symbols() -> None:
 def test_parts_are_at_least_one() -> None:
     with pytest.raises(InputError, match="no parts"):
         arc(SKEWED, LIP("1"), parts=0)
+
+
+@pytest.mark.parametrize("notion", [LIP("1"), ALIP(lower="1.3", upper="0.7")])
+def test_several_orders_keep_the_budget(notion: LIP | ALIP) -> None:
+    prior = Prior.from_counts({k: 60 // (k + 1) for k in range(7)})
+    made = design(prior, notion, method="arc", orders=5)
+    assert notion.certify(made.channel, prior).holds
+    assert len(made.channel.outputs.labels) == 5 * 14
+    assert made.channel.outputs.labels[-1] == "order 5, window 14"
+
+
+def test_several_orders_tell_neighbours_apart() -> None:
+    """The unbiased histogram of one order needs many times the people of sixteen."""
+    prior = Prior.from_counts({k: 1000 // (k + 1) for k in range(10)})
+
+    def worst(orders: int) -> float:
+        rows = design(prior, LIP("1"), method="arc", parts=1, orders=orders).table.floats()
+        scaled = rows / np.sqrt(prior.floats() @ rows)
+        return float(np.diag(np.linalg.inv(scaled @ scaled.T)).max())
+
+    assert worst(16) < worst(1) / 10
+
+
+def test_orders_are_few() -> None:
+    for orders in (0, 65):
+        with pytest.raises(InputError, match="orders"):
+            arc(SKEWED, LIP("1"), orders=orders)

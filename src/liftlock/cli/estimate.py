@@ -1,0 +1,186 @@
+"""`liftlock estimate`: from private reports to answers with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from liftlock.cli.asked import check_different, check_output
+from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.options import FILE
+from liftlock.cli.reports import read_reports
+from liftlock.errors import FileError, InputError
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.intervals import KINDS
+from liftlock.estimate.options import METHODS
+from liftlock.estimate.question import QUESTIONS
+from liftlock.estimate.result import ABOUT
+from liftlock.exact.numbers import exact
+from liftlock.files import read_mechanism, read_prior
+from liftlock.mechanism import Mechanism
+from liftlock.report.estimate import draw_estimate, estimate_report
+from liftlock.report.pictures import check_picture
+
+
+@click.command("estimate", short_help="Turn private reports into answers with intervals.")
+@click.argument("mechanism", type=FILE, metavar="MECHANISM")
+@click.argument("reports", nargs=-1, required=True, type=FILE, metavar="REPORTS...")
+@click.option("--column", metavar="NAME", help="The column of reports, in CSV files.")
+@click.option(
+    "--of",
+    "of",
+    type=click.Choice(QUESTIONS),
+    help="What is asked.  [default: survey with --value, else histogram]",
+)
+@click.option(
+    "--value", "values", multiple=True, metavar="LABEL", help="The value to count. Repeatable."
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="How to estimate.",
+)
+@click.option(
+    "--interval",
+    type=click.Choice(KINDS),
+    default="auto",
+    show_default=True,
+    help="Which kind of interval.",
+)
+@click.option("--level", default="0.95", show_default=True, metavar="L", help="Their level.")
+@click.option(
+    "--about",
+    type=click.Choice(ABOUT),
+    default="people",
+    show_default=True,
+    help="Those who reported, or the population that they are a random sample of.",
+)
+@click.option("--weights", metavar="NAME", help="A column that gives each report its weight.")
+@click.option("--offsets", metavar="NAME", help="A column that is added to the weighted sum.")
+@click.option(
+    "--prior", type=FILE, metavar="PRIOR", help="Another prior than the mechanism was made for."
+)
+@click.option("--seed", metavar="S", help="The seed of intervals that are simulated.")
+@click.option(
+    "-o", "--output", type=FILE, metavar="COUNTS", help="Write the counts of all reports (JSON)."
+)
+@click.option("--plot", type=FILE, metavar="PICTURE", help="Draw it (.png, .svg or .pdf).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def estimate_command(
+    mechanism: Path,
+    reports: tuple[Path, ...],
+    column: str | None,
+    of: str | None,
+    values: tuple[str, ...],
+    method: str,
+    interval: str,
+    level: str,
+    about: str,
+    weights: str | None,
+    offsets: str | None,
+    prior: Path | None,
+    seed: str | None,
+    output: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> int:
+    """Estimate from REPORTS that MECHANISM released: how many, how much, how they spread.
+
+    REPORTS are CSV files with a header and one row for each report, or counts that were written
+    before with -o; several are added up. The estimate says how it was found, and warns when the
+    reports do not look as the prior says they should.
+
+    \b
+    liftlock estimate safe.json reports.csv --column answer
+    liftlock estimate safe.json reports.csv --column answer --value flu --about population
+    liftlock estimate safe.json monday.json tuesday.json --plot estimate.png
+    """
+    note = Notes()
+    inputs: dict[str, Any] = {"MECHANISM": mechanism, "prior": prior}
+    inputs |= {f"REPORTS {place + 1}": path for place, path in enumerate(reports)}
+    if plot is not None:
+        check_picture(plot)
+        check_output(plot, inputs, "--plot")
+        check_different(output, plot)
+    if output is not None:
+        check_output(output, inputs)
+    number = None if seed is None else _seed(seed)
+    made = read_mechanism(mechanism)
+    asked = ("survey" if values else "histogram") if of is None else of
+    another = None if prior is None else read_prior(prior, note)
+    with working("estimating") as progress:
+        counted = _gathered(made, reports, column, weights, offsets, note, progress)
+        found = made.estimate(
+            counted,
+            asked,
+            value=labels_of(made.channel.inputs.labels, values) if values else None,
+            prior=another,
+            method=method,
+            interval=interval,
+            level=level,
+            about=about,
+            seed=number,
+        )
+        if output is not None:
+            counted.save(output)
+            note(f"counts written to {output}")
+        if plot is not None:
+            draw_estimate(found, plot, made.known_prior if another is None else another)
+            note(f"picture written to {plot}")
+    if as_json:
+        show_json(found.to_data() | {"notes": note.texts})
+    else:
+        show(estimate_report(found))
+    note.show()
+    return 0
+
+
+def _gathered(
+    made: Mechanism,
+    paths: Sequence[Path],
+    column: str | None,
+    weights: str | None,
+    offsets: str | None,
+    note: Notes,
+    progress: Any,
+) -> Aggregate:
+    """Add up all files; the first that cannot be read stops everything."""
+    total = Aggregate.none(made.channel)
+    seen: set[Path] = set()
+    for path in paths:
+        if path.resolve() in seen:
+            raise FileError(
+                "reports named twice", where=str(path), remedy="each file is counted once"
+            )
+        seen.add(path.resolve())
+        progress(str(path))
+        part = read_reports(made, path, column, weights, offsets, note)
+        try:
+            total += part
+        except InputError as error:
+            raise FileError(
+                error.what, where=str(path), value=error.value, remedy=error.remedy
+            ) from None
+    return total
+
+
+def labels_of(known: Sequence[Any], values: Sequence[str]) -> list[Any]:
+    """Return the labels that texts stand for: a label may be a number.
+
+    >>> labels_of([1, "two"], ["1", "two", "three"])
+    [1, 'two', 'three']
+    """
+    by_text = {str(label): label for label in known}
+    return [by_text.get(value, value) for value in values]
+
+
+def _seed(text: str) -> int:
+    value = exact(text, name="--seed")
+    if value.denominator != 1 or value < 0:
+        raise InputError("--seed is not a whole number", value=text, remedy="give 0 or more")
+    return int(value)

@@ -1,0 +1,136 @@
+"""Estimates as text and as a picture: numbers with their intervals, and what the prior said."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from liftlock.estimate.result import Answer, Estimate
+from liftlock.prior import Prior
+from liftlock.report.labels import printable, shown, told_apart
+from liftlock.report.pictures import check_picture, picture, plain_number
+from liftlock.report.text import grid_of
+
+_MOST_ROWS = 40
+_MOST_BARS = 60
+_BAR = "#7aa6d1"
+_LINE = "#173f6b"
+_EXPECTED = "#b3500a"
+
+
+def estimate_report(found: Estimate) -> RenderableType:
+    """Return the answers, how they were found, and what to beware of."""
+    counts = found.of in ("histogram", "survey")
+    grid = grid_of()
+    grid.add_column({"histogram": "value", "survey": "value"}.get(found.of, "asked"))
+    grid.add_column("estimate", justify="right", no_wrap=True)
+    grid.add_column(f"{100 * found.level:g} % interval", justify="right", no_wrap=True)
+    if counts:
+        grid.add_column("share", justify="right", no_wrap=True)
+        grid.add_column("interval", justify="right", no_wrap=True)
+    for answer in found.answers[:_MOST_ROWS]:
+        cells = [_number(found, answer.value), _interval(found, answer)]
+        if counts:
+            cells += [_percent(found, answer.value), _shares(found, answer)]
+        grid.add_row(Text(shown(answer.name)), *cells)
+    parts: list[RenderableType] = [
+        Text(f"{found.reports:,} reports, {_about(found)}", style="bold"),
+        Text(),
+        grid,
+    ]
+    more = len(found.answers) - _MOST_ROWS
+    parts += [Text(f"and {more:,} more; --json lists all", style="dim")] if more > 0 else []
+    parts += [Text(), Text(f"by {found.method}: {printable(found.why)}")]
+    parts += [Text(printable(remark), style="dim") for remark in found.remarks]
+    parts += [Text(f"WARNING: {printable(text)}", style="bold red") for text in found.warnings]
+    return Group(*parts)
+
+
+def _about(found: Estimate) -> str:
+    return (
+        "about the people who reported"
+        if found.about == "people"
+        else "about the population that they are a sample of"
+    )
+
+
+def _number(found: Estimate, value: float) -> str:
+    if found.of in ("histogram", "survey"):
+        return f"{value + 0.0:,.1f}"
+    return f"{value:,.6g}"
+
+
+def _interval(found: Estimate, answer: Answer) -> str:
+    if answer.low is None or answer.high is None:
+        return "-"
+    return f"{_number(found, answer.low)} to {_number(found, answer.high)}"
+
+
+def _percent(found: Estimate, value: float) -> str:
+    return f"{100 * value / found.total:.2f} %" if found.total else "-"
+
+
+def _shares(found: Estimate, answer: Answer) -> str:
+    if answer.low is None or answer.high is None:
+        return "-"
+    return f"{_percent(found, answer.low)} to {_percent(found, answer.high)}"
+
+
+def draw_estimate(found: Estimate, path: Path, prior: Prior | None = None) -> None:
+    """Draw each answer as a bar with its interval, and what the prior said beside it."""
+    check_picture(path)
+    answers = found.answers[:_MOST_BARS]
+    names = told_apart([answer.name for answer in answers], 18)
+    height = max(2.6, 0.9 + 0.34 * len(answers))
+    with picture(path, 7.6, min(height, 24.0)) as figure:
+        axes = figure.add_subplot()
+        places = np.arange(len(answers))[::-1]
+        values = np.array([answer.value for answer in answers])
+        axes.barh(places, values, height=0.62, color=_BAR, zorder=2)
+        for place, answer in zip(places, answers, strict=True):
+            if answer.low is not None and answer.high is not None:
+                axes.plot(
+                    [answer.low, answer.high], [place, place], color=_LINE, linewidth=2.0, zorder=4
+                )
+                for end in (answer.low, answer.high):
+                    axes.plot([end, end], [place - 0.14, place + 0.14], color=_LINE, zorder=4)
+        expected = _expected(found, prior)
+        if expected is not None:
+            axes.scatter(
+                expected[: len(answers)],
+                places,
+                marker="D",
+                s=24,
+                color=_EXPECTED,
+                zorder=5,
+                label="what the prior says",
+            )
+            axes.legend(
+                loc="upper center", bbox_to_anchor=(0.5, -0.18 * 2.6 / height), frameon=False
+            )
+        axes.set_yticks(places, names)
+        axes.set_ylim(-0.7, len(answers) - 0.3)
+        axes.axvline(0.0, color="#777777", linewidth=0.8)
+        axes.grid(visible=True, axis="x", color="#e3e3e3", linewidth=0.7)
+        axes.set_axisbelow(True)
+        axes.xaxis.set_major_formatter(plain_number)
+        counts = found.of in ("histogram", "survey")
+        axes.set_xlabel("people" if counts else found.of)
+        title = f"Estimated from {found.reports:,} reports, with {100 * found.level:g} % intervals"
+        more = len(found.answers) - len(answers)
+        axes.set_title(title + (f"\n(the first {len(answers)})" if more else ""), fontsize=11)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+
+
+def _expected(found: Estimate, prior: Prior | None) -> np.ndarray | None:
+    """Return what the prior says of each answer of a histogram."""
+    if prior is None or found.of != "histogram":
+        return None
+    shares = dict(zip(prior.labels, prior.floats().tolist(), strict=True))
+    numbers = [found.total * shares.get(answer.name, math.nan) for answer in found.answers]
+    return np.array(numbers)
