@@ -17,13 +17,16 @@ from liftlock.estimate.model import Model
 from liftlock.exact.integers import Floats
 
 ENOUGH = 5.0
-"""Outputs with fewer expected reports than this are merged before a chi-square test."""
-FEW = 1000
-"""With fewer reports, and outputs that would have to be merged, the test is simulated."""
+"""Outputs with fewer expected reports than this are merged."""
+MANY = 20.0
+"""With fewer than this, the tails of a chi-square law are off by half, and the test is simulated."""
 DRAWS = 1999
 SEED = 1
 """How many sets of reports are simulated, and from which seed: the same reports, the same test."""
+_SIMULATED = 512
+"""Simulations of more outputs would take longer than the estimate."""
 _TINY = 1e-9
+_GONE = 1e-6
 _CERTAIN = 1e6
 """The score of a symbol that the prior calls impossible when a report shows that it is not."""
 
@@ -88,7 +91,7 @@ def fit_of_prior(model: Model, aggregate: Aggregate) -> Fit:
     """Test whether the reports can come from people drawn from the prior.
 
     Pearson's statistic sum_y (n_y - n P(y))^2 / (n P(y)), with outputs merged until at least 5
-    reports are expected of each; where reports are few, against simulated reports instead.
+    reports are expected of each. Below 20, its law is simulated.
 
     The direction is that of the likelihood: the mean lift of symbol x over all reports,
 
@@ -110,13 +113,15 @@ def fit_of_prior(model: Model, aggregate: Aggregate) -> Fit:
         note = f"the prior says that {output!r} is never reported, and it was"
         return Fit(0.0, math.inf, None, drifts, note)
     observed, expected = counts[possible], counts.sum() * masses[possible] / masses.sum()
-    if aggregate.reports < FEW and expected.min() < ENOUGH:
-        return Fit(*_simulated(observed, expected), drifts, f"by {DRAWS:,} simulations")
+    outputs = f"{len(expected)} outputs"
     groups = _merged(expected)
-    observed, expected = _grouped(observed, groups), _grouped(expected, groups)
-    note = f"chi-square of {len(expected)} outputs"
-    if len(expected) < len(groups):
-        note += f", {len(groups)} before merging rare ones"
+    if 0 < groups.max() < len(groups) - 1:
+        observed, expected = _grouped(observed, groups), _grouped(expected, groups)
+        outputs += f", merged to {len(expected)}"
+    if expected.min() < MANY and len(expected) <= _SIMULATED:
+        note = f"{DRAWS:,} simulations of {outputs} (seed {SEED})"
+        return Fit(*_simulated(observed, expected), drifts, note)
+    note = f"chi-square of {outputs}"
     return Fit(*_chi_square(observed, expected, len(expected) - 1), drifts, note)
 
 
@@ -140,10 +145,11 @@ def fit_of_channel(model: Model, aggregate: Aggregate) -> Fit | None:
     if left.any():
         # Outputs that nobody gave and that the shares call impossible are one more class.
         rows, observed = np.column_stack([rows, left]), np.append(observed, 0.0)
-    shares = most_likely(rows, observed, start).shares
+    shares = most_likely(rows, observed, start, gap=1e-9).shares
     expected = counts.sum() * (shares @ rows)
     some = expected > 0
-    freedom = int(some.sum()) - int(np.linalg.matrix_rank(rows[np.ix_(shares > 0, some)]))
+    # Shares that steps of EM have only brought near 0 leave no freedom.
+    freedom = int(some.sum()) - int(np.linalg.matrix_rank(rows[np.ix_(shares > _GONE, some)]))
     if freedom < 1 or expected[some].min() < ENOUGH / 2:
         return None
     note = f"chi-square of {int(some.sum())} outputs at the most likely shares"
