@@ -1,6 +1,8 @@
 """What several releases leak together, and what a mechanism leaks under another prior."""
 
 from liftlock.accounting.account import Account, account
+from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.release import Levels, Release
 from liftlock.accounting.sequence import (
     SequenceAccount,
@@ -17,6 +19,8 @@ from liftlock.accounting.transfer_samples import transfer_from_samples
 __all__ = [
     "Account",
     "Bound",
+    "Ledger",
+    "LedgerAccount",
     "Levels",
     "Release",
     "SequenceAccount",

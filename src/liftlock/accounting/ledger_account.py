@@ -1,0 +1,185 @@
+"""The accounts of everybody in a ledger, and what one more release would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from liftlock.accounting.account import Account, account
+from liftlock.accounting.bounds import (
+    least_of,
+    lower_bound,
+    product_of,
+    upper_bound,
+)
+from liftlock.accounting.entry import Entry
+from liftlock.accounting.histories import History, histories
+from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.release import Ratio, Release
+from liftlock.accounting.spent import Spent, sides
+from liftlock.context import Context, Joint
+from liftlock.errors import NotDefined
+from liftlock.mechanism import Mechanism
+from liftlock.notions.reading import Reading
+from liftlock.profile_graph import ProfileGraph
+
+
+@dataclass(frozen=True)
+class ItemAccount:
+    """The account of one data item of one group, and what one more release would cost."""
+
+    about: str
+    entries: tuple[Entry, ...]
+    account: Account
+    one_more: Mapping[str, Account]
+    """The account after one more release, by the name of the mechanism."""
+
+
+@dataclass(frozen=True)
+class GroupAccount:
+    """All accounts of one group; `together` bounds all its items at once, if there are several."""
+
+    history: History
+    items: tuple[ItemAccount, ...]
+    together: Spent | None
+
+
+class LedgerAccount:
+    """The accounts of everybody in a ledger; equal histories are accounted for once."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        under: Context | None = None,
+        one_more: Mapping[str, Mechanism] | None = None,
+    ) -> None:
+        self.ledger = ledger
+        self.under = under
+        self.asked = one_more
+        self._accounts: dict[tuple[str, ...], Account] = {}
+
+    @cached_property
+    def groups(self) -> tuple[GroupAccount, ...]:
+        """The accounts of every cohort and of every group of people."""
+        found = []
+        for history in histories(self.ledger.entries):
+            items = tuple(self._item(about, entries) for about, entries in history.items.items())
+            together = None if len(items) < 2 else together_of([item.account for item in items])
+            found.append(GroupAccount(history, items, together))
+        return tuple(found)
+
+    def _item(self, about: str, entries: tuple[Entry, ...]) -> ItemAccount:
+        extra = self._known(about) if self.asked is None else self.asked
+        more = {
+            name: self._account(entries, mechanism)
+            for name, mechanism in extra.items()
+            if self._fits(mechanism, entries)
+        }
+        return ItemAccount(about, entries, self._account(entries), more)
+
+    def _known(self, about: str) -> dict[str, Mechanism]:
+        """Return the mechanisms that were used for an item before, by a short name."""
+        found: dict[str, Mechanism] = {}
+        for entry in self.ledger.entries:
+            mechanism = self.ledger.mechanisms.get(entry.mechanism)
+            if entry.about == about and mechanism is not None:
+                found.setdefault(f"{entry.guarantee} {entry.channel[:8]}", mechanism)
+        return found
+
+    def _fits(self, mechanism: Mechanism, entries: tuple[Entry, ...]) -> bool:
+        known = self.ledger.contexts[entries[0].context].inputs.labels
+        profiles = isinstance(mechanism.context, ProfileGraph)
+        return not profiles and set(mechanism.channel.inputs.labels) == set(known)
+
+    def _account(self, entries: tuple[Entry, ...], extra: Mechanism | None = None) -> Account:
+        key = tuple(sorted(entry.mechanism for entry in entries))
+        if extra is not None:
+            certificate = extra.certificate
+            key = (*key, "+", certificate.channel, certificate.context, certificate.guarantee)
+        if key not in self._accounts:
+            releases = self.ledger.releases(entries)
+            if extra is not None:
+                releases.append(Release.of(extra))
+            self._accounts[key] = account(releases, self.under, impossible="ignore")
+        return self._accounts[key]
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": "liftlock.account",
+            "version": 1,
+            "entries": len(self.ledger),
+            "head": self.ledger.head,
+            "groups": [
+                {
+                    "who": group.history.name,
+                    "people": group.history.people,
+                    "items": [
+                        {
+                            "about": item.about,
+                            "entries": [entry.number for entry in item.entries],
+                            **item.account.to_data(),
+                            "one_more": {
+                                name: {
+                                    quantity: {
+                                        **spent[quantity].to_data(),
+                                        "exact": spent.exact,
+                                        "accountant": spent.accountant,
+                                    }
+                                    for quantity, spent in after.best.items()
+                                }
+                                for name, after in item.one_more.items()
+                            },
+                        }
+                        for item in group.items
+                    ],
+                    "together": None if group.together is None else group.together.to_data(),
+                }
+                for group in self.groups
+            ],
+        }
+
+
+def together_of(accounts: list[Account]) -> Spent:
+    """Bound what releases about different data of the same person leak of all of them at once.
+
+    Nothing is known of how the data hang together, so the least probability of a tuple may be 0:
+
+        eps <= min_j eps_j + sum_{k != j} omega_k
+
+    with eps_j of all releases about item j, and omega_k the level of LDP of all those about item k.
+
+    Source: 000 Cor 5 (tight form, P_min = 0).
+    """
+    ratios: list[Ratio] = [_ratio(found, "ldp") for found in accounts]
+    readings = {"ldp": Reading.of_ratio("ldp", product_of((ratio, 1) for ratio in ratios), None)}
+    if all(_has_prior(found) for found in accounts):
+        lower, upper = [], []
+        for j, found in enumerate(accounts):
+            others = product_of((ratio, int(k != j)) for k, ratio in enumerate(ratios))
+            lower.append(lower_bound(Fraction(0), _ratio(found, "eps_lower"), others))
+            upper.append(upper_bound(Fraction(0), _ratio(found, "eps_upper"), others))
+        readings |= sides(least_of(lower), least_of(upper))
+    return Spent(
+        "together",
+        readings,
+        False,
+        "min over items j: eps_j + sum of the other omegas, whatever the data have in common",
+        "000 Cor 5 (tight form)",
+        "nothing of how the items hang together",
+    )
+
+
+def _has_prior(found: Account) -> bool:
+    # For a secret behind the data the items have other secrets, and no tuple of all.
+    return found.context is not None and not isinstance(found.context, Joint)
+
+
+def _ratio(found: Account, quantity: str) -> Ratio:
+    try:
+        return found[quantity].ratio
+    except NotDefined:
+        return None

@@ -1,0 +1,320 @@
+"""The ledger: nothing is lost, nothing is changed unnoticed, and limits are kept."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liftlock as ll
+from liftlock.accounting import Ledger, LedgerAccount, account
+from liftlock.accounting import ledger as module
+from liftlock.accounting.histories import histories
+from liftlock.accounting.ledger_account import together_of
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel, Table
+from liftlock.errors import FileError, InputError, NotComposable, NotDefined
+from liftlock.exact.encoding import fingerprint
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+
+WHEN = "2030-01-31T12:00:00Z"
+FAIR = Prior.uniform(["no", "yes"])
+
+
+@pytest.fixture(scope="module")
+def flip() -> ll.Mechanism:
+    """Likelihoods 3 : 1, so that two releases leak ln 5 exactly."""
+    table = Channel.from_rows(
+        {"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}}
+    ).table()
+    return ll.lock(table, ll.LIP("ln 2"), FAIR, bits=2)
+
+
+@pytest.fixture(scope="module")
+def large() -> ll.Mechanism:
+    """More cells than a ledger keeps."""
+    rng = np.random.default_rng(7)
+    weights = rng.integers(900, 1000, size=(60, 1100))
+    weights[:, 0] += 2**21 - weights.sum(axis=1)
+    table = Table.of(Alphabet.of(range(60)), Alphabet.of(range(1100)), weights, 21)
+    return ll.lock(table, ll.LIP("7"), Prior.uniform(range(60)), bits=21)
+
+
+def test_round_trip(tmp_path: Path, flip: ll.Mechanism) -> None:
+    path = tmp_path / "ledger.json"
+    with Ledger.opened(path) as ledger:
+        ledger.record(flip, who="staff", about="smokes", note="pilot").save(path)
+    with Ledger.opened(path) as ledger:
+        more = ledger.record(flip, people=["ann", "bob"], about="smokes", when=WHEN)
+        more.record(flip, people=["bob"], about="smokes").save(path)
+    found = Ledger.load(path)
+    assert [entry.number for entry in found.entries] == [1, 2, 3]
+    assert (found.entries[0].note, found.entries[1].when) == ("pilot", WHEN)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found.entries[0].when)
+    assert len(found.mechanisms) == len(found.contexts) == 1
+    assert found.account("smokes", person="bob")["lip"].ratio == 5
+    assert found.account("smokes", person=" ann ")["lip"].ratio == 2
+    assert found.account("smokes", who="staff").is_exact("lip")
+    assert {p.name for p in tmp_path.iterdir()} == {"ledger.json"}
+    assert found.to_data() == Ledger.from_data(json.loads(path.read_text())).to_data()
+
+
+def test_ids_are_not_in_the_file(flip: ll.Mechanism) -> None:
+    ledger = Ledger.new().record(flip, people=["ann@example", "Zoë"], about="smokes")
+    text = json.dumps(ledger.to_data(), ensure_ascii=False)
+    assert "ann@" not in text
+    assert "Zoë" not in text
+    assert Ledger.new().digest("ann") != ledger.digest("ann")
+    # Composed or not, it is the same person.
+    assert ledger.account("smokes", person="Zoe\u0308")["lip"].ratio == 2
+
+
+def test_groups_and_items(flip: ll.Mechanism) -> None:
+    ledger = Ledger.new().record(flip, who="日本 staff", about="smokes")
+    ledger = ledger.record(flip, people=["a", "b", "c"], about="smokes")
+    ledger = ledger.record(flip, people=["b", "c"], about="drinks")
+    found = {history.name: history for history in histories(ledger.entries)}
+    assert set(found) == {"日本 staff", "1 person", "2 people"}
+    assert list(found["2 people"].items) == ["smokes", "drinks"]
+    groups = LedgerAccount(ledger).groups
+    both = next(group for group in groups if group.history.people == 2)
+    # Each item by itself leaks ln 2; of both at once ln 2 + ln 3, whatever they have in common.
+    assert [item.account["lip"].ratio for item in both.items] == [2, 2]
+    assert both.together is not None
+    assert both.together["eps_lower"].ratio == 6
+    assert both.together["eps_upper"].ratio == Fraction(9, 2)
+    assert both.together["ldp"].ratio == 9
+    assert all(group.together is None for group in groups if group is not both)
+
+
+def test_what_all_items_leak_is_bounded_whatever_they_share(flip: ll.Mechanism) -> None:
+    """Two items that are equal: the truth of two releases of one datum is below the bound."""
+    ledger = Ledger.new().record(flip, who="x", about="one").record(flip, who="x", about="two")
+    (group,) = LedgerAccount(ledger).groups
+    assert group.together is not None
+    bound, truth = group.together["lip"].ratio, account([flip, flip])["lip"].ratio
+    assert bound is not None
+    assert truth is not None
+    assert bound >= truth
+
+
+def test_one_more_release(flip: ll.Mechanism) -> None:
+    ledger = Ledger.new().record(flip, who="staff", about="smokes")
+    (group,) = LedgerAccount(ledger).groups
+    (item,) = group.items
+    (name,) = item.one_more
+    assert name.startswith("lip(ln 2) ")
+    assert item.one_more[name]["lip"].ratio == 5
+    (asked,) = LedgerAccount(ledger, one_more={"again": flip}).groups
+    assert asked.items[0].one_more["again"]["ldp"].ratio == 9
+
+
+def test_limits(flip: ll.Mechanism) -> None:
+    ledger = Ledger.new().record(flip, who="staff", about="smokes", limit=ll.LIP("ln 5"))
+    ledger = ledger.record(flip, who="staff", about="smokes", limit=ll.LIP("ln 5"))
+    said = (
+        r"^release 3 about 'smokes' of 'staff' could exceed lip\(ln 5\): "
+        r"after 3 releases lip is 2\.63906 nats$"
+    )
+    with pytest.raises(NotComposable, match=said):
+        ledger.record(flip, who="staff", about="smokes", limit=ll.LIP("ln 5"))
+    assert len(ledger) == 2
+    # Others, and other items, have their own.
+    ledger.record(flip, who="guests", about="smokes", limit=ll.LIP("ln 5"))
+    ledger.record(flip, who="staff", about="drinks", limit=ll.LIP("ln 5"))
+    people = Ledger.new().record(flip, people=["a", "b"], about="smokes")
+    with pytest.raises(NotComposable, match="of '1 person'"):
+        people.record(flip, people=["b", "c"], about="smokes", limit=ll.LIP("1"))
+    people.record(flip, people=["c"], about="smokes", limit=ll.LIP("1"))
+
+
+def test_large_mechanisms_are_kept_as_levels(tmp_path: Path, large: ll.Mechanism) -> None:
+    ledger = Ledger.new().record(large, who="staff", about="place")
+    ledger = ledger.record(large, who="staff", about="place")
+    assert not ledger.mechanisms
+    assert not ledger.entries[0].embedded
+    path = tmp_path / "ledger.json"
+    ledger.save(path)
+    found = Ledger.load(path).account("place", who="staff")
+    assert not found.is_exact("lip")
+    levels = ledger.entries[0].levels
+    assert levels.lower is not None
+    assert levels.spread is not None
+    p = Fraction(1, 60)
+    assert found["eps_lower"].ratio == p + (levels.lower - p) * levels.spread
+    assert "only the levels are known" in found.refused["exact"]
+    assert LedgerAccount(ledger).groups[0].items[0].one_more == {}
+
+
+def test_different_contexts(flip: ll.Mechanism) -> None:
+    skewed = Prior.from_counts({"no": 9, "yes": 1})
+    other = ll.lock(flip.table, ll.LIP("2"), skewed, bits=2)
+    ledger = (
+        Ledger.new().record(flip, who="x", about="smokes").record(other, who="x", about="smokes")
+    )
+    found = ledger.account("smokes", who="x")
+    assert set(found.best) == {"ldp"}
+    with pytest.raises(NotDefined, match="different contexts"):
+        found["lip"]
+    with pytest.raises(NotDefined, match="give the prior to account under"):
+        ledger.record(flip, who="x", about="smokes", limit=ll.LIP("9"))
+    under = ledger.account("smokes", who="x", under=skewed)
+    assert under.is_exact("lip")
+    product = flip.table.product(flip.table)
+    assert under["lip"].ratio == ll.notions.lip.measure(product, skewed).ratio
+    ledger.record(flip, who="x", about="smokes", limit=ll.LIP("9"), under=skewed)
+
+
+def test_what_does_not_go_in(flip: ll.Mechanism) -> None:
+    ledger = Ledger.new().record(flip, who="x", about="smokes")
+    other = ll.design(Prior.uniform(["a", "b"]), ll.LIP("1"), method="binary")
+    with pytest.raises(InputError, match="other values than release 1 about 'smokes' had"):
+        ledger.record(other, who="y", about="smokes")
+    graph = ProfileGraph.bernoulli(["0.9", "1"])
+    profiles = ll.design(graph, ll.ProfilePrivacy("1"), method="cluster")
+    with pytest.raises(NotComposable, match="liftlock profiles release keeps a ledger"):
+        ledger.record(profiles, who="y", about="other")
+    for bad, message in (
+        ({}, "neither a cohort nor people"),
+        ({"who": "x", "people": ["y"]}, "both a cohort and people"),
+        ({"who": " "}, "no cohort"),
+        ({"who": "two\nlines"}, "cannot be printed"),
+        ({"people": []}, "no people"),
+        ({"people": ["a", "", "b"]}, "a person without an id at number 2"),
+        ({"people": ["a", float("nan")]}, "a person without an id at number 2: 'nan'"),
+        ({"people": ["7", 7]}, "a person given twice at number 2"),
+        ({"who": "x", "when": "yesterday"}, "not a time in UTC"),
+        ({"who": "x", "when": "2030-02-31T12:00:00Z"}, "not a time in UTC"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ledger.record(flip, about="smokes", **bad)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no about"):
+        ledger.record(flip, who="x", about="")
+    with pytest.raises(InputError, match="nothing was released"):
+        ledger.account("smokes", who="nobody")
+
+
+# --- tampering ------------------------------------------------------------------------------------
+
+
+def three(flip: ll.Mechanism) -> Any:
+    ledger = Ledger.new()
+    for who in ("a", "b", "c"):
+        ledger = ledger.record(flip, who=who, about="smokes", when=WHEN)
+    return ledger.to_data()
+
+
+def changed(data: Any, change: Any) -> Any:
+    fresh = copy.deepcopy(data)
+    change(fresh)
+    return fresh
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["entries"].pop(1), "changed, removed or moved before this one at entry 2"),
+        (lambda d: d["entries"].pop(0), "before this one at entry 1"),
+        (lambda d: d["entries"].pop(), "the last entries were changed or removed at entry 2"),
+        (lambda d: d["entries"].reverse(), "before this one at entry 1"),
+        (lambda d: d["entries"][0]["who"].update(cohort="z"), "before this one at entry 2"),
+        (lambda d: d["entries"][2].update(about="z"), "the last entries were changed"),
+        (lambda d: d["entries"][1].update(when="2031-01-31T12:00:00Z"), "at entry 3"),
+        (lambda d: d["entries"][1]["levels"].update(ldp="2"), "mechanism of an entry is another"),
+        (lambda d: d["entries"][1].update(number=7), "at entry 2"),
+        (lambda d: d["entries"][1].update(surprise=7), "other keys"),
+        (lambda d: d["entries"][1]["who"].update(people=[]), "other keys"),
+        (lambda d: d["entries"][1].pop("note"), "other keys"),
+        (lambda d: d["mechanisms"].clear(), "the mechanism of an entry is gone at entry 1"),
+        (lambda d: d["contexts"].clear(), "wrong shape"),
+        (lambda d: d.update(salt="00" * 16), "before this one at entry 1"),
+        (lambda d: d.update(salt="00"), "without its salt"),
+        (lambda d: d.update(head="0" * 64), "the last entries"),
+        (lambda d: d.pop("head"), "the last entries"),
+        (lambda d: d.update(version=2), "unknown version"),
+    ],
+)
+def test_changes_are_noticed(flip: ll.Mechanism, change: Any, message: str) -> None:
+    with pytest.raises(FileError, match=message):
+        Ledger.from_data(changed(three(flip), change))
+
+
+def test_a_mechanism_is_proved_again(flip: ll.Mechanism) -> None:
+    data = three(flip)
+    (stored,) = data["mechanisms"].values()
+    stored["channel"]["weights"] = [[4, 0], [0, 4]]
+    with pytest.raises(FileError, match="speaks of another channel"):
+        Ledger.from_data(data)
+
+
+def test_another_mechanism_under_the_same_key(flip: ll.Mechanism) -> None:
+    data = three(flip)
+    looser = ll.lock(flip.table, ll.LIP("1"), FAIR, bits=2)
+    (key,) = data["mechanisms"]
+    data["mechanisms"][key]["certificate"] = looser.certificate.to_data()
+    with pytest.raises(FileError, match="the mechanism of an entry is another at entry 1"):
+        Ledger.from_data(data)
+
+
+def test_the_head_tells_a_ledger_that_was_written_anew(flip: ll.Mechanism) -> None:
+    """Who can write the file can write a consistent one: the head kept elsewhere differs."""
+    data = three(flip)
+    ledger = Ledger.from_data(data)
+    shorter = changed(data, lambda d: d["entries"].pop())
+    shorter["head"] = fingerprint(shorter["entries"][-1])
+    assert Ledger.from_data(shorter).head != ledger.head
+    assert data["entries"][1]["previous"] == fingerprint(data["entries"][0])
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_two_at_a_time(tmp_path: Path, flip: ll.Mechanism) -> None:
+    path = tmp_path / "ledger.json"
+    link = tmp_path / "link.json"
+    with Ledger.opened(path) as ledger:
+        ledger.record(flip, who="x", about="smokes").save(path)
+        link.symlink_to(path)
+        with pytest.raises(FileError, match="in use by another release"), Ledger.opened(link):
+            pass
+    with Ledger.opened(link) as ledger:
+        assert len(ledger) == 1
+        ledger.record(flip, who="x", about="smokes").save(link)
+    assert link.is_symlink()
+    assert len(Ledger.load(path)) == 2
+    os.link(path, tmp_path / "copy.json")
+    with pytest.raises(FileError, match="2 names"), Ledger.opened(path):
+        pass
+
+
+def test_a_context_that_is_too_large(flip: ll.Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_CONTEXT_CELLS", 1)
+    with pytest.raises(InputError, match="too large for a ledger"):
+        Ledger.new().record(flip, who="x", about="smokes")
+
+
+def test_encodings_and_secrets(tmp_path: Path) -> None:
+    prior = Prior.uniform("abc")
+    oue = ll.design(prior, ll.LDP("1"), method="oue")
+    joint = ll.Joint.from_counts({"s": {"no": 3, "yes": 1}, "t": {"no": 1, "yes": 2}})
+    secret = ll.design(joint, ll.LIP("1/2"))
+    ledger = Ledger.new().record(oue, who="x", about="letter").record(oue, who="x", about="letter")
+    ledger = ledger.record(secret, who="x", about="answer")
+    path = tmp_path / "ledger.json"
+    ledger.save(path)
+    (group,) = LedgerAccount(Ledger.load(path)).groups
+    letter, answer = group.items
+    assert letter.account.is_exact("lip")
+    assert answer.account["lip"].ratio == ll.notions.lip.measure(secret.channel, joint).ratio
+    # The second item protects another secret: of both only LDP of the data can be said.
+    assert group.together is not None
+    assert set(group.together.readings) == {"ldp"}
+    assert together_of([letter.account, letter.account])["lip"].value.upper is not None
