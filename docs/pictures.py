@@ -70,6 +70,22 @@ def draw_tradeoff() -> None:
     draw(compare(prior, LIP, None, epsilons, "histogram"), FOLDER / "tradeoff.png")
 
 
+def draw_answers() -> None:
+    """Draw what is estimated from simulated reports, and how precise it was going to be."""
+    from liftlock.designing import design
+    from liftlock.notions.lip import LIP
+    from liftlock.planning import plan
+    from liftlock.report.estimate import draw_estimate
+    from liftlock.report.plan import draw_plan
+
+    prior = read_prior(EXAMPLES / "prior.csv")
+    mechanism = design(prior, LIP("1"), utility="histogram")
+    answers = ["none"] * 7_000 + ["cold"] * 2_050 + ["flu"] * 950
+    found = mechanism.estimate(mechanism.simulate(answers, seed=7))
+    draw_estimate(found, FOLDER / "estimate.png", prior)
+    draw_plan(plan(prior, LIP("1"), 10_000, margin="2%"), FOLDER / "plan.png")
+
+
 def draw_salaries() -> None:
     """Draw the fit of the made-up salaries, and the mechanism designed for them."""
     from liftlock.designing import design
@@ -352,6 +368,7 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     draw_lifts()
     draw_tradeoff()
+    draw_answers()
     draw_salaries()
     draw_profiles()
     for theme in (LIGHT, DARK):

@@ -42,6 +42,7 @@ NOT_NOTIONS = {
     "registry",
     "relations",
     "rules",
+    "stored",
 }
 """Modules of `liftlock.notions` that serve the notions and are none themselves."""
 

@@ -85,7 +85,7 @@ def draw_estimate(found: Estimate, path: Path, prior: Prior | None = None) -> No
     check_picture(path)
     answers = found.answers[:_MOST_BARS]
     names = told_apart([answer.name for answer in answers], 18)
-    height = max(2.6, 0.9 + 0.34 * len(answers))
+    height = max(3.0, 1.3 + 0.38 * len(answers))
     with picture(path, 7.6, min(height, 24.0)) as figure:
         axes = figure.add_subplot()
         places = np.arange(len(answers))[::-1]
@@ -100,20 +100,19 @@ def draw_estimate(found: Estimate, path: Path, prior: Prior | None = None) -> No
                     axes.plot([end, end], [place - 0.14, place + 0.14], color=_LINE, zorder=4)
         expected = _expected(found, prior)
         if expected is not None:
+            # Above the bar, where neither the bar nor its interval is covered.
             axes.scatter(
                 expected[: len(answers)],
-                places,
-                marker="D",
-                s=24,
+                places + 0.42,
+                marker="v",
+                s=34,
                 color=_EXPECTED,
                 zorder=5,
                 label="what the prior says",
             )
-            axes.legend(
-                loc="upper center", bbox_to_anchor=(0.5, -0.18 * 2.6 / height), frameon=False
-            )
+            figure.legend(loc="outside lower center", frameon=False, fontsize=9)
         axes.set_yticks(places, names)
-        axes.set_ylim(-0.7, len(answers) - 0.3)
+        axes.set_ylim(-0.6, len(answers) - 0.3)
         axes.axvline(0.0, color="#777777", linewidth=0.8)
         axes.grid(visible=True, axis="x", color="#e3e3e3", linewidth=0.7)
         axes.set_axisbelow(True)
