@@ -30,6 +30,8 @@ def bayes(model: Model, question: Question) -> Linear:
     """
     if model.masses is None:
         raise no_prior()
+    if question.of == "histogram":
+        return Linear("bayes", model, question, model.posteriors)
     return Linear("bayes", model, question, model.posteriors @ question.values)
 
 
@@ -43,6 +45,8 @@ def posterior_variances(model: Model, question: Question) -> Floats:
     """
     if model.masses is None:
         raise no_prior()
+    if question.of == "histogram":
+        return model.posteriors * (1.0 - model.posteriors)
     # Centred first: a difference of large squares would lose its digits.
     centred = question.values - model.masses @ question.values
     means = model.posteriors @ centred

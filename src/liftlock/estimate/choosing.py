@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from liftlock.errors import NotDefined
-from liftlock.estimate.bayes import posterior_variances
+from liftlock.estimate.bayes import bayes
 from liftlock.estimate.estimator import Linear
 from liftlock.estimate.fit import Fit
 from liftlock.estimate.model import Model
@@ -68,8 +68,15 @@ def p_text(p_value: float) -> str:
 
 
 def _ratio(model: Model, question: Question, other: Linear) -> float:
-    """Return the ratio of root mean squared errors under the prior, of all answers together."""
+    """Return the ratio of root mean squared errors under the prior, of all answers together.
+
+    Source: 001 eq. (14).
+    """
     assert model.masses is not None
-    best = float((model.mixture(model.masses) @ posterior_variances(model, question)).sum())
-    worse = float((model.masses @ other.variances).sum())
-    return float(np.sqrt(best / worse)) if worse > 0 else 1.0
+    reports = model.mixture(model.masses)
+    centre = model.masses @ question.values
+    # With means that are right, Var = E[g^2] - E[f^2] for one and E[f^2] - E[g^2] for the other.
+    around = model.masses @ (question.values - centre) ** 2
+    best = around - reports @ (bayes(model, question).scores - centre) ** 2
+    worse = reports @ (other.scores - centre) ** 2 - around
+    return float(np.sqrt(max(best.sum(), 0.0) / worse.sum())) if worse.sum() > 0 else 1.0

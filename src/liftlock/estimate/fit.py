@@ -19,7 +19,7 @@ from liftlock.exact.integers import Floats
 ENOUGH = 5.0
 """Outputs with fewer expected reports than this are merged."""
 MANY = 20.0
-"""With fewer than this, the tails of a chi-square law are off by half, and the test is simulated."""
+"""With fewer than this, the tails of chi-square are off by half, and the test is simulated."""
 DRAWS = 1999
 SEED = 1
 """How many sets of reports are simulated, and from which seed: the same reports, the same test."""

@@ -10,7 +10,7 @@ the largest d_x proves how far any s is from the best. The iteration stops on th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +59,7 @@ class Likelihood:
     model: Model
     question: Question
     key: str = "likelihood"
+    found: dict[bytes, Maximum] = field(default_factory=dict, repr=False)
 
     def values(self, counts: Floats) -> Floats:
         """Return the answers (..., t) to counts (..., k)."""
@@ -69,7 +70,12 @@ class Likelihood:
 
     def maximum(self, counts: Floats) -> Maximum:
         """Return the most likely shares, with the proof of how near they are."""
-        return most_likely(self.model.rows, counts, self.model.reference)
+        if np.ndim(counts) > 1:
+            return most_likely(self.model.rows, counts, self.model.reference)
+        known = np.ascontiguousarray(counts, dtype=np.float64).tobytes()
+        if known not in self.found:
+            self.found[known] = most_likely(self.model.rows, counts, self.model.reference)
+        return self.found[known]
 
     def unique(self, counts: Floats, shares: Floats) -> bool:
         """Whether no other answer is as likely: the reports seen tell the possible symbols apart.
@@ -78,6 +84,8 @@ class Likelihood:
         that were seen the same probabilities.
         """
         seen = counts > 0
+        if seen.all() and self.model.inverse.full:
+            return True
         mixed = shares @ self.model.rows[:, seen]
         slopes = self.model.rows[:, seen] @ (counts[seen] / mixed) / counts.sum()
         tight = (shares > 0) | (slopes > 1 - 1e-6)
