@@ -200,6 +200,31 @@ def test_comparison_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(data, "comparison")
 
 
+def test_estimates_plans_and_counts(
+    tmp_path: Path, mechanism: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reports, counts = tmp_path / "reports.csv", tmp_path / "counts.json"
+    reports.write_text("y,w,b\n" + "none,1,0\nflu,0.5,1\ncold,2,0\n" * 40, encoding="utf-8")
+    weighed = ["--column", "y", "--weights", "w", "-o", str(counts), "--method", "unbiased"]
+    asked = {
+        "estimate": ["estimate", str(mechanism), str(reports), *weighed],
+        "plan": ["plan", "--prior", str(PRIOR), "--n", "100", "--epsilon", "1"],
+    }
+    for name, arguments in asked.items():
+        capsys.readouterr()
+        assert main([*arguments, "--json"]) == 0, name
+        data = json.loads(capsys.readouterr().out)
+        check(data, name)
+        data["surprise"] = 1
+        assert refused(data, name)
+    check(read(counts), "aggregate")
+    plain = ll.Mechanism.load(mechanism).aggregate(["flu"])
+    check(json.loads(plain.to_json()), "aggregate")
+    broken = json.loads(plain.to_json())
+    broken["counts"][0] = -1
+    assert refused(broken, "aggregate")
+
+
 @pytest.mark.parametrize(
     "context",
     [

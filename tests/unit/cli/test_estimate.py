@@ -1,0 +1,140 @@
+"""`liftlock estimate` and `liftlock plan`: answers, files, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import liftlock as ll
+from liftlock.cli import main
+from liftlock.estimate import Aggregate
+
+PRIOR = ll.Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
+MADE = ll.design(PRIOR, ll.LIP("1"), method="safe-response", utility="histogram")
+TRUTH = ["none"] * 700 + ["cold"] * 200 + ["flu"] * 100
+REPORTS = MADE.simulate(TRUTH, seed=4)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    MADE.save(tmp_path / "made.json")
+    lines = [f"{i},{y},{1 + i % 2}" for i, y in enumerate(REPORTS)]
+    (tmp_path / "reports.csv").write_text("id,answer,weight\n" + "\n".join(lines) + "\n")
+    (tmp_path / "prior.csv").write_text("label,count\nnone,700\ncold,200\nflu,100\n")
+    return tmp_path
+
+
+def run(files: Path, *arguments: str) -> int:
+    given = [str(files / a) if a.endswith((".json", ".csv", ".png")) else a for a in arguments]
+    return main(given)
+
+
+def test_the_same_answer_as_in_python(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files, "estimate", "made.json", "reports.csv", "--column", "answer", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    expected = MADE.estimate(REPORTS)
+    assert data["answers"] == [answer.to_data() for answer in expected.answers]
+    assert data["reports"] == 1000
+
+
+def test_counts_in_parts_give_the_same(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (files / "reports.csv").read_text().splitlines(keepends=True)
+    (files / "a.csv").write_text("".join(lines[:400]))
+    (files / "b.csv").write_text("".join([lines[0], *lines[400:]]))
+    asked = ["--column", "answer", "--value", "flu", "--method", "unbiased", "--json"]
+    assert run(files, "estimate", "made.json", "a.csv", *asked, "-o", "a.json") == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["reports"] == 399
+    assert run(files, "estimate", "made.json", "b.csv", "a.json", *asked, "-o", "all.json") == 0
+    both = json.loads(capsys.readouterr().out)
+    assert Aggregate.load(files / "all.json") == MADE.aggregate(REPORTS)
+    direct = MADE.estimate(REPORTS, "survey", value="flu", method="unbiased")
+    assert both["answers"][0]["value"] == direct.value
+
+
+def test_weights_and_a_picture(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--column", "answer", "--weights", "weight", "--plot", "estimate.png"]
+    assert run(files, "estimate", "made.json", "reports.csv", *asked, "--method", "unbiased") == 0
+    shown = capsys.readouterr().out
+    assert "1,000 reports" in shown
+    assert (files / "estimate.png").read_bytes().startswith(b"\x89PNG")
+    weighted = MADE.estimate(REPORTS, method="unbiased", weights=[1 + i % 2 for i in range(1000)])
+    assert f"{weighted['flu'].value:,.1f}" in shown
+
+
+def test_a_wrong_prior_is_shouted(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "other.csv").write_text("label,count\nnone,200\ncold,200\nflu,600\n")
+    asked = ["--column", "answer", "--prior", "other.csv", "--method", "bayes"]
+    assert run(files, "estimate", "made.json", "reports.csv", *asked) == 0
+    assert "WARNING: the prior does not fit the reports" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["reports.csv"], "which column"),
+        (["reports.csv", "--column", "nothing"], "no such column"),
+        (["reports.csv", "--column", "id"], "a report that is no output of the mechanism"),
+        (["reports.csv", "reports.csv", "--column", "answer"], "named twice"),
+        (["empty.csv", "--column", "answer"], "no reports below the header"),
+        (["reports.csv", "--column", "answer", "--weights", "answer"], "not a number"),
+        (["reports.csv", "--column", "answer", "--value", "measles"], "unknown label"),
+        (["reports.csv", "--column", "answer", "--of", "sum"], "needs numbers"),
+        (["reports.csv", "--column", "answer", "--level", "2"], "level"),
+        (["reports.csv", "--column", "answer", "--seed", "x"], "--seed"),
+        (["foreign.json"], "another mechanism"),
+        (["reports.csv", "--column", "answer", "-o", "made.json"], "would replace"),
+        (["reports.csv", "--column", "answer", "--plot", "made.csv"], "unknown kind of picture"),
+    ],
+)
+def test_refusals_are_one_line(
+    files: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    (files / "empty.csv").write_text("answer\n")
+    other = ll.Channel.from_rows({0: {0: "0.5", 1: "0.5"}, 1: {0: "0.4", 1: "0.6"}})
+    Aggregate.of(other, [0, 1]).save(files / "foreign.json")
+    before = (files / "made.json").read_bytes()
+    assert run(files, "estimate", "made.json", *arguments) == 2
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    assert caught.err.count("\n") == 1
+    assert said in caught.err
+    assert (files / "made.json").read_bytes() == before
+
+
+def test_plan(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--prior", "prior.csv", "--n", "10000", "--epsilon", "1", "--value", "flu"]
+    assert run(files, "plan", *asked, "--margin", "1%", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    ldp = next(option for option in data["options"] if option["name"].startswith("ldp(1)"))
+    flip = 1 / (math.e + 1)
+    each = flip * (1 - flip) / (1 - 2 * flip) ** 2 + 0.09
+    assert ldp["free"]["people_needed"] == math.ceil(each * (1.959963984540054 / 0.01) ** 2)
+    assert run(files, "plan", *asked) == 0
+    assert "people for ±2 %" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--n", "0", "--epsilon", "1"], "--n is not a number of people"),
+        (["--n", "1.5", "--epsilon", "1"], "--n is not a number of people"),
+        (["--n", "10"], "give --epsilon"),
+        (["--n", "10", "--epsilon", "1", "--margin", "0"], "margin is not positive"),
+        (["--n", "10", "--epsilon", "1", "--value", "measles"], "unknown label"),
+        (["--n", "10", "--epsilon", "1", "--of", "mean"], "needs numbers"),
+        (["--n", "10", "--epsilon", "1", "--of", "survey"], "a survey of what"),
+        (["--n", "10", "--epsilon", "1", "--level", "1"], "level outside"),
+    ],
+)
+def test_plan_refuses_in_one_line(
+    files: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert run(files, "plan", "--prior", "prior.csv", *arguments) == 2
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    assert caught.err.count("\n") == 1
+    assert said in caught.err
