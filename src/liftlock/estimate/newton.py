@@ -17,6 +17,8 @@ from liftlock.exact.integers import Floats
 _PIVOTS = 100
 _PATIENCE = 5
 _HALVINGS = 40
+_FAINT = 1e-2
+"""Symbols with less than this part of an even share begin outside; they come back if they count."""
 _RIDGE = 1e-13
 """Added to the diagonal, as a part of it, where symbols cannot be told apart."""
 
@@ -31,7 +33,7 @@ def newton_step(rows: Floats, part: Floats, shares: Floats) -> Floats | None:
     mixed = shares @ rows
     slopes = rows @ (part / mixed)
     scaled = rows * (np.sqrt(part) / mixed)
-    target = minimum(scaled @ scaled.T, 2.0 * slopes - 1.0, shares > 0)
+    target = minimum(scaled @ scaled.T, 2.0 * slopes - 1.0, shares > _FAINT / len(shares))
     if target is None:
         return None
     move = target - shares
