@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.alphabet import Alphabet
-from liftlock.context import context_from_data
+from liftlock.context import Intervals, context_from_data
 from liftlock.errors import CountError, InputError, LabelError, NumberError
 from liftlock.prior import Prior, common_integers, integers_from_json, sorted_labels
 from tests.strategies import counts, fractions, inputs_of, make_prior, priors
@@ -193,3 +193,42 @@ def test_helpers() -> None:
     assert integers_from_json([1, "2", str(10**30), 3.0], "counts") == (1, 2, 10**30, 3)
     assert sorted_labels({2, 1}) == [1, 2]
     assert sorted_labels({"b", 1, "a"}) == [1, "a", "b"]
+
+
+# --- a confidence -----------------------------------------------------------------------------
+
+
+def test_data_with_a_confidence_is_a_set_of_priors() -> None:
+    values = ["b", "a", "b", "b"]
+    near = Prior.from_data(values, labels=["a", "b", "c"], confidence="0.95")
+    assert near == Intervals.from_counts({"a": 1, "b": 3, "c": 0}, confidence=Fraction(19, 20))
+    assert near.inputs.labels == ("a", "b", "c")
+    ends = list(zip(near.lower, near.upper, strict=True))
+    frequencies = (Fraction(1, 4), Fraction(3, 4), Fraction(0))
+    assert all(low <= p <= high for p, (low, high) in zip(frequencies, ends, strict=True))
+    # Each of six ends is wrong with probability at most 0.05 / 6: (1 - u)^4 just below that.
+    assert near.lower[2] == 0
+    assert 0.99 * 0.05 / 6 < float((1 - near.upper[2]) ** 4) <= 0.05 / 6
+    wider = Prior.from_data(values, labels=["a", "b", "c"], confidence="0.999")
+    assert all(a > b for a, b in zip(near.lower[:2], wider.lower[:2], strict=True))
+    assert all(a < b for a, b in zip(near.upper, wider.upper, strict=True))
+
+
+def test_one_label_is_certain() -> None:
+    near = Prior.from_data(["a", "a"], labels=["a"], confidence="0.95")
+    assert near.lower == near.upper == (Fraction(1),)
+
+
+def test_refusals_of_a_confidence() -> None:
+    with pytest.raises(LabelError, match="a confidence without labels; declare every label"):
+        Prior.from_data(["a", "b"], confidence="0.95")
+    with pytest.raises(CountError, match="smoothing with a confidence: 1; leave one out"):
+        Prior.from_data(["a", "b"], labels="ab", smoothing=1, confidence="0.95")
+    with pytest.raises(CountError, match="all counts are 0"):
+        Prior.from_data([], labels="ab", confidence="0.95")
+    with pytest.raises(NumberError, match="confidence below one half"):
+        Prior.from_data(["a"], labels="ab", confidence="0.05")
+    with pytest.raises(CountError, match=r"not a number of observations at label 'a': '0\.5'"):
+        Intervals.from_counts({"a": "0.5", "b": "0.5"}, confidence="0.95")
+    with pytest.raises(CountError, match="not a number of observations at label 'b': '-1'"):
+        Intervals.from_counts({"a": 3, "b": -1}, confidence="0.95")
