@@ -12,7 +12,12 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.estimator import Estimator, Linear
 from liftlock.estimate.intervals.bootstrap import bootstrap, posterior_bootstrap
-from liftlock.estimate.intervals.caution import edge_remarks, normal_remarks, outside_remarks
+from liftlock.estimate.intervals.caution import (
+    edge_remarks,
+    exact_remarks,
+    normal_remarks,
+    outside_remarks,
+)
 from liftlock.estimate.intervals.credible import credible
 from liftlock.estimate.intervals.exact import exact_obstacle, exact_posterior, exact_unbiased
 from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
@@ -128,6 +133,7 @@ class _Asked:
                 )
         else:
             found = exact_unbiased(estimator, self.counts, rough, self.level, self.about)
+            found = found.remarked(*exact_remarks(estimator, rough))
             if kind == "auto":
                 found = found.remarked("exact intervals: no normal law is needed for a count")
         return found.remarked(*outside_remarks(estimator, self.tally, found))

@@ -33,7 +33,7 @@ ENOUGH = 4000
 """So many independent draws put each end within 4 % of a standard error of where it should be."""
 MIXED = 1.02
 """The largest ratio (split R-hat) of the spread between chains to that within them."""
-MOST_WORK = 60_000_000
+MOST_WORK = 30_000_000
 """So many numbers are drawn at most, a few seconds' worth."""
 _FIRST = 200
 _GRID = 2001

@@ -184,12 +184,12 @@ def inverted_ends(
         return _population_ends(kinds, seen, reports, tail)
 
     def below(s: int) -> float:
-        begin, law = sum_law(np.array([s, reports - s]), np.array([kinds.q1, kinds.q0]))
-        place = seen - begin
-        if place < 0:
-            return 0.0
-        inside = law[:place].sum()
-        return float(inside + law[place] / 2) if place < len(law) else 1.0
+        """Return P(T < seen) + P(T = seen) / 2."""
+        first, law = binomial_law(s, kinds.q1)
+        begin, other = binomial_law(reports - s, kinds.q0)
+        steps = np.concatenate([[0.0], np.cumsum(other) - other / 2, [1.0]])
+        places = seen - first - np.arange(len(law)) - begin + 1
+        return float(law @ steps[np.clip(places, 0, len(steps) - 1)])
 
     # The chance of fewer than what was seen falls as s grows.
     low = _first(lambda s: 1 - below(s) > tail, reports)

@@ -79,9 +79,8 @@ def unbiased_normal(estimator: Linear, tally: Tally, level: float, about: About)
 
 def _reach(question: Question, tally: Tally, level: float) -> Floats | float:
     """Return the quantile: Student's where the variance is not known for each possible sum."""
-    if tally.weighted or any(len(np.unique(column)) > 2 for column in question.values.T):
-        return student(level, tally.people)
-    return quantile(level)
+    known = question.counts or len(question.inputs) <= 2
+    return quantile(level) if known and not tally.weighted else student(level, tally.people)
 
 
 def solve(
@@ -117,36 +116,43 @@ def _variance_and_slope(
 ) -> tuple[Floats, Floats]:
     """Return Var(s) at the estimate, and how fast it grows with s.
 
-    With a variance v(x) for each value of a person, Var(s) = sum_x n_x v(x). Along the regression
-    of v on f this is linear in s, for two symbols exactly.
+    With w(x) = E[g(Y)^2 | x] about the middle of what f can be, and f for g - middle on average,
+
+        Var(s) = sum_x n_x w(x) - sum_x n_x f(x)^2      about the people,
+        Var(s) = sum_x n_x w(x) - s^2 / n               about the population.
+
+    Along the regression of the summands on f this is linear in s (but for the s^2 that is written
+    out), and for two symbols exactly so.
     """
-    reports = tally.reports
+    question, rows, reports = estimator.question, estimator.model.rows, tally.reports
+    middle = (question.values.min(axis=0) + question.values.max(axis=0)) / 2
+    f, squares = question.values - middle, (estimator.scores - middle) ** 2
     people = likely_counts(estimator.model, tally.counts)
-    rows, f = estimator.model.rows, estimator.question.values
-    means = rows @ estimator.scores
-    each = estimator.variances
-    if about == "population":
-        # E[g^2 | x] about the middle of the answers; the square of the mean is taken off below.
-        middle = (f.min(axis=0) + f.max(axis=0)) / 2
-        each = each + (means - middle) ** 2
-    slope, rest = _regression(people + estimator.model.reference, f, each, people)
-    variance = rest + slope * values
-    if about == "population":
-        centre = values / reports - middle
-        variance = variance - reports * centre**2
-        slope = slope - 2 * centre
-    return variance, slope
-
-
-def _regression(weights: Floats, f: Floats, each: Floats, people: Floats) -> tuple[Floats, Floats]:
-    """Return slope and constant of sum_x n_x v(x) as a function of s = sum_x n_x f(x)."""
+    # One more person, who is like everybody: no symbol is without weight in the regression.
+    weights = people + estimator.model.reference
+    if question.of == "histogram":
+        # w is needed where f is not -1/2 only: a product of matrices would be most of the work.
+        own = np.einsum("xy,yx->x", rows, squares)
+        products = weights * own + (weights @ rows @ squares) * f.min(axis=0)
+    else:
+        products = weights @ (f * (rows @ squares))
+    sums, variance = weights @ rows @ squares, people @ rows @ squares
+    if about == "people":
+        products = products - weights @ f**3
+        sums, variance = sums - weights @ f**2, variance - people @ f**2
     total = weights.sum(axis=-1, keepdims=True)
-    centre_f = weights @ f / total
-    centre_v = weights @ each / total
-    across = weights @ (f * each) / total - centre_f * centre_v
-    along = weights @ f**2 / total - centre_f**2
-    slope = np.divide(across, along, out=np.zeros_like(across), where=along > _TINY)
-    return slope, people @ each - slope * (people @ f)
+    centre = weights @ f / total
+    along = weights @ f**2 / total - centre**2
+    across = products / total - centre * sums / total
+    # Where everybody counts alike there is no slope, whatever the unit f is measured in.
+    varied = along > _TINY * np.abs(f).max(axis=0) ** 2
+    slope = np.divide(across, along, out=np.zeros_like(across), where=varied)
+    ahead = values - reports * middle
+    variance = variance + slope * (ahead - people @ f)
+    if about == "population":
+        variance = variance - ahead**2 / reports
+        slope = slope - 2 * ahead / reports
+    return variance, slope
 
 
 def _weighted_variance(estimator: Linear, tally: Tally, about: About) -> Floats:
@@ -159,7 +165,7 @@ def _weighted_variance(estimator: Linear, tally: Tally, about: About) -> Floats:
         estimator.values(tally.amounts),
         total,
         out=np.array(estimator.values(tally.counts) / tally.reports),
-        where=np.abs(total) > _TINY,
+        where=total**2 > _TINY * tally.squares.sum(axis=-1, keepdims=True),
     )
     gaps = estimator.scores - centre[..., None, :]
     drawn: Floats = np.einsum("...k,...kt->...t", tally.squares, gaps**2)

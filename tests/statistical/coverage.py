@@ -1,0 +1,198 @@
+"""How often an interval holds the truth: settings, and thousands of simulated surveys at once.
+
+What is simulated are the counts of reports, never single people. Where there are few different
+counts, the interval of each is made once, by the same call that users make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet
+from liftlock.estimate import intervals
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.bayes import bayes
+from liftlock.estimate.consistent import Consistent
+from liftlock.estimate.estimator import Estimator, Linear
+from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
+from liftlock.estimate.intervals.spread import Kind, Spread, Tally
+from liftlock.estimate.likelihood import Likelihood
+from liftlock.estimate.model import Model
+from liftlock.estimate.question import Question, ask
+from liftlock.estimate.result import About
+from liftlock.estimate.unbiased import unbiased
+
+Floats = npt.NDArray[np.float64]
+
+LEVEL = 0.95
+ZIPF = tuple(float(mass) for mass in (1 / np.arange(1, 11)) / (1 / np.arange(1, 11)).sum())
+PRIORS: dict[str, tuple[float, ...]] = {
+    "even": (0.5, 0.5),
+    "skewed": (0.9, 0.1),
+    "three": (0.7, 0.2, 0.1),
+    "zipf": ZIPF,
+}
+WEIGHTS = (0.5, 1.0, 2.0, 4.0)
+"""Every weight belongs to a quarter of the people."""
+
+
+def randomised_response(symbols: int, epsilon: float) -> Floats:
+    """Tell the truth with odds e^epsilon against each other value."""
+    rows = np.ones((symbols, symbols)) + np.diag(np.full(symbols, np.exp(epsilon) - 1))
+    found: Floats = rows / rows.sum(axis=1, keepdims=True)
+    return found
+
+
+def optimal_response(prior: Sequence[float], epsilon: float) -> Floats:
+    """Return the asymmetric channel of 001 Theorem 3: another value y with chance P_y / e^eps."""
+    masses = np.array(prior) / np.exp(epsilon)
+    rows = np.tile(masses, (len(masses), 1))
+    np.fill_diagonal(rows, 0.0)
+    return rows + np.diag(1.0 - rows.sum(axis=1))
+
+
+def subset_response(symbols: int, epsilon: float) -> Floats:
+    """Report a pair of values, with odds e^epsilon if one's own is in it: more outputs than inputs.
+
+    Two symbols have the outputs "first", "second" and "I do not say".
+    """
+    pairs = [(i, j) for i in range(symbols) for j in range(i + 1, symbols)]
+    if symbols == 2:
+        rows = np.ones((2, 3)) + np.diag([np.exp(epsilon) - 1] * 2 + [0])[:2]
+    else:
+        rows = np.array(
+            [[np.exp(epsilon) if x in pair else 1.0 for pair in pairs] for x in range(symbols)]
+        )
+        single = np.ones((symbols, symbols)) + np.diag(np.full(symbols, np.exp(epsilon) - 1))
+        rows = np.hstack([rows, single])
+    found: Floats = rows / rows.sum(axis=1, keepdims=True)
+    return found
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A survey that can be made again and again, and what is asked of it."""
+
+    prior: str
+    channel: str
+    epsilon: float
+    reports: int
+    of: str
+    about: About = "people"
+    method: str = "unbiased"
+    weighted: bool = False
+
+    def __str__(self) -> str:
+        weights = " weighted" if self.weighted else ""
+        return (
+            f"{self.method} {self.about} {self.of}{weights} {self.prior} {self.channel} "
+            f"eps {self.epsilon:g} n {self.reports}"
+        )
+
+    @cached_property
+    def masses(self) -> Floats:
+        return np.array(PRIORS[self.prior])
+
+    @cached_property
+    def model(self) -> Model:
+        rows = {
+            "rr": lambda: randomised_response(len(self.masses), self.epsilon),
+            "optimal": lambda: optimal_response(PRIORS[self.prior], self.epsilon),
+            "subset": lambda: subset_response(len(self.masses), self.epsilon),
+        }[self.channel]()
+        return Model(
+            Alphabet.of(range(rows.shape[0])), Alphabet.of(range(rows.shape[1])), rows, self.masses
+        )
+
+    @cached_property
+    def question(self) -> Question:
+        return ask(
+            self.model.inputs, self.of, len(self.masses) - 1 if self.of == "survey" else None
+        )
+
+    @cached_property
+    def estimator(self) -> Estimator:
+        if self.method == "bayes":
+            return bayes(self.model, self.question)
+        if self.method == "unbiased":
+            return unbiased(self.model, self.question)
+        if self.method == "consistent":
+            return Consistent.of(self.model, self.question)
+        return Likelihood(self.model, self.question)
+
+    # --- simulation -----------------------------------------------------------------------------
+
+    def simulated(self, runs: int, seed: int) -> tuple[Tally, Floats]:
+        """Return the counts (runs, k) of many surveys, and the truth (runs or 1, t) of each.
+
+        About the people, the same people report each time; the Bayes estimator has a prior, so new
+        people come each time. About the population new people come, and the truth stays.
+        """
+        source = np.random.default_rng(seed)
+        sizes = WEIGHTS if self.weighted else (1.0,)
+        parts = []
+        truth = np.zeros((1, self.question.values.shape[1]))
+        for weight in sizes:
+            people = self._people(self.reports // len(sizes), runs, source)
+            counts = np.zeros((runs, self.model.rows.shape[1]))
+            for number, row in zip(people.T, self.model.rows, strict=True):
+                counts += source.multinomial(number, row, runs)
+            parts.append(counts)
+            held = people if self.about == "people" else people.sum(axis=1)[:1, None] * self.masses
+            truth = truth + weight * (held @ self.question.values)
+        counts = np.sum(parts, axis=0)
+        if not self.weighted:
+            return Tally.plain(counts), truth
+        amounts = np.sum([a * part for a, part in zip(sizes, parts, strict=True)], axis=0)
+        squares = np.sum([a**2 * part for a, part in zip(sizes, parts, strict=True)], axis=0)
+        return Tally(counts, amounts, squares, True), truth
+
+    def _people(self, number: int, runs: int, source: np.random.Generator) -> npt.NDArray[np.int64]:
+        if self.about == "people" and self.method != "bayes":
+            shares = number * self.masses
+            people = np.floor(shares).astype(np.int64)
+            largest = np.argsort(people - shares)[: number - people.sum()]
+            people[largest] += 1
+            return np.broadcast_to(people, (runs, len(people)))
+        return source.multinomial(number, self.masses, runs)
+
+    def coverage(self, kind: Kind, runs: int, seed: int = 1) -> Floats:
+        """Return how often the intervals of each answer hold the truth."""
+        tally, truth = self.simulated(runs, seed)
+        spread = self.spread(kind, tally)
+        assert spread.low is not None
+        assert spread.high is not None
+        slack = 1e-9 * (1 + np.abs(truth))
+        held = (spread.low <= truth + slack) & (spread.high >= truth - slack)
+        found: Floats = held.mean(axis=0)
+        return found
+
+    def spread(self, kind: Kind, tally: Tally) -> Spread:
+        """Return the intervals of many surveys: formulas at once, else one for each outcome."""
+        if kind == "normal" and isinstance(self.estimator, Linear):
+            if self.method == "bayes":
+                return posterior_normal(self.estimator, tally, LEVEL)
+            return unbiased_normal(self.estimator, tally, LEVEL, self.about)
+        assert not tally.weighted
+        different, places = np.unique(tally.counts, axis=0, return_inverse=True)
+        made = [self.made(kind, counts) for counts in different]
+        low = np.array([spread.low for spread in made])[places.ravel()]
+        high = np.array([spread.high for spread in made])[places.ravel()]
+        return Spread(None, low, high, made[0].kind)
+
+    def made(self, kind: Kind, counts: Floats) -> Spread:
+        """Make the interval of one survey as users do."""
+        aggregate = Aggregate("", tuple(int(count) for count in counts), int(counts.sum()))
+        return intervals.make(kind, self.estimator, aggregate, level=LEVEL, about=self.about)
+
+    def typical(self) -> Floats:
+        """Return the expected counts as whole numbers, for one survey that is like most."""
+        counts = np.floor(self.reports * self.masses @ self.model.rows)
+        counts[0] += self.reports - counts.sum()
+        found: Floats = counts
+        return found
