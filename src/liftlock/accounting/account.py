@@ -16,7 +16,7 @@ from liftlock.accounting.approximate import approximate_sum
 from liftlock.accounting.bounds import ldp_sum, pairs_ldp, pairwise, published, tight
 from liftlock.accounting.product import exact_product, product_channel
 from liftlock.accounting.release import Release, Released, budget_of, common_inputs
-from liftlock.accounting.spent import QUANTITIES, Spent
+from liftlock.accounting.spent import QUANTITIES, Spent, rounded_up_text
 from liftlock.alphabet import Label, label_to_json
 from liftlock.context import Context
 from liftlock.errors import NotComposable, NotDefined
@@ -137,7 +137,7 @@ class Account:
         if told.is_infinite:
             return ""
         if not self.is_exact("lip"):
-            return f"{start}, which is no bound; at most {_short(value)} is proved"
+            return f"{start}, which is no bound; at most {rounded_up_text(value)} is proved"
         assert told.upper is not None
         if value.is_infinite or value.lower > told.upper:
             return f"{start}, but the true leakage is {_short(value)}: {NO_SUM}"
@@ -202,7 +202,11 @@ class Account:
         """Raise an error with the numbers if a limit is not certainly kept."""
         if self.allows(limit):
             return
-        raise NotComposable(f"{what} could exceed {limit}: {self.spent_text(limit)}")
+        verb = "exceeds" if self._surely_beyond(limit) else "could exceed"
+        raise NotComposable(f"{what} {verb} {limit}: {self.spent_text(limit)}")
+
+    def _surely_beyond(self, limit: Notion) -> bool:
+        return isinstance(limit, LIP) and self.is_exact("lip")
 
     def spent_text(self, limit: Notion | None = None) -> str:
         """Say in a few words what was spent, in the quantities that a limit speaks of."""
@@ -216,7 +220,7 @@ class Account:
         words = []
         for name in names:
             kind = "is" if self.is_exact(name) else "is at most"
-            words.append(f"{name} {kind} {_short(self[name].value)} nats")
+            words.append(f"{name} {kind} {self.best[name].text(name)} nats")
         number = f"{len(self):,} release{'s' * (len(self) != 1)}"
         return f"after {number} {', '.join(words) or 'nothing is proved'}"
 
@@ -231,7 +235,7 @@ class Account:
             unit = f" {reading.unit}" if reading.unit else ""
             sign = "=" if spent.exact else "<="
             how = "exact" if spent.exact else spent.accountant
-            lines.append(f"  {name} {sign} {reading.value}{unit} ({how})")
+            lines.append(f"  {name} {sign} {spent.text(name)}{unit} ({how})")
         if self.warning():
             lines.append(self.warning())
         return "\n".join(lines)

@@ -19,7 +19,7 @@ from liftlock.accounting.entry import Entry
 from liftlock.accounting.histories import History, histories
 from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.release import Ratio, Release
-from liftlock.accounting.spent import Spent, sides
+from liftlock.accounting.spent import QUANTITIES, Spent, sides
 from liftlock.context import Context, Joint
 from liftlock.errors import NotDefined
 from liftlock.mechanism import Mechanism
@@ -48,15 +48,21 @@ class GroupAccount:
 
 
 class LedgerAccount:
-    """The accounts of everybody in a ledger; equal histories are accounted for once."""
+    """The accounts of everybody in a ledger; equal histories are accounted for once.
+
+    `under` is a context to account under, `one_more` the mechanisms of a next release (by default
+    those that were used before), and `about` the only item to look at.
+    """
 
     def __init__(
         self,
         ledger: Ledger,
         under: Context | None = None,
         one_more: Mapping[str, Mechanism] | None = None,
+        about: str | None = None,
     ) -> None:
         self.ledger = ledger
+        self.about = about
         self.under = under
         self.asked = one_more
         self._accounts: dict[tuple[str, ...], Account] = {}
@@ -66,7 +72,13 @@ class LedgerAccount:
         """The accounts of every cohort and of every group of people."""
         found = []
         for history in histories(self.ledger.entries):
-            items = tuple(self._item(about, entries) for about, entries in history.items.items())
+            items = tuple(
+                self._item(about, entries)
+                for about, entries in history.items.items()
+                if self.about in (None, about)
+            )
+            if not items:
+                continue
             together = None if len(items) < 2 else together_of([item.account for item in items])
             found.append(GroupAccount(history, items, together))
         return tuple(found)
@@ -163,9 +175,10 @@ def together_of(accounts: list[Account]) -> Spent:
             lower.append(lower_bound(Fraction(0), _ratio(found, "eps_lower"), others))
             upper.append(upper_bound(Fraction(0), _ratio(found, "eps_upper"), others))
         readings |= sides(least_of(lower), least_of(upper))
+    ordered = {name: readings[name] for name in QUANTITIES if name in readings}
     return Spent(
         "together",
-        readings,
+        ordered,
         False,
         "min over items j: eps_j + sum of the other omegas, whatever the data have in common",
         "000 Cor 5 (tight form)",

@@ -119,10 +119,10 @@ class Product:
         return math.prod(part.ways(place) for part, place in places)
 
     def label(self, index: int) -> Label:
-        """Return the outputs of a result, one for each release."""
+        """Return the outputs of a result, one for each release; of a single one its output."""
         places = zip(self.parts, self.places(index), strict=True)
         left = [part.labels(place) for part, place in places]
-        return tuple(next(left[which]) for which in self.order)
+        return joined([next(left[which]) for which in self.order])
 
     @cached_property
     def total(self) -> int:
@@ -164,6 +164,15 @@ class Product:
             finite = part.logs[np.isfinite(part.logs)]
             size += part.times * (float(np.abs(finite).max(initial=0.0)) + math.log(part.total) + 1)
         return 64 * math.ulp(1.0) * (len(self.order) + len(self.inputs) + 8) * size
+
+
+def joined(outputs: Sequence[Label]) -> Label:
+    """Return the outputs of several releases as one label.
+
+    >>> joined(["yes"]), joined(["yes", "no"])
+    ('yes', ('yes', 'no'))
+    """
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
 def _dense(channel: AnyChannel) -> Channel:
@@ -241,7 +250,7 @@ def exact_ldp(releases: Sequence[Release]) -> dict[str, Reading]:
         if channel is not None
     }
     found = worst_pair([(ratios[name], times[name]) for name in ratios])
-    outputs = tuple(ratios[r.fingerprint].output(found.more, found.less) for r in releases)
+    outputs = joined([ratios[r.fingerprint].output(found.more, found.less) for r in releases])
     witness = Witness(inputs.labels[found.more], outputs, inputs.labels[found.less])
     return {"ldp": Reading.of_ratio("ldp", found.ratio, witness)}
 

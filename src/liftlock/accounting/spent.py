@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from liftlock.exact.budget import decimal_text
+from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.reading import Reading, Witness
 
 QUANTITIES = ("lip", "eps_lower", "eps_upper", "ldp")
@@ -34,8 +36,16 @@ class Spent:
 
     def __str__(self) -> str:
         kind = "=" if self.exact else "<="
-        parts = [f"{name} {kind} {reading.value}" for name, reading in self.readings.items()]
+        parts = [
+            f"{name} {kind} {self.text(name)}{' ' * bool(reading.unit)}{reading.unit}"
+            for name, reading in self.readings.items()
+        ]
         return f"{self.accountant}: {', '.join(parts)}  [{self.formula}; {self.source}]"
+
+    def text(self, quantity: str) -> str:
+        """Write a number for people: the nearest if it is exact, else one that is not too small."""
+        value = self.readings[quantity].value
+        return str(value) if self.exact else rounded_up_text(value)
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -67,3 +77,21 @@ def sides(
     larger = down if lower is None or (upper is not None and lower >= upper) else up
     both = Reading("lip", larger.value, "nats", larger.ratio, larger.witness)
     return {"lip": both, "eps_lower": down, "eps_upper": up}
+
+
+def rounded_up_text(value: Enclosure) -> str:
+    """Write a bound with six significant digits, rounded up.
+
+    >>> rounded_up_text(Enclosure.of(Fraction(2, 3))), rounded_up_text(Enclosure.of(12345678))
+    ('0.666667', '12345700')
+    """
+    if value.upper is None:
+        return "inf"
+    if value.upper == 0:
+        return "0"
+    step = Fraction(1)
+    while value.upper / step >= 10**6:
+        step *= 10
+    while value.upper / step < 10**5:
+        step /= 10
+    return decimal_text(-(-value.upper // step) * step)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from liftlock import __version__
+from liftlock.cli.account import account_command
 from liftlock.cli.audit import audit_command
 from liftlock.cli.compare import compare_command
 from liftlock.cli.console import silence
@@ -74,6 +75,7 @@ for command in (
     compare_command,
     plan_command,
     estimate_command,
+    account_command,
     audit_command,
     lock_command,
     profiles_group,

@@ -56,7 +56,8 @@ def _check_witnesses(
     for name in ("eps_lower", "eps_upper", "ldp"):
         reading = found[name]  # type: ignore[index]
         witness = reading.witness
-        outputs = [int(str(y)[1:]) for y in witness.output]
+        told = [witness.output] if len(channels) == 1 else witness.output
+        outputs = [int(str(y)[1:]) for y in told]
         given_each = [
             math.prod(
                 (rows[x][y] for rows, y in zip(channels, outputs, strict=True)), start=Fraction(1)

@@ -1,0 +1,246 @@
+"""`liftlock account`: what has been spent, by whom, and what one more release would cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from liftlock.accounting.entry import read_name
+from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.ledger_account import LedgerAccount
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel
+from liftlock.cli.asked import check_output
+from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.matching import matched
+from liftlock.cli.options import FILE
+from liftlock.cli.profiles.rewriting import RawTable
+from liftlock.context import Context
+from liftlock.errors import FileError, NotComposable
+from liftlock.files import ReadChannel, read_joint, read_mechanism, read_prior, read_priors
+from liftlock.mechanism import Mechanism
+from liftlock.notions.notion import Notion
+from liftlock.notions.registry import parse_claim
+from liftlock.report.account import account_report
+from liftlock.report.labels import printable
+from liftlock.report.pictures import check_picture
+from liftlock.report.spent import draw_spent, drawable
+from liftlock.storage import located
+
+
+@click.command("account", short_help="Say what several releases have leaked together.")
+@click.argument("ledger", type=FILE)
+@click.option(
+    "--record",
+    type=FILE,
+    metavar="MECHANISM",
+    help="First add a release by this mechanism; the ledger is begun if it is not there.",
+)
+@click.option("--who", metavar="COHORT", help="With --record: whose data, as one cohort.")
+@click.option("--people", type=FILE, metavar="TABLE", help="With --record: a CSV of people.")
+@click.option("--column", metavar="NAME", help="With --people: the column of their ids.")
+@click.option("--about", metavar="ITEM", help="The data item; with --record, what was released.")
+@click.option("--note", "remark", metavar="TEXT", help="With --record: a remark to keep.")
+@click.option(
+    "--limit",
+    metavar="NOTION=VALUE",
+    help="Exit 1 if it is not certainly kept, e.g. lip=2; with --record, record nothing then.",
+)
+@click.option(
+    "--one-more",
+    "one_more",
+    type=FILE,
+    multiple=True,
+    metavar="MECHANISM",
+    help="What one more release by it would cost. Repeatable.  [default: all in the ledger]",
+)
+@click.option("--prior", type=FILE, metavar="PRIOR", help="Account under this prior instead.")
+@click.option("--joint", type=FILE, metavar="JOINT", help="Account under this joint instead.")
+@click.option(
+    "--family", type=FILE, metavar="PRIORS", help="Account under this set of priors instead."
+)
+@click.option(
+    "--plot",
+    type=FILE,
+    metavar="PICTURE",
+    help="Draw the leakage after 1, 2, 3, ... releases (.png, .svg or .pdf).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def account_command(
+    ledger: Path,
+    record: Path | None,
+    who: str | None,
+    people: Path | None,
+    column: str | None,
+    about: str | None,
+    remark: str | None,
+    limit: str | None,
+    one_more: tuple[Path, ...],
+    prior: Path | None,
+    joint: Path | None,
+    family: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> int:
+    """Say what the releases in LEDGER have leaked together, by whom and about what.
+
+    LIP budgets do not add up. The exact leakage is computed where all outputs together are few
+    enough, and otherwise the least of several proved bounds. Releases about the same item of the
+    same person are releases of the same value.
+
+    \b
+    liftlock account ledger.json --record flu.json --who staff --about health --limit lip=2
+    liftlock account ledger.json
+    liftlock account ledger.json --one-more other.json --plot spent.png
+    """
+    note = Notes()
+    _check_usage(record, who, people, column, about, remark)
+    allowed = None if limit is None else parse_claim(limit)
+    item = None if about is None else read_name(about, "about")
+    inputs = {"LEDGER": ledger, "prior": prior, "joint": joint, "family": family, "people": people}
+    if plot is not None:
+        check_picture(plot)
+        check_output(plot, {**inputs, "record": record}, "--plot")
+    context = _read_context(prior, joint, family, note)
+    asked = {str(path): read_mechanism(path) for path in one_more} or None
+    if record is None:
+        book = Ledger.load(ledger)
+    else:
+        made = read_mechanism(record)
+        table = None if people is None else RawTable.read(people, note)
+        if context is not None:
+            context = _agreed(context, made.channel.inputs, record)
+        book = _recorded(
+            ledger, made, who, table, column, str(item), remark or "", allowed, context
+        )
+        note(f"release {len(book)} recorded in {ledger}: it counts now, whatever becomes of it")
+    if item is not None and all(entry.about != item for entry in book.entries):
+        raise FileError(
+            "nothing was released about it",
+            where=str(ledger),
+            value=item,
+            remedy="the ledger has releases about " + _items(book),
+        )
+    if context is not None:
+        context = _for_items(book, item, context, ledger)
+    with working("accounting"):
+        found = LedgerAccount(book, context, asked, item)
+        report = account_report(found, allowed)
+        kept = _limits(found, allowed)
+        if plot is not None:
+            draw_spent(drawable(found), plot)
+            note(f"picture written to {plot}")
+    if as_json:
+        told = None if allowed is None else {"limit": str(allowed), "kept": not kept}
+        show_json(found.to_data() | {"limit": told, "notes": list(note.texts)})
+    else:
+        number = f"{len(book):,} release{'s' * (len(book) != 1)}"
+        show(f"{number} in {printable(str(ledger))}, head {book.head[:16]}")
+        show(report)
+    note.show()
+    for line in kept:
+        click.echo(f"liftlock: {printable(line)}", err=True)
+    return 1 if kept else 0
+
+
+def _check_usage(
+    record: Path | None,
+    who: str | None,
+    people: Path | None,
+    column: str | None,
+    about: str | None,
+    remark: str | None,
+) -> None:
+    if record is None:
+        for option, given in (("--who", who), ("--people", people), ("--note", remark)):
+            if given is not None:
+                raise click.UsageError(f"{option} goes with --record")
+    else:
+        if (who is None) == (people is None):
+            raise click.UsageError("--record needs one of --who and --people")
+        if about is None:
+            raise click.UsageError("--record needs --about: which data item was released")
+    if (people is None) != (column is None):
+        raise click.UsageError("--people and --column go together")
+
+
+def _read_context(
+    prior: Path | None, joint: Path | None, family: Path | None, note: Notes
+) -> Context | None:
+    named = {"--prior": prior, "--joint": joint, "--family": family}
+    given = [name for name, path in named.items() if path is not None]
+    if len(given) > 1:
+        raise click.UsageError(f"give only one of {' and '.join(given)}")
+    if prior is not None:
+        return read_prior(prior, note)
+    if joint is not None:
+        return read_joint(joint)
+    return None if family is None else read_priors(family, note)
+
+
+def _recorded(
+    ledger: Path,
+    made: Mechanism,
+    who: str | None,
+    table: RawTable | None,
+    column: str | None,
+    about: str,
+    remark: str,
+    limit: Notion | None,
+    under: Context | None,
+) -> Ledger:
+    """Add a release to the ledger on the disk."""
+    with Ledger.opened(ledger) as book, working("recording"):
+        if table is None or column is None:
+            fresh = book.record(made, who=who, about=about, note=remark, limit=limit, under=under)
+        else:
+            at = table.place(column)
+            ids = [cells[at] for _, cells in table.rows]
+            with located(table.path):
+                fresh = book.record(
+                    made,
+                    people=ids,
+                    about=about,
+                    note=remark,
+                    limit=limit,
+                    under=under,
+                    place=lambda row: table.where(row, at),
+                )
+        fresh.save(ledger)
+    return fresh
+
+
+def _for_items(book: Ledger, item: str | None, context: Context, ledger: Path) -> Context:
+    """Return the context with the labels of the items that it is to be used for."""
+    for entry in book.entries:
+        if item in (None, entry.about):
+            context = _agreed(context, book.contexts[entry.context].inputs, ledger)
+    return context
+
+
+def _agreed(context: Context, inputs: Alphabet, source: Path) -> Context:
+    """Return the context with the labels of a mechanism, or refuse it."""
+    ones = np.ones((len(inputs), 1), dtype=np.int64)
+    stand_in = Channel(inputs, Alphabet.of(["any"]), ones, (1,) * len(inputs))
+    return matched(ReadChannel(stand_in, None), context, source, Path("the context"))
+
+
+def _items(book: Ledger) -> str:
+    names = list(dict.fromkeys(entry.about for entry in book.entries))
+    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" * (len(names) > 5))
+
+
+def _limits(found: LedgerAccount, limit: Notion | None) -> list[str]:
+    """Return a line for every limit that is not certainly kept."""
+    lines = []
+    for group in found.groups if limit is not None else ():
+        for item in group.items:
+            assert limit is not None
+            try:
+                what = f"{group.history.name}, about {item.about!r},"
+                item.account.refuse_beyond(limit, what)
+            except NotComposable as error:
+                lines.append(str(error))
+    return lines

@@ -1,0 +1,155 @@
+"""What has been spent, by whom, about what, and what one more release would cost, as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from liftlock.accounting.account import Account
+from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
+from liftlock.accounting.spent import Spent
+from liftlock.notions.notion import Notion
+from liftlock.report.labels import printable, shown
+from liftlock.report.names import NAMES
+from liftlock.report.text import grid_of, several, value_text, where_text
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+HOW = {
+    "exact": "exact",
+    "pairs": "exact, pair by pair",
+    "tight": "at most, by the tight bound",
+    "pairwise": "at most, by pairs of inputs",
+    "ldp-sum": "at most, by the sum of LDP levels",
+    "delta-sum": "at most, epsilons and deltas add up",
+}
+"""What an accountant's number is, in words."""
+
+_NAMES = NAMES | {"epsilon_ldp": "epsilon (LDP, with delta)"}
+_LISTED = 8
+
+
+def account_report(found: LedgerAccount, limit: Notion | None = None) -> RenderableType:
+    """Return the accounts of everybody in a ledger."""
+    parts: list[RenderableType] = []
+    for group in found.groups:
+        parts += [Text(), *_group(group, limit)]
+    if not found.groups:
+        parts.append(Text("nothing was released"))
+    return Group(*parts)
+
+
+def _group(group: GroupAccount, limit: Notion | None) -> list[RenderableType]:
+    kind = "cohort " if group.history.people is None else ""
+    name = shown(group.history.name, 60) if kind else group.history.name
+    parts: list[RenderableType] = [Text(f"{kind}{name}", style="bold")]
+    for item in group.items:
+        parts.append(Padding(_item(item, limit), (0, 0, 0, 2)))
+    if group.together is not None:
+        parts.append(Padding(_together(group.together, len(group.items)), (0, 0, 0, 2)))
+    return parts
+
+
+def _item(item: ItemAccount, limit: Notion | None) -> RenderableType:
+    account = item.account
+    number = len(account)
+    promised = dict.fromkeys(entry.guarantee for entry in item.entries)
+    listed = several(tuple(promised), 3).replace('"', "")
+    about = "different contexts" if account.context is None else account.context.describe()
+    head = f"about {shown(item.about, 60)}: {number:,} release{'s' * (number != 1)} of {listed}; "
+    parts: list[RenderableType] = [Text(head + about)]
+    parts.append(Padding(_table(account), (0, 0, 0, 2)))
+    warning = account.warning()
+    if warning:
+        told, rest = warning.split(",", 1)
+        style = "bold red" if account.is_exact("lip") and "but the" in rest else ""
+        # Struck out where the terminal can: the sum is what not to believe.
+        parts.append(Text.assemble("  ", (told, f"strike {style}"), (f",{rest}", style)))
+    parts += [Text(f"  {line}", style="dim") for line in _reasons(account)]
+    if account.unprotected:
+        parts.append(
+            Text(
+                f"  NOT protected (prior probability 0): {several(account.unprotected, 5)}",
+                style="bold red",
+            )
+        )
+    if limit is not None:
+        kept = account.allows(limit)
+        words = "kept" if kept else "NOT certainly kept"
+        parts.append(Text(f"  limit {limit}: {words}", style="green" if kept else "bold red"))
+    parts += [Text(f"  {line}") for line in _one_more(item)]
+    return Group(*parts)
+
+
+def _table(account: Account) -> Grid:
+    grid = grid_of()
+    grid.add_column("notion", no_wrap=True)
+    grid.add_column("spent", justify="right", no_wrap=True)
+    grid.add_column("how", no_wrap=True)
+    grid.add_column("where", overflow="fold")
+    for name, spent in account.best.items():
+        reading = spent[name]
+        where = ""
+        if spent.exact and reading.witness is not None:
+            where = where_text(reading.witness)
+        grid.add_row(
+            _NAMES.get(name, name),
+            spent_value(spent, name),
+            how(spent),
+            Text(where),
+            style="red" if reading.value.is_infinite else None,
+        )
+    return grid
+
+
+def spent_value(spent: Spent, quantity: str) -> str:
+    """Write a number with its unit; one that is a bound is rounded up."""
+    reading = spent[quantity]
+    if spent.exact or reading.value.is_infinite:
+        return value_text(reading)
+    return spent.text(quantity) + (f" {reading.unit}" if reading.unit else "")
+
+
+def how(spent: Spent) -> str:
+    """Say what kind of number an accountant gave."""
+    if spent.accountant == "pairs" and not spent.exact:
+        return "at most, pair by pair of the data"
+    return HOW.get(spent.accountant, spent.accountant)
+
+
+def _reasons(account: Account) -> list[str]:
+    """Say how large the exact computation was, or why bounds were used instead."""
+    if "lip" not in account:
+        return [f"no lifts: {printable(account.refused.get('exact', 'no context'))}"]
+    if account.is_exact("lip"):
+        return [f"exact: {account.exact_size}"] if len(account) > 1 else []
+    return [f"bounds were used: {printable(account.exact_size)}"]
+
+
+def _one_more(item: ItemAccount) -> list[str]:
+    lines = []
+    for name, after in list(item.one_more.items())[:_LISTED]:
+        quantity = "lip" if "lip" in after else "ldp"
+        if quantity not in after:
+            continue
+        before = ""
+        if quantity in item.account:
+            before = f"from {spent_value(item.account.best[quantity], quantity)} "
+        kind = "" if after.is_exact(quantity) else "at most "
+        lines.append(
+            f"one more release by {printable(name)}: {_NAMES[quantity]} {before}to "
+            f"{kind}{spent_value(after.best[quantity], quantity)}"
+        )
+    rest = len(item.one_more) - _LISTED
+    return [*lines, f"and {rest:,} more mechanisms; --json lists all"] if rest > 0 else lines
+
+
+def _together(spent: Spent, items: int) -> Text:
+    words = [f"{_NAMES[name]} {spent_value(spent, name)}" for name in spent.readings]
+    return Text(
+        f"all {items} items at once, whatever they have in common: at most {', '.join(words)}"
+    )
