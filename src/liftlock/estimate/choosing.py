@@ -10,6 +10,7 @@ from liftlock.estimate.estimator import Linear
 from liftlock.estimate.fit import Fit
 from liftlock.estimate.model import Model
 from liftlock.estimate.question import Question
+from liftlock.estimate.result import About
 from liftlock.estimate.unbiased import unbiased
 
 DOUBTFUL = 0.05
@@ -18,10 +19,13 @@ WRONG = 0.01
 """Below this one, a warning says that the prior does not fit."""
 
 
-def choose(model: Model, question: Question, fit: Fit | None) -> tuple[str, str]:
+def choose(
+    model: Model, question: Question, fit: Fit | None, about: About = "people"
+) -> tuple[str, str]:
     """Return the key of an estimator, and one sentence that says why it was taken.
 
-    The Bayes estimate has the smallest error if the prior is true; the unbiased one needs none.
+    The Bayes estimate has the smallest error if the prior is true; the unbiased one needs none. A
+    population is what the prior describes: an estimate of it that starts from the prior is no news.
     """
     if model.masses is None:
         # Where the reports do not determine the answer either, this one is refused and says so.
@@ -31,6 +35,8 @@ def choose(model: Model, question: Question, fit: Fit | None) -> tuple[str, str]
         other = unbiased(model, question)
     except NotDefined:
         return "bayes", "the reports alone do not determine the answer; the prior fills the gap"
+    if about == "population":
+        return "unbiased", "a Bayes estimate would take the population from the prior"
     if fit.p_value < DOUBTFUL:
         return (
             "unbiased",

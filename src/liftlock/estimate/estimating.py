@@ -73,7 +73,7 @@ def estimate(
     model = Model.of(channel, prior)
     fit = None if prior is None else fit_of_prior(model, aggregate)
     if options.method == "auto":
-        key, why = choose(model, question, fit)
+        key, why = choose(model, question, fit, options.about)
     else:
         key, why = options.method, "as asked"
     estimator = _estimator(key, model, question, aggregate)
@@ -131,7 +131,8 @@ def estimate_reports(
         question = ask(channel.inputs, of, value)
         check_weights(aggregate, question, options.about)
         fit = fit_of_support(channel, aggregate, prior)
-        if options.method == "bayes" or (options.method == "auto" and fit.p_value >= DOUBTFUL):
+        fits = fit.p_value >= DOUBTFUL and options.about == "people"
+        if options.method == "bayes" or (options.method == "auto" and fits):
             return _posterior(channel, reports, aggregate, question, prior, options, fit, weights)
     return estimate(
         channel,

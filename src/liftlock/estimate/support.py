@@ -188,11 +188,8 @@ def estimate_support(
             raise NotDefined(
                 "the consistent estimate", "negative weights", "ask for unbiased instead"
             )
-        if options.interval not in ("auto", "none"):
-            raise NotDefined("an interval", "counts moved to what can be", "ask for unbiased")
         values = supports.consistent(aggregate)
-        remark = "counts moved to what can be have no interval that is known; unbiased ones do"
-        spread = Spread(None, None, None, "none", (remark,))
+        spread = _around(values, supports.spread(aggregate, options))
     else:
         values, spread = supports.values(aggregate), supports.spread(aggregate, options)
     warning = None if fit is None else misfit(fit, key)
@@ -210,6 +207,15 @@ def estimate_support(
         () if warning is None else (warning,),
         spread.remarks,
     )
+
+
+def _around(values: Floats, spread: Spread) -> Spread:
+    """Widen the interval of the unbiased estimate until it holds the consistent one."""
+    if spread.low is None or spread.high is None:
+        return spread
+    low, high = np.minimum(spread.low, values), np.maximum(spread.high, values)
+    remark = "standard error and interval are those of the unbiased estimate"
+    return Spread(spread.errors, low, high, spread.kind, (*spread.remarks, remark))
 
 
 def fit_of_support(channel: SupportChannel, aggregate: Aggregate, prior: Prior) -> Fit:
