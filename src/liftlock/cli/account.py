@@ -27,7 +27,6 @@ from liftlock.report.account import account_report
 from liftlock.report.labels import printable
 from liftlock.report.pictures import check_picture
 from liftlock.report.spent import draw_spent, drawable
-from liftlock.storage import located
 
 
 @click.command("account", short_help="Say what several releases have leaked together.")
@@ -198,16 +197,15 @@ def _recorded(
         else:
             at = table.place(column)
             ids = [cells[at] for _, cells in table.rows]
-            with located(table.path):
-                fresh = book.record(
-                    made,
-                    people=ids,
-                    about=about,
-                    note=remark,
-                    limit=limit,
-                    under=under,
-                    place=lambda row: table.where(row, at),
-                )
+            fresh = book.record(
+                made,
+                people=ids,
+                about=about,
+                note=remark,
+                limit=limit,
+                under=under,
+                place=lambda row: table.where(row, at),
+            )
         fresh.save(ledger)
     return fresh
 

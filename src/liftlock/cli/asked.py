@@ -33,7 +33,7 @@ _SPOKEN_FOR = ("gap", "seconds", "watch")
 """Options of designs that have an option of the command, or are the command's own business."""
 
 _START = 300
-_LEDGER = re.compile(r'"format"\s*:\s*"liftlock\.profile-ledger"')
+_LEDGER = re.compile(r'"format"\s*:\s*"liftlock\.(profile-)?ledger"')
 
 
 def design_notions() -> tuple[str, ...]:
@@ -260,12 +260,19 @@ def refuse_ledger(output: Path, name: str = "the output") -> None:
             start = stream.read(_START)
     except (OSError, ValueError):
         return  # nothing there to be lost, or nothing that can be read
-    if _LEDGER.search(start):
-        raise FileError(
-            f"{name} would replace a ledger of observations",
-            where=str(output),
-            remedy="choose another name: without the ledger, observations may be released twice",
-        )
+    found = _LEDGER.search(start)
+    if found is None:
+        return
+    lost = (
+        ("observations", "observations may be released twice")
+        if found[1]
+        else ("releases", "nobody knows what was spent")
+    )
+    raise FileError(
+        f"{name} would replace a ledger of {lost[0]}",
+        where=str(output),
+        remedy=f"choose another name: without the ledger, {lost[1]}",
+    )
 
 
 def check_different(

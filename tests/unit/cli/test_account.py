@@ -1,0 +1,203 @@
+"""`liftlock account`: the truth about repeated releases, and a ledger that only grows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Outcome, Run
+
+# Likelihoods 3 : 1 under a fair prior: one release leaks ln 2, two leak ln 5, three ln 14.
+FILES = {
+    "c.csv": "input,no,yes\nno,3/4,1/4\nyes,1/4,3/4\n",
+    "p.csv": "label,count\nno,1\nyes,1\n",
+    "skewed.csv": "label,count\nno,9\nyes,1\n",
+    "people.csv": "id,age\nann,3\nbob,4\n",
+}
+
+
+@pytest.fixture
+def made(run: Run) -> Run:
+    lock = ["lock", "c.csv", "--prior", "p.csv", "--guarantee", "lip=ln 2", "-o", "m.json"]
+    assert run(*lock, files=FILES).code == 0
+    return run
+
+
+def record(run: Run, *more: str, who: str = "staff", about: str = "smokes") -> Outcome:
+    return run("account", "l.json", "--record", "m.json", "--who", who, "--about", about, *more)
+
+
+def one_line(outcome: Outcome, code: int) -> str:
+    assert outcome.code == code
+    assert outcome.out == ""
+    (line,) = outcome.err.splitlines()
+    assert line.startswith("liftlock: ")
+    return line
+
+
+def test_the_sum_is_not_believed(made: Run) -> None:
+    first = record(made)
+    assert (first.code, first.made) == (0, {"l.json"})
+    assert "note: release 1 recorded in l.json" in first.err
+    outcome = record(made, "--note", "again")
+    lines = [line.strip() for line in outcome.out.splitlines()]
+    assert 'cohort "staff"' in lines
+    assert 'about "smokes": 2 releases of lip(ln 2); a prior on 2 symbols' in lines
+    assert any(line.startswith("LIP ") and "1.609438 nats  exact" in line for line in lines)
+    assert (
+        "budgets add up to 1.38629, but the true leakage is 1.60944: LIP budgets do not add up"
+        in lines
+    )
+    assert "exact: 6 cells: 2 inputs x C(3, 2)" in lines
+    (cost,) = (line for line in lines if line.startswith("one more release by lip(ln 2) "))
+    assert cost.endswith("LIP from 1.609438 nats to 2.639057 nats")
+    again = made("account", "l.json")
+    assert (again.code, again.out, again.err) == (0, outcome.out, "")
+
+
+def test_a_limit_refuses_and_writes_nothing(made: Run) -> None:
+    assert record(made, "--limit", "lip=ln 5").code == 0
+    assert record(made, "--limit", "lip=ln 5").code == 0
+    before = Path("l.json").read_bytes()
+    line = one_line(record(made, "--limit", "lip=ln 5"), 1)
+    assert line == (
+        "liftlock: refused: release 3 about 'smokes' of 'staff' exceeds lip(ln 5): "
+        "after 3 releases lip is 2.63906 nats"
+    )
+    assert Path("l.json").read_bytes() == before
+    kept = made("account", "l.json", "--limit", "lip=ln 5")
+    assert kept.code == 0
+    assert "limit lip(ln 5): kept" in kept.out
+    broken = made("account", "l.json", "--limit", "lip=1.6")
+    assert broken.code == 1
+    assert "limit lip(1.6): NOT certainly kept" in broken.out
+    assert "staff, about 'smokes', exceeds lip(1.6)" in broken.err
+
+
+def test_people_by_their_ids(made: Run) -> None:
+    people = ["--people", "people.csv", "--column", "id", "--about", "smokes"]
+    assert made("account", "l.json", "--record", "m.json", *people).code == 0
+    Path("one.csv").write_text("id\nbob\n")
+    people[1] = "one.csv"
+    outcome = made("account", "l.json", "--record", "m.json", *people)
+    assert outcome.code == 0
+    assert outcome.out.count("1 person\n") == 2
+    assert "bob" not in Path("l.json").read_text()
+    Path("one.csv").write_text("id\nbob\n\nbob\n")
+    line = one_line(made("account", "l.json", "--record", "m.json", *people), 2)
+    assert "a person given twice at one.csv, line 4, column 1 ('id')" in line
+    people[3] = "name"
+    assert "name" in one_line(made("account", "l.json", "--record", "m.json", *people), 2)
+
+
+def test_json(made: Run) -> None:
+    record(made)
+    record(made, about="drinks")
+    outcome = made("account", "l.json", "--json", "--limit", "lip=1")
+    data = json.loads(outcome.out)
+    assert (outcome.code, data["format"], data["entries"]) == (0, "liftlock.account", 2)
+    (group,) = data["groups"]
+    assert [item["about"] for item in group["items"]] == ["smokes", "drinks"]
+    item = group["items"][0]
+    assert item["spent"]["lip"]["ratio"] == "2"
+    assert (item["spent"]["lip"]["exact"], item["spent"]["lip"]["accountant"]) == (True, "exact")
+    (after,) = item["one_more"].values()
+    assert after["lip"]["ratio"] == "5"
+    assert group["together"]["readings"]["lip"]["ratio"] == "6"
+    assert data["limit"] == {"limit": "lip(1)", "kept": True}
+
+
+def test_another_prior(made: Run) -> None:
+    record(made)
+    record(made)
+    outcome = made("account", "l.json", "--prior", "skewed.csv", "--json")
+    (group,) = json.loads(outcome.out)["groups"]
+    # 1/10 + 9/10 * 9, against the rare symbol.
+    assert group["items"][0]["spent"]["eps_lower"]["ratio"] == "41/5"
+    odd = one_line(
+        made(
+            "account", "l.json", "--prior", "odd.csv", files={"odd.csv": "label,count\na,1\nb,1\n"}
+        ),
+        2,
+    )
+    assert "do not match" in odd
+
+
+def test_mechanisms_in_different_contexts(made: Run) -> None:
+    lock = ["lock", "c.csv", "--prior", "skewed.csv", "--guarantee", "lip=2", "-o", "n.json"]
+    assert made(*lock).code == 0
+    record(made)
+    more = ["--record", "n.json", "--who", "staff", "--about", "smokes"]
+    outcome = made("account", "l.json", *more)
+    assert outcome.code == 0
+    assert "different contexts" in outcome.out
+    assert "LIP" not in outcome.out.replace("LIP budgets", "")
+    line = one_line(made("account", "l.json", *more, "--limit", "lip=5"), 2)
+    assert "give the prior to account under" in line
+    assert made("account", "l.json", *more, "--limit", "lip=5", "--prior", "p.csv").code == 0
+
+
+def test_one_more_by_another(made: Run) -> None:
+    record(made)
+    made("lock", "c.csv", "--prior", "p.csv", "--guarantee", "ldp=2", "-o", "n.json")
+    outcome = made("account", "l.json", "--one-more", "n.json")
+    assert "one more release by n.json: LIP from 0.693147 nats to 1.609438 nats" in outcome.out
+
+
+def test_a_picture(made: Run) -> None:
+    record(made)
+    outcome = made("account", "l.json", "--plot", "s.svg")
+    assert (outcome.code, outcome.made) == (0, {"s.svg"})
+    drawn = Path("s.svg").read_text()
+    assert drawn.startswith("<?xml")
+    again = made("account", "l.json", "--plot", "t.svg")
+    assert again.code == 0
+    assert Path("t.svg").read_text() == drawn
+    assert "would replace LEDGER" in one_line(made("account", "l.json", "--plot", "l.json"), 2) or (
+        "unknown kind of picture" in made("account", "l.json", "--plot", "l.json").err
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.json"], "no such file at nothing.json"),
+        (["l.json", "--who", "x"], "--who goes with --record"),
+        (["l.json", "--note", "x"], "--note goes with --record"),
+        (["l.json", "--record", "m.json", "--about", "x"], "one of --who and --people"),
+        (["l.json", "--record", "m.json", "--who", "x"], "--record needs --about"),
+        (["l.json", "--record", "c.csv", "--who", "x", "--about", "y"], "not a mechanism file"),
+        (["l.json", "--record", "m.json", "--who", " ", "--about", "y"], "no cohort"),
+        (["l.json", "--column", "id"], "--people and --column go together"),
+        (["l.json", "--limit", "lip"], "a claim without a value"),
+        (["l.json", "--about", "drinks"], "the ledger has releases about 'smokes'"),
+        (["l.json", "--prior", "p.csv", "--joint", "p.csv"], "only one of --prior and --joint"),
+        (["m.json"], "another file format"),
+        (["p.csv"], "not valid JSON"),
+        (["l.json", "--limit", "profile=1"], "profile"),
+    ],
+)
+def test_bad_input(made: Run, arguments: list[str], message: str) -> None:
+    record(made)
+    assert message in one_line(made("account", *arguments), 2)
+
+
+def test_a_ledger_that_was_changed(made: Run) -> None:
+    record(made)
+    record(made)
+    data = json.loads(Path("l.json").read_text())
+    del data["entries"][0]
+    Path("l.json").write_text(json.dumps(data))
+    line = one_line(record(made), 2)
+    assert "an entry was changed, removed or moved before this one at l.json, entry 1" in line
+    assert len(json.loads(Path("l.json").read_text())["entries"]) == 1
+
+
+def test_no_command_writes_over_a_ledger(made: Run) -> None:
+    record(made)
+    before = Path("l.json").read_bytes()
+    outcome = made("lock", "c.csv", "--prior", "p.csv", "--guarantee", "lip=1", "-o", "l.json")
+    assert "would replace a ledger" in one_line(outcome, 2)
+    assert Path("l.json").read_bytes() == before
