@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Label
-from liftlock.context import Ball, Family, PriorSet
+from liftlock.context import Ball, Family, Intervals, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
@@ -181,6 +181,15 @@ def symbol_ranges(
     """Return the least and the most probability of each symbol over a prior or a set of them."""
     if isinstance(context, Prior):
         return context.fractions, context.fractions
+    if isinstance(context, Intervals):
+        return context.tight
+    if isinstance(context, Family):
+        columns = list(zip(*(prior.fractions for prior in context.priors), strict=True))
+        return tuple(map(min, columns)), tuple(map(max, columns))
+    if isinstance(context, Ball) and len(context.inputs) > 1:
+        masses, radius = context.centre.fractions, context.radius
+        low = tuple(max(p - radius, Fraction(0)) for p in masses)
+        return low, tuple(min(p + radius, Fraction(1)) for p in masses)
     size = len(context.inputs)
     ends = [
         context.mass_range(as_integers([int(i == place) for i in range(size)]))
