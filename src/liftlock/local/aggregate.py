@@ -162,10 +162,10 @@ class Gathering:
     mechanism: str
     method: Method
     symbols: int
+    asking: bool
+    """Whether the sums over posteriors, without weights, do not answer the question."""
     columns: Floats | None
-    """A row of numbers f(x) for each answer; None: the histogram without weights, nothing more."""
-    histogram: bool
-    """Whether the columns are those of a histogram."""
+    """A row of numbers f(x) for each answer; None for a histogram."""
 
     def gathered(
         self,
@@ -196,34 +196,34 @@ class Gathering:
         offsets: Floats | None,
     ) -> LocalAggregate:
         totals = np.zeros((self.method.rows, self.symbols), dtype=np.int64)
-        columns = self.columns
-        shape = (len(rows), 0 if columns is None else len(columns))
+        answers = self.symbols if self.columns is None else len(self.columns)
+        shape = (len(rows), answers if self.asking else 0)
         means, variances = np.empty(shape), np.empty(shape)
         for start, counts in counted_blocks(rows, first):
             some = slice(start - first, start - first + len(counts))
             self.method.add(start, counts, reports[some], totals)
-            if columns is not None:
+            if self.asking:
                 found = np.empty(counts.shape)
                 self.method.posteriors(start, counts, reports[some], found)
-                self._moments(found, columns, means[some], variances[some])
+                self._moments(found, means[some], variances[some])
         asked = None
-        if columns is not None:
+        if self.asking:
+            told = None if self.columns is None else self.columns.tolist()
+            columns = None if told is None else tuple(tuple(column) for column in told)
             asked = Asked.of(columns, means, variances, weights, offsets)
         posteriors, squares, priors, spreads = map(tuple, self.method.sums(totals))
         return LocalAggregate(
             self.mechanism, len(rows), posteriors, squares, priors, spreads, asked
         )
 
-    def _moments(
-        self, posteriors: Floats, columns: Floats, means: Floats, variances: Floats
-    ) -> None:
+    def _moments(self, posteriors: Floats, means: Floats, variances: Floats) -> None:
         from liftlock.local.kernels import moments
 
-        if self.histogram:
+        if self.columns is None:
             means[:] = posteriors
             variances[:] = posteriors * (1.0 - posteriors)
         else:
-            moments(posteriors, columns, means, variances)
+            moments(posteriors, self.columns, means, variances)
 
 
 def _added(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ its squared error. Each of these is one float that depends on the user alone; th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,20 +15,23 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.errors import FileError, InputError
-from liftlock.exact.accumulation import added, exact_sum, exact_sums
+from liftlock.exact.accumulation import added
 from liftlock.exact.encoding import fraction_text
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
+from liftlock.local.column_sums import column_sums
 
 
 @dataclass(frozen=True)
 class Asked:
     """The exact sums of one question: `columns` has the numbers f(x) of each answer.
 
+    For a histogram `columns` is None, and there is an answer for each symbol.
+
     Source: 001 Prop. 2, eq. (14).
     """
 
-    columns: tuple[tuple[float, ...], ...]
+    columns: tuple[tuple[float, ...], ...] | None
     sums: tuple[Fraction, ...]
     variances: tuple[Fraction, ...]
     weight: Fraction
@@ -37,14 +41,13 @@ class Asked:
     @classmethod
     def of(
         cls,
-        columns: Floats,
+        columns: tuple[tuple[float, ...], ...] | None,
         means: Floats,
         variances: Floats,
         weights: Floats | None,
         offsets: Floats | None,
     ) -> Asked:
         """Add up means and variances, a row for each user and a column for each answer."""
-        users, answers = means.shape
         with np.errstate(over="ignore", invalid="ignore"):
             if weights is not None:
                 means = means * weights[:, None]
@@ -54,13 +57,12 @@ class Asked:
                 "numbers too large to be weighted and squared",
                 remedy="measure in another unit; nothing was counted",
             )
-        groups = np.tile(np.arange(answers), users)
         return cls(
-            tuple(tuple(column) for column in columns.tolist()),
-            exact_sums(means.ravel(), groups, answers),
-            exact_sums(variances.ravel(), groups, answers),
-            Fraction(users) if weights is None else exact_sum(weights),
-            Fraction(0) if offsets is None else exact_sum(offsets),
+            columns,
+            column_sums(means),
+            column_sums(variances),
+            Fraction(len(means)) if weights is None else column_sums(weights[:, None])[0],
+            Fraction(0) if offsets is None else column_sums(offsets[:, None])[0],
             weights is not None or offsets is not None,
         )
 
@@ -83,7 +85,7 @@ class Asked:
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            "columns": [list(column) for column in self.columns],
+            "columns": None if self.columns is None else [list(row) for row in self.columns],
             "sums": [fraction_text(value) for value in self.sums],
             "variances": [fraction_text(value) for value in self.variances],
             "weight": fraction_text(self.weight),
@@ -94,14 +96,17 @@ class Asked:
     @classmethod
     def from_data(cls, data: Any, symbols: int) -> Asked:
         """Read the JSON form."""
-        columns = tuple(tuple(float(value) for value in column) for column in data["columns"])
+        told = data["columns"]
+        columns = None
+        if told is not None:
+            columns = tuple(tuple(float(value) for value in column) for column in told)
         sums = tuple(_read(value, "sums") for value in data["sums"])
         variances = tuple(_read(value, "variances") for value in data["variances"])
         weighted = data["weighted"]
         if (
-            not len(columns) == len(sums) == len(variances)
-            or any(len(column) != symbols for column in columns)
-            or not np.isfinite(np.array(columns)).all()
+            not len(sums) == len(variances) == (symbols if columns is None else len(columns))
+            or any(len(column) != symbols for column in columns or ())
+            or not all(math.isfinite(value) for column in columns or () for value in column)
             or min(variances, default=Fraction(0)) < 0
             or not isinstance(weighted, bool)
         ):

@@ -48,7 +48,9 @@ def estimate_from(aggregate: LocalAggregate, question: Question, level: object) 
         places = question.values.argmax(axis=0)
         values, variances = aggregate.floats("posteriors")[places], aggregate.variances()[places]
     else:
-        columns = tuple(tuple(column) for column in question.values.T.tolist())
+        columns = None
+        if question.of != "histogram":
+            columns = tuple(tuple(column) for column in question.values.T.tolist())
         if asked is None or asked.columns != columns:
             raise InputError(
                 "the aggregate was made for another question",

@@ -203,10 +203,11 @@ class LocalMechanism:
         coded: bool,
     ) -> LocalAggregate:
         own = self._own(priors)
-        given = len(reports)
+        column = reports if isinstance(reports, np.ndarray) else list(reports)
+        given = len(column)
         if given == 0:
             raise InputError("no reports", remedy="give at least one; nothing was counted")
-        codes = np.asarray(reports) if coded or self.method == "arc" else self._encoded(reports)
+        codes = np.asarray(column) if coded or self.method == "arc" else self._encoded(column)
         checked = self.law.read(codes, own.users, len(self.alphabet))
         amounts = numbers_each(weights, given, "weight")
         shifts = numbers_each(offsets, given, "offset")
@@ -215,8 +216,8 @@ class LocalMechanism:
             self.fingerprint,
             self.law,
             len(self.alphabet),
-            None if simple else np.ascontiguousarray(question.values.T),
-            question.of == "histogram",
+            not simple,
+            None if question.of == "histogram" else np.ascontiguousarray(question.values.T),
         )
         return gathering.gathered(own.blocks(), checked, amounts, shifts)
 

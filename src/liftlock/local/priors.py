@@ -15,8 +15,9 @@ from liftlock.exact.numbers import exact
 from liftlock.prior import Prior
 from liftlock.sampling.own_priors import SUM_TOLERANCE, checked_table, users_per_block
 
-_BLOCKS = 64
-"""How many blocks of the sampler are asked of a model at once."""
+_MOST_BLOCKS = 64
+_CELLS = 1 << 22
+"""Models are asked for at most so many blocks of the sampler, and so many numbers, at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,10 @@ class LocalPriors:
 
     def blocks(self, size: int | None = None) -> Iterator[tuple[int, npt.NDArray[Any]]]:
         """Give the rows of so many users at a time, each time with the place of the first."""
-        step = _BLOCKS * users_per_block(len(self.alphabet)) if size is None else size
+        symbols = len(self.alphabet)
+        block = users_per_block(symbols)
+        several = max(1, min(_MOST_BLOCKS, _CELLS // (block * symbols)))
+        step = several * block if size is None else size
         if step < 1:
             raise InputError("blocks of no users", value=size, remedy="use 1 or more")
         for start in range(0, self.users, step):
