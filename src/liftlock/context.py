@@ -481,30 +481,40 @@ class Ball:
         """Which symbols have positive probability under some prior of the set."""
         return np.array([bool(count) or self.radius > 0 for count in self.centre.counts])
 
-    def _moved(self, column: Integers, *, least: bool) -> list[Fraction]:
-        """Take mass off the heaviest (lightest) entries and give it to the lightest (heaviest)."""
-        masses = list(self.centre.fractions)
+    @cached_property
+    def _scaled(self) -> tuple[int, list[int], int]:
+        scale = math.lcm(self.centre.total, self.radius.denominator)
+        factor = scale // self.centre.total
+        return scale, [count * factor for count in self.centre.counts], int(self.radius * scale)
+
+    def _moved(self, column: Integers, *, least: bool) -> tuple[int, list[int]]:
+        """Return (scale, masses): mass moves off the heaviest (lightest) entries to the others."""
+        scale, centre, left = self._scaled
+        masses = list(centre)
         order = [int(i) for i in np.argsort(-column if least else column, kind="stable")]
         target = order[-1]
-        left = self.radius
         for index in order[:-1]:
+            if left == 0:
+                break
             step = min(left, masses[index])
             masses[index] -= step
             masses[target] += step
             left -= step
-        return masses
+        return scale, masses
 
     def mass_range(self, column: Integers) -> tuple[Fraction, Fraction]:
         """Return the least and the most of sum_x P(x) column[x] over the set."""
         ends = []
         for least in (True, False):
-            masses = self._moved(column, least=least)
-            ends.append(sum((m * int(w) for m, w in zip(masses, column, strict=True)), Fraction(0)))
+            scale, masses = self._moved(column, least=least)
+            total = sum(m * int(w) for m, w in zip(masses, column, strict=True) if m)
+            ends.append(Fraction(total, scale))
         return ends[0], ends[1]
 
     def extreme(self, column: Integers, *, least: bool) -> Prior:
         """Return a prior of the set that attains an end of `mass_range`."""
-        return Prior(self.inputs, common_integers(self._moved(column, least=least)))
+        _, masses = self._moved(column, least=least)
+        return Prior(self.inputs, tuple(masses))
 
     def reordered(self, inputs: Alphabet) -> Ball:
         """Return the same ball in the order of another alphabet."""

@@ -17,6 +17,7 @@ from liftlock.accounting import Transfer, transfer, transfer_from_samples, trans
 from liftlock.accounting.transfer import within_ratio
 from liftlock.accounting.transfer_bounds import symbol_ranges
 from liftlock.accounting.transfer_samples import By
+from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.confidence import RadiusForm, variation_radius
 from liftlock.context import Ball, Family, Intervals, Joint
@@ -25,7 +26,7 @@ from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
 from liftlock.notions import ALIP, LDP, LIP, lip
 from liftlock.prior import Prior
-from tests.strategies import Rows, prior_sets
+from tests.strategies import Rows, inputs_of, prior_sets
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
 
@@ -243,6 +244,7 @@ def test_a_distance_covers_every_prior_within(
 def test_ranges_of_symbols(drawn: tuple[Rows, Family | Intervals | Ball]) -> None:
     vertices, near = drawn
     columns = list(zip(*vertices, strict=True))
+    near = near.reordered(Alphabet.of(inputs_of(len(columns))))
     assert symbol_ranges(near) == (tuple(map(min, columns)), tuple(map(max, columns)))
 
 
