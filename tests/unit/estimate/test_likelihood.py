@@ -27,7 +27,7 @@ def level(rows: Floats, counts: Floats, shares: Floats) -> float:
 def searched(rows: Floats, counts: Floats) -> float:
     """Return the maximum as a general optimiser finds it."""
     size = len(rows)
-    found = minimize(
+    found = minimize(  # type: ignore[call-overload]
         lambda s: -level(rows, counts, np.maximum(s, 1e-12)),
         np.full(size, 1 / size),
         bounds=[(0, 1)] * size,

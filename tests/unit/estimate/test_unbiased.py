@@ -50,8 +50,8 @@ def test_least_variance_under_the_prior_and_still_unbiased_under_any() -> None:
     scores = unbiased(model, question).scores[:, 0]
     law = np.array([float(value) for value in WIDE.output(WIDE_PRIOR).fractions])
     rows, target = WIDE.floats(), question.values[:, 0]
-    found = minimize(
-        lambda g: law @ g**2,
+    found = minimize(  # type: ignore[call-overload]
+        lambda g: float(law @ g**2),
         np.zeros(4),
         constraints={"type": "eq", "fun": lambda g: rows @ g - target},
         tol=1e-14,
@@ -88,13 +88,13 @@ def test_less_than_floats_can_tell_is_refused() -> None:
 
 
 def test_a_question_can_be_answered_although_the_histogram_cannot() -> None:
-    """Twins a and b: how many are c is known, and so is any sum that gives twins the same number."""
+    """Twins a and b: how many are c is known, and so is how many are either."""
     model = Model.of(TWINS)
     known = unbiased(model, ask(TWINS.inputs, "survey", "c"))
     assert TWINS.floats() @ known.scores == pytest.approx(np.array([[0.0], [0.0], [1.0]]))
     assert identifiable(model, ask(TWINS.inputs, "survey", ["a", "b"]))
     assert not identifiable(model, ask(TWINS.inputs, "survey", "a"))
-    with pytest.raises(NotDefined, match="values '[ab]' and '[ab]', which give the same reports"):
+    with pytest.raises(NotDefined, match=r"values '[ab]' and '[ab]', which give the same reports"):
         unbiased(model, ask(TWINS.inputs, "histogram"))
 
 

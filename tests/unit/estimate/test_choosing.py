@@ -1,0 +1,87 @@
+"""Which estimator is chosen, and what is said about it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from liftlock.estimate.choosing import choose, misfit
+from liftlock.estimate.fit import Drift, Fit
+from liftlock.estimate.model import Model
+from liftlock.estimate.question import ask
+from liftlock.prior import Prior
+from tests.unit.estimate.worlds import ILL, ILL_PRIOR, TWINS, WIDE, WIDE_PRIOR
+
+TWINS_PRIOR = Prior.from_counts({"a": 1, "b": 2, "c": 3})
+GOOD = Fit(0.4, 1.0, 2, ())
+DOUBTFUL = Fit(0.03, 7.0, 2, ())
+WRONG = Fit(0.0004, 15.0, 2, (Drift("flu", 0.1, 0.19, 4.0), Drift("cold", 0.2, 0.21, 0.3)))
+
+
+def test_no_prior_is_unbiased() -> None:
+    key, why = choose(Model.of(ILL), ask(ILL.inputs, "histogram"), None)
+    assert key == "unbiased"
+    assert why == "no prior is known, and this estimate needs none"
+
+
+def test_a_prior_that_fits_is_used_and_the_gain_is_told() -> None:
+    """The ratio of errors, from sums over all values and reports of one person."""
+    question = ask(WIDE.inputs, "sum")
+    key, why = choose(Model.of(WIDE, WIDE_PRIOR), question, GOOD)
+    law = WIDE.output(WIDE_PRIOR)
+    size = len(law.labels)
+    system = np.zeros((size + 3, size + 3))
+    system[:size, :size] = 2 * np.diag([float(law[y]) for y in law.labels])
+    system[size:, :size] = WIDE.floats()
+    system[:size, size:] = WIDE.floats().T
+    scores = np.linalg.solve(system, np.concatenate([np.zeros(size), [1, 2, 4]]))[:size]
+    best = worse = 0.0
+    for x, (place, y) in itertools.product(WIDE_PRIOR.labels, enumerate(law.labels)):
+        chance = float(WIDE_PRIOR[x] * WIDE.probability(x, y))
+        mean = float(WIDE.posterior(WIDE_PRIOR, y).floats() @ np.array([1.0, 2.0, 4.0]))
+        number = float(str(x))
+        best += chance * (number - mean) ** 2
+        worse += chance * (number - scores[place]) ** 2
+    assert key == "bayes"
+    assert why == (
+        "the prior fits the reports (p = 0.4); if it is true, the error is "
+        f"{math.sqrt(best / worse):.2g} times that of the unbiased estimate"
+    )
+
+
+def test_a_doubtful_prior_is_not_used() -> None:
+    key, why = choose(Model.of(ILL, ILL_PRIOR), ask(ILL.inputs, "histogram"), DOUBTFUL)
+    assert key == "unbiased"
+    assert why == "the prior is in doubt (p = 0.03), and this estimate leans on none"
+    assert misfit(DOUBTFUL, "unbiased") is None
+
+
+def test_a_population_is_not_taken_from_the_prior() -> None:
+    model = Model.of(ILL, ILL_PRIOR)
+    assert choose(model, ask(ILL.inputs, "histogram"), GOOD, "population")[0] == "unbiased"
+
+
+def test_what_reports_do_not_determine_needs_the_prior() -> None:
+    model = Model.of(TWINS, TWINS_PRIOR)
+    assert choose(model, ask(TWINS.inputs, "histogram"), DOUBTFUL)[0] == "bayes"
+    assert choose(model, ask(TWINS.inputs, "survey", "c"), DOUBTFUL)[0] == "unbiased"
+
+
+@pytest.mark.parametrize(
+    ("key", "end"),
+    [
+        ("bayes", "the Bayes estimate leans on that prior, unbiased does not"),
+        (
+            "unbiased",
+            "this estimate does not lean on it, but what is promised under that prior does",
+        ),
+    ],
+)
+def test_the_warning_names_the_direction(key: str, end: str) -> None:
+    assert misfit(WRONG, key) == (
+        "the prior does not fit the reports (p = 0.0004): they show more 'flu' (19 % instead of "
+        f"10 %); {end}"
+    )
