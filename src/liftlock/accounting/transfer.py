@@ -33,7 +33,7 @@ from liftlock.context import Ball, Context, Family, Intervals, PriorSet
 from liftlock.errors import InputError, LabelError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, HashingChannel, SupportChannel
 from liftlock.mechanism import Mechanism
 from liftlock.notions import ldp, lip
 from liftlock.notions.ldp import LDP
@@ -323,6 +323,8 @@ class Known:
 
     def _remarks(self, actual: Prior | PriorSet, unprotected: Sequence[Label]) -> list[str]:
         said = []
+        if isinstance(self.channel, HashingChannel):
+            said.append("of local hashing the level is a bound, whatever the hashes are")
         if isinstance(actual, Prior):
             never = [
                 label

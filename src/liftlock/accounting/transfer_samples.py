@@ -47,7 +47,7 @@ def transfer_from_samples(
     frequencies. `by` says which set the result rests on; ``both`` divides the error between them,
     so that the smaller result counts. Bounds that rest on another set are listed, not chosen.
 
-    Source: 000 Cor 7 (corrected); Clopper-Pearson intervals.
+    Source: 000 Cor 7 (corrected), Def 6; math Clopper-Pearson intervals.
 
     >>> from liftlock.notions.lip import LIP
     >>> seen = {"none": 700, "cold": 200, "flu": 100}
