@@ -43,11 +43,10 @@ def run() -> Grid:
     _row(grid, f"merge {PARTS} aggregates", ours, "numpy.bincount of all", theirs)
 
     wide = design(Prior.uniform(range(SYMBOLS)), LIP("2"), method="arc", parts=1).table
+    square, unit = channel.floats().T.copy(), np.eye(SYMBOLS)
+    peer = best_of(lambda: np.linalg.solve(square, unit))
     for title, chosen, known in (("k-rr", channel, prior), ("arc", wide, None)):
         counts = Aggregate.of_codes(chosen, _drawn(chosen, generator))
-        rows = chosen.floats()
-        square, unit = rows[:, : len(rows)].T.copy(), np.eye(len(rows))
-        peer = best_of(lambda m=square, u=unit: np.linalg.solve(m, u))
         for method in ("auto", "unbiased", "consistent", "likelihood"):
             interval = "none" if method in ("consistent", "likelihood") else "auto"
             ours = best_of(

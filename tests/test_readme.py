@@ -30,10 +30,10 @@ def example_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_python_examples_run_and_are_short(example_folder: Path) -> None:
-    (_, first), (_, numbers), (_, profiles) = blocks("python")
+    (_, first), (_, answers), (_, numbers), (_, profiles) = blocks("python")
     assert len([line for line in first.splitlines() if line.strip()]) <= 10
     done = subprocess.run(
-        [sys.executable, "-c", first + numbers + profiles],
+        [sys.executable, "-c", first + answers + numbers + profiles],
         cwd=example_folder,
         capture_output=True,
         text=True,
@@ -41,6 +41,7 @@ def test_the_python_examples_run_and_are_short(example_folder: Path) -> None:
     )
     assert done.stdout.startswith("CERTIFIED: lip(epsilon=1)")
     assert 'the belief in "flu" can rise from 10 %' in done.stdout
+    assert "histogram of 1,000 reports, by " in done.stdout
     assert re.fullmatch(r"\['(idle|busy)', '(idle|busy)'\]", done.stdout.splitlines()[-1])
     released = json.loads(done.stdout.splitlines()[-2])
     assert len(released) == 2
@@ -55,7 +56,7 @@ def test_every_command_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) ->
         for _, text in blocks("console")
         for line in text.splitlines()
     ]
-    assert len(commands) == 7
+    assert len(commands) == 8
     for command in commands:
         assert main(command) == 0
     assert 'Seeing "flu", the belief in "flu" can rise from 10 % to 25 %' in capsys.readouterr().out
