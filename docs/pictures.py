@@ -364,6 +364,19 @@ def _lines(known: dict[tuple[str, str], bool]) -> list[tuple[str, bool]]:
     return found
 
 
+def draw_repeated() -> None:
+    """Draw what repeated releases leak, beside the sum that is no bound."""
+    from liftlock.accounting.release import Release
+    from liftlock.designing import design
+    from liftlock.notions.lip import LIP
+    from liftlock.prior import Prior
+    from liftlock.report.spent import Repetition, draw_spent
+
+    prior = Prior.from_probabilities({"no": "0.7310585786", "yes": "0.2689414214"})
+    flip = design(prior, LIP("1"), method="binary")
+    draw_spent(Repetition(Release.of(flip), prior), FOLDER / "spent.png")
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     draw_lifts()
@@ -371,6 +384,7 @@ if __name__ == "__main__":
     draw_answers()
     draw_salaries()
     draw_profiles()
+    draw_repeated()
     for theme in (LIGHT, DARK):
         draw_curves(theme)
         draw_relations(theme)
