@@ -66,6 +66,8 @@ class Transfer:
     confidence: Fraction | None = None
     eligible: tuple[str, ...] = field(default=("",))
     """What the bounds that `least` chooses from may rest on."""
+    tight: bool = True
+    """Whether `exact` is attained; of local hashing it is a bound."""
 
     @property
     def least(self) -> Bound:
@@ -92,7 +94,8 @@ class Transfer:
         lines = [f"under P1, {self.before}: {in_nats(self.designed)}"]
         after = f"under P2, {self.after}:"
         if self.exact is not None:
-            lines.append(f"{after} exactly {in_nats(self.exact.value)}")
+            word = "exactly" if self.tight else "at most"
+            lines.append(f"{after} {word} {in_nats(self.exact.value)}")
             if self.exact.witness is not None:
                 lines.append(f"  at {self.exact.witness}")
         elif self.level.is_infinite:
@@ -285,6 +288,7 @@ class Known:
             tuple(bounds),
             unprotected,
             tuple(self._remarks(actual, unprotected)),
+            tight=not isinstance(self.channel, HashingChannel),
         )
 
     def everywhere(self, unprotected: Sequence[Label]) -> list[Bound]:
@@ -323,8 +327,6 @@ class Known:
 
     def _remarks(self, actual: Prior | PriorSet, unprotected: Sequence[Label]) -> list[str]:
         said = []
-        if isinstance(self.channel, HashingChannel):
-            said.append("of local hashing the level is a bound, whatever the hashes are")
         if isinstance(actual, Prior):
             never = [
                 label

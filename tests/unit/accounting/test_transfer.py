@@ -161,6 +161,13 @@ def test_encodings_are_carried_too() -> None:
     assert near.level.upper > found.designed.lower
 
 
+def test_local_hashing_has_a_bound_only() -> None:
+    found = transfer(ll.design(USUAL, LDP("1"), method="hashing"), MILD)
+    assert not found.tight
+    assert "under P2, a prior on 3 symbols: at most 0.96788372" in str(found)
+    assert "exactly" in str(transfer(ll.design(USUAL, LDP("1"), method="k-rr"), MILD))
+
+
 def test_what_is_outside_the_support() -> None:
     hidden = Prior.from_counts({"none": 7, "cold": 3, "flu": 0})
     found = transfer(LIP("1"), USUAL, designed=hidden)
