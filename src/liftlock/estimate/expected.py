@@ -17,13 +17,14 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from liftlock.alphabet import Label, label_to_json
+from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.bayes import posterior_variances
 from liftlock.estimate.estimator import Linear
 from liftlock.estimate.model import Model
 from liftlock.estimate.question import Of, Question
 from liftlock.estimate.result import ABOUT, About
+from liftlock.estimate.support import Supports
 from liftlock.estimate.unbiased import unbiased
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
@@ -190,7 +191,7 @@ def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
             ) from None
     model = Model.of(table, prior.reordered(table.inputs))
     assert model.masses is not None
-    aligned = _aligned(question, model)
+    aligned = _aligned(question, model.inputs)
     found: Floats = model.mixture(model.masses) @ posterior_variances(model, aligned)
     return found
 
@@ -200,36 +201,29 @@ def _of_unbiased(channel: AnyChannel, prior: Prior, question: Question) -> Float
         return _of_support(channel, prior, question)
     model = Model.of(channel, prior.reordered(channel.inputs))
     assert model.masses is not None
-    linear: Linear = unbiased(model, _aligned(question, model))
+    linear: Linear = unbiased(model, _aligned(question, model.inputs))
     found: Floats = model.masses @ linear.variances
     return found
 
 
 def _of_support(channel: SupportChannel, prior: Prior, question: Question) -> Floats:
     """Return what a person adds, given their value: bits of a unary encoding are independent."""
-    several = np.count_nonzero(question.values, axis=0) > 1
-    if several.any() and not isinstance(channel, UnaryChannel):
+    aligned = _aligned(question, channel.inputs)
+    supports = Supports.of(channel, aligned, prior)
+    if supports.several and not isinstance(channel, UnaryChannel):
         raise NotDefined(
             "the expected error of a sum over several symbols",
             f"{channel.form} encoding, whose supports depend on each other",
             "ask for the histogram, or use a unary encoding or a table",
         )
-    question.inputs.order_of(channel.inputs, whose="the question", other_name="the channel")
-    masses = prior.reordered(question.inputs).floats()
-    hit, miss = channel.hit, channel.miss
-    scale = float((hit - miss) ** 2)
-    if scale == 0:
-        return np.full(question.values.shape[1], np.inf)
-    ones = float(hit * (1 - hit)) / scale
-    zeros = float(miss * (1 - miss)) / scale
-    each = masses * ones + (1.0 - masses) * zeros
-    found: Floats = each @ question.values**2
+    noise = supports.noise(supports.reference, np.ones(()))
+    found: Floats = noise @ (aligned.values - supports.middle()) ** 2
     return found
 
 
-def _aligned(question: Question, model: Model) -> Question:
-    """Return the question in the order of the model's inputs."""
-    if question.inputs.labels == model.inputs.labels:
+def _aligned(question: Question, inputs: Alphabet) -> Question:
+    """Return the question in the order of the channel's inputs."""
+    if question.inputs.labels == inputs.labels:
         return question
-    order = model.inputs.order_of(question.inputs, whose="the channel", other_name="the question")
-    return Question(question.of, model.inputs, question.names, question.values[order])
+    order = inputs.order_of(question.inputs, whose="the channel", other_name="the question")
+    return Question(question.of, inputs, question.names, question.values[order])
