@@ -6,6 +6,7 @@ solution of the same linear system (numpy.linalg.solve), which no unbiased estim
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,11 +50,8 @@ def run() -> Grid:
         counts = Aggregate.of_codes(chosen, _drawn(chosen, generator))
         for method in ("auto", "unbiased", "consistent", "likelihood"):
             interval = "none" if method in ("consistent", "likelihood") else "auto"
-            ours = best_of(
-                lambda c=counts, q=chosen, p=known, m=method, i=interval: estimate(
-                    q, c, prior=p, method=m, interval=i
-                )
-            )
+            task = partial(estimate, chosen, counts, prior=known, method=method, interval=interval)
+            ours = best_of(task)
             _row(grid, f"estimate by {method}, {title}", ours, "numpy.linalg.solve", peer)
     return grid
 

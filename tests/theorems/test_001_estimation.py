@@ -129,7 +129,7 @@ def test_error_of_optimal_unary_encoding() -> None:
         assert error**2 == pytest.approx(PEOPLE * (share + float(prior[name])), rel=1e-8)
     runs = 1500
     codes = np.random.default_rng(1).choice(size, size=runs * PEOPLE, p=prior.floats())
-    packed = simulate_codes(made.channel, codes, seed=5)
+    packed = simulate_codes(made.channel, codes, seed=5).astype(np.uint8)
     ones = made.channel.supported(packed).reshape(runs, PEOPLE, size).sum(axis=1)
     truth = np.eye(size)[codes].reshape(runs, PEOPLE, size).sum(axis=1)
     found = np.array([PEOPLE * made.channel.frequencies(row, PEOPLE) for row in ones])
