@@ -269,6 +269,28 @@ def test_outputs_for_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     check(read(made), "mechanism")
 
 
+def test_ledgers_and_accounts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made, ledger = tmp_path / "made.json", tmp_path / "ledger.json"
+    lock = ["lock", str(CHANNEL), "--prior", str(PRIOR), "--guarantee", "lip=1.71"]
+    assert main([*lock, "-o", str(made)]) == 0
+    people = tmp_path / "people.csv"
+    people.write_text("id\nann\nbob\n", encoding="utf-8")
+    record = ["account", str(ledger), "--record", str(made)]
+    assert main([*record, "--who", "staff", "--about", "health"]) == 0
+    for about in ("health", "mood"):
+        asked = ["--people", str(people), "--column", "id", "--about", about]
+        assert main([*record, *asked, "--note", "again"]) == 0
+    check(read(ledger), "ledger")
+    for change in ({"head": "0"}, {"surprise": 1}, {"entries": [{}]}):
+        assert refused(read(ledger) | change, "ledger")
+    capsys.readouterr()
+    assert main(["account", str(ledger), "--json", "--limit", "lip=5"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    check(data, "account")
+    data["groups"][0]["items"][0]["spent"]["lip"]["value"] = "much"
+    assert refused(data, "account")
+
+
 def test_channels() -> None:
     pairs = ll.Channel.identity([1, 2]).product(ll.Channel.identity([1, 2]))
     wide = ll.Channel.from_rows({"a": {"x": "1e-30", "y": f"0.{'9' * 30}"}, "b": {"x": 1, "y": 0}})
