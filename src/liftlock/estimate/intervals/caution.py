@@ -15,7 +15,8 @@ JUMPS = 12.0
 POSTERIOR_JUMPS = 5.0
 """The same for a sum of people's values given the reports, which jumps by smaller steps."""
 FEW = 20
-"""With fewer people no formula was measured to keep its level."""
+FEW_WEIGHTED = 30
+"""With fewer people, or weights that say no more than these, no formula keeps its level."""
 _NAMED = 3
 
 
@@ -53,11 +54,14 @@ def normal_remarks(estimator: Linear, tally: Tally, spread: Spread) -> tuple[str
             "cases normal intervals of 95 % were measured to hold the truth 78 to 99 times in "
             f"100; {remedy}"
         )
-    if tally.people[0] < FEW:
-        many = "as few people as these" if not tally.weighted else "weights as uneven as these"
+    people, least = tally.people[0], FEW_WEIGHTED if tally.weighted else FEW
+    if people < least:
         remarks.append(
-            f"the normal law is rough for {many}: they say as much as {tally.people[0]:.3g} people "
-            f"of equal weight, and fewer than {FEW} do not keep the level"
+            f"the normal law is rough for weights that say as much as {people:.3g} equal ones: "
+            f"below {least} the level is not kept"
+            if tally.weighted
+            else f"the normal law is rough for {people:.0f} people: below {least} the level is not "
+            "kept; credible intervals need no normal law"
         )
     return tuple(remarks)
 

@@ -67,20 +67,20 @@ def unbiased_normal(estimator: Linear, tally: Tally, level: float, about: About)
     """Return all s with |estimate - s| <= z sqrt(Var(s)), kept within what is possible."""
     values = estimator.values(tally.amounts)
     if tally.weighted:
-        variance = _weighted_variance(estimator, tally, about)
-        slope = np.zeros_like(values)
+        variance, slope, bend = _weighted(estimator, tally, about)
     else:
         variance, slope = _variance_and_slope(estimator, tally, values, about)
-    bend = 1.0 / tally.reports if about == "population" and not tally.weighted else 0.0
+        bend = float(about == "population") / tally.reports
     low, high = solve(_reach(estimator.question, tally, level), variance, slope, bend)
     ends = within(estimator.question, tally, values + low, values + high)
     return Spread(np.sqrt(np.maximum(variance, 0.0)), *ends, "normal")
 
 
 def _reach(question: Question, tally: Tally, level: float) -> Floats | float:
-    """Return the quantile: Student's where the variance is not known for each possible sum."""
-    known = question.counts or len(question.inputs) <= 2
-    return quantile(level) if known and not tally.weighted else student(level, tally.people)
+    """Return the quantile: Student's where the variance under each possible sum is not known."""
+    if question.counts or len(question.inputs) <= 2:
+        return quantile(level)
+    return student(level, tally.reports)
 
 
 def solve(
@@ -116,7 +116,7 @@ def _variance_and_slope(
 ) -> tuple[Floats, Floats]:
     """Return Var(s) at the estimate, and how fast it grows with s.
 
-    With w(x) = E[g(Y)^2 | x] about the middle of what f can be, and f for g - middle on average,
+    With w(x) = E[g(Y)^2 | x] about the middle of what f can be, and f for f - middle,
 
         Var(s) = sum_x n_x w(x) - sum_x n_x f(x)^2      about the people,
         Var(s) = sum_x n_x w(x) - s^2 / n               about the population.
@@ -124,19 +124,35 @@ def _variance_and_slope(
     Along the regression of the summands on f this is linear in s (but for the s^2 that is written
     out), and for two symbols exactly so.
     """
-    question, rows, reports = estimator.question, estimator.model.rows, tally.reports
+    people = likely_counts(estimator.model, tally.counts)
+    variance, slope, f = _regression(estimator, people, about)
+    middle = estimator.question.values[0] - f[0]
+    ahead = values - tally.reports * middle
+    variance = variance + slope * (ahead - people @ f)
+    if about == "population":
+        variance = variance - ahead**2 / tally.reports
+        slope = slope - 2 * ahead / tally.reports
+    return variance, slope
+
+
+def _regression(estimator: Linear, people: Floats, about: About) -> tuple[Floats, Floats, Floats]:
+    """Return sum_x n_x v(x), the slope of v on f, and f about its middle.
+
+    v is w - f^2 about the people and w about the population.
+    """
+    question, rows = estimator.question, estimator.model.rows
     middle = (question.values.min(axis=0) + question.values.max(axis=0)) / 2
     f, squares = question.values - middle, (estimator.scores - middle) ** 2
-    people = likely_counts(estimator.model, tally.counts)
     # One more person, who is like everybody: no symbol is without weight in the regression.
     weights = people + estimator.model.reference
+    mixed = weights @ rows @ squares
     if question.of == "histogram":
-        # w is needed where f is not -1/2 only: a product of matrices would be most of the work.
+        # w is needed for the symbol itself only: a product of matrices would be most of the work.
         own = np.einsum("xy,yx->x", rows, squares)
-        products = weights * own + (weights @ rows @ squares) * f.min(axis=0)
+        products = weights * own + mixed * f.min(axis=0)
     else:
         products = weights @ (f * (rows @ squares))
-    sums, variance = weights @ rows @ squares, people @ rows @ squares
+    sums, variance = mixed, people @ rows @ squares
     if about == "people":
         products = products - weights @ f**3
         sums, variance = sums - weights @ f**2, variance - people @ f**2
@@ -147,26 +163,29 @@ def _variance_and_slope(
     # Where everybody counts alike there is no slope, whatever the unit f is measured in.
     varied = along > _TINY * np.abs(f).max(axis=0) ** 2
     slope = np.divide(across, along, out=np.zeros_like(across), where=varied)
-    ahead = values - reports * middle
-    variance = variance + slope * (ahead - people @ f)
-    if about == "population":
-        variance = variance - ahead**2 / reports
-        slope = slope - 2 * ahead / reports
-    return variance, slope
+    return variance, slope, f
 
 
-def _weighted_variance(estimator: Linear, tally: Tally, about: About) -> Floats:
-    """Return sum_i a_i^2 Var: given x about the people, of any person's score about all."""
+def _weighted(estimator: Linear, tally: Tally, about: About) -> tuple[Floats, Floats, Floats]:
+    """Return sum_i a_i^2 Var at the estimate, its slope, and its bend.
+
+    About the people a_i^2 is estimated for each value, so weights may go with values. About the
+    population they do not (people are drawn at random), and the variance is that of any person.
+    """
+    total, squares = tally.total, tally.squares.sum(axis=-1, keepdims=True)
     if about == "people":
-        found: Floats = likely_counts(estimator.model, tally.squares) @ estimator.variances
-        return found
-    total = tally.total
-    centre = np.divide(
-        estimator.values(tally.amounts),
-        total,
-        out=np.array(estimator.values(tally.counts) / tally.reports),
-        where=total**2 > _TINY * tally.squares.sum(axis=-1, keepdims=True),
-    )
-    gaps = estimator.scores - centre[..., None, :]
-    drawn: Floats = np.einsum("...k,...kt->...t", tally.squares, gaps**2)
-    return drawn * tally.reports / np.maximum(tally.reports - 1, 1)
+        people = likely_counts(estimator.model, tally.squares)
+        variance, slope, _ = _regression(estimator, people, about)
+        return variance, np.zeros_like(slope), np.zeros_like(total)
+    # As if all had the same weight: then the sum is this many times that of the reports.
+    scale = total / tally.reports
+    alike = estimator.values(tally.counts)
+    if not tally.signed:
+        alike = estimator.values(tally.amounts) / np.where(scale > 0, scale, 1.0)
+    variance, slope = _variance_and_slope(estimator, Tally.plain(tally.counts), alike, about)
+    larger = squares / tally.reports
+    if tally.signed:
+        return larger * variance, np.zeros_like(slope), np.zeros_like(total)
+    ratio = np.divide(larger, scale, out=np.zeros_like(scale), where=scale > 0)
+    bend = np.divide(squares, total**2, out=np.zeros_like(total), where=total > 0)
+    return larger * variance, ratio * slope, bend
