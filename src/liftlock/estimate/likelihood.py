@@ -121,7 +121,8 @@ def most_likely(rows: Floats, counts: Floats, start: Floats, gap: float | None =
         rows, parts, shares, limits, _CYCLES if polished else _CYCLES_OF_MANY
     )
     if polished:
-        for i in np.flatnonzero(slack > limits):
+        # One Newton step even where EM has done: it sets shares to 0 that EM only brings near.
+        for i in np.flatnonzero(slack > limits) if many else (0,):
             shares[i], slack[i], more = _newton(rows, parts[i], shares[i], limits[i])
             steps += more
     gaps = totals * np.maximum(slack, 0.0)
@@ -167,13 +168,15 @@ def _newton(rows: Floats, part: Floats, shares: Floats, limit: float) -> tuple[F
     rows, part = rows[:, seen], part[seen]
     slack = float((rows @ (part / (shares @ rows))).max()) - 1.0
     for step in range(_NEWTON):
-        if slack <= limit:
+        if slack <= limit and step > 0:
             return shares, slack, step
         found = newton_step(rows, part, shares)
         if found is None:
             return shares, slack, step
-        shares = found
-        slack = float((rows @ (part / (shares @ rows))).max()) - 1.0
+        left = float((rows @ (part / (found @ rows))).max()) - 1.0
+        if slack <= limit < left:
+            return shares, slack, step
+        shares, slack = found, left
     return shares, slack, _NEWTON
 
 

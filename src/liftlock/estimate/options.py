@@ -8,7 +8,7 @@ from typing import Literal, cast, get_args
 from liftlock.errors import InputError
 from liftlock.estimate.intervals import KINDS, Kind
 from liftlock.estimate.result import ABOUT, About
-from liftlock.exact.numbers import exact, measured
+from liftlock.exact.numbers import exact
 
 Method = Literal["auto", "bayes", "unbiased", "likelihood", "consistent"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -45,7 +45,7 @@ class Options:
         ):
             if given not in known:
                 raise InputError(f"unknown {what}", value=given, remedy=f"say {', '.join(known)}")
-        number = measured(level) if isinstance(level, float) else exact(level, name="level")
+        number = level if isinstance(level, float) else exact(level, name="level")
         if not 0 < number < 1:
             raise InputError(
                 "the level is not between 0 and 1", value=level, remedy="say 0.95 or 95 %"

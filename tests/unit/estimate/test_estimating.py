@@ -1,0 +1,181 @@
+"""One call: what is chosen, what is warned of, weights and offsets, and every refusal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from liftlock.channel import Channel
+from liftlock.errors import InputError, LiftlockError, NotDefined
+from liftlock.estimate import METHODS, Aggregate, estimate, estimate_reports
+from liftlock.prior import Prior
+from tests.unit.estimate.worlds import ILL, ILL_PRIOR, NARROW, TWINS, WIDE, WIDE_PRIOR, counted
+
+USUAL = np.rint(1000 * np.array([0.7, 0.2, 0.1]) @ ILL.floats())
+UNUSUAL = np.rint(5000 * np.array([0.60, 0.21, 0.19]) @ ILL.floats())
+
+
+def test_a_prior_that_fits() -> None:
+    found = estimate(ILL, counted(ILL, USUAL), prior=ILL_PRIOR)
+    assert found.method == "bayes"
+    assert found.why.startswith("the prior fits the reports (p = ")
+    assert found.warnings == ()
+    assert found.fit is not None
+    assert found.total == found.reports == 1000
+    posteriors = [ILL.posterior(ILL_PRIOR, y).floats() for y in ILL.outputs.labels]
+    values = [answer.value for answer in found.answers]
+    assert values == pytest.approx(USUAL @ np.array(posteriors))
+
+
+def test_a_prior_that_does_not_fit() -> None:
+    """Left to choose: unbiased, with a warning. Asked for Bayes: that, with another warning."""
+    found = estimate(ILL, counted(ILL, UNUSUAL), prior=ILL_PRIOR)
+    assert found.method == "unbiased"
+    assert found["flu"].value == pytest.approx(0.19 * 5000, abs=10)
+    assert "they show more 'flu' (19 % instead of 10 %)" in found.warnings[0]
+    assert "this estimate does not lean on it" in found.warnings[0]
+    asked = estimate(ILL, counted(ILL, UNUSUAL), prior=ILL_PRIOR, method="bayes")
+    assert asked.why == "as asked"
+    assert "the Bayes estimate leans on that prior, unbiased does not" in asked.warnings[0]
+    assert asked["flu"].value < 700
+
+
+@pytest.mark.parametrize("method", [key for key in METHODS if key != "auto"])
+@pytest.mark.parametrize(("of", "value"), [("histogram", None), ("sum", None), ("survey", [2, 4])])
+def test_every_method_answers_every_question(method: str, of: str, value: Any) -> None:
+    """Reports in the proportions that the prior says: all methods agree, and all intervals hold."""
+    counts = np.rint(10_000 * WIDE_PRIOR.floats() @ WIDE.floats())
+    truth = {"histogram": [5000, 3000, 2000], "sum": [19_000], "survey": [5000]}[of]
+    found = estimate(WIDE, counted(WIDE, counts), of, value=value, prior=WIDE_PRIOR, method=method)
+    assert found.method == method
+    assert [answer.value for answer in found.answers] == pytest.approx(truth, rel=1e-3)
+    for answer, number in zip(found.answers, truth, strict=True):
+        assert answer.low is not None
+        assert answer.high is not None
+        assert answer.low <= number <= answer.high
+    text = json.dumps(found.to_data(), allow_nan=False)
+    assert json.loads(text)["method"] == method
+
+
+def test_weights_offsets_and_means() -> None:
+    """sum_i a_i x_i + b_i, by hand from the inverse; the mean divides by the weights."""
+    labels = ["a", "b", "c", "d", "a", "c"]
+    weights = np.array([1.0, 2.0, -0.5, 3.0, 1.0, 4.0])
+    offsets = np.array([10.0, 0.0, -1.0, 0.5, 0.0, 0.0])
+    inverse = np.linalg.pinv(WIDE.floats() / np.sqrt(WIDE.floats().mean(axis=0)))
+    scores = (inverse / np.sqrt(WIDE.floats().mean(axis=0))[:, None]) @ np.array([1.0, 2.0, 4.0])
+    by_hand = float(sum(w * scores["abcd".index(y)] for w, y in zip(weights, labels, strict=True)))
+    plain = Aggregate.of(WIDE, labels, weights=weights)
+    shifted = Aggregate.of(WIDE, labels, weights=weights, offsets=offsets)
+    total = estimate(WIDE, plain, "sum")
+    moved = estimate(WIDE, shifted, "sum")
+    assert total.value == pytest.approx(by_hand)
+    assert moved.value == pytest.approx(by_hand + offsets.sum())
+    assert moved.answer.error == pytest.approx(total.answer.error)
+    mean = estimate(WIDE, plain, "mean")
+    assert mean.value == pytest.approx(by_hand / weights.sum())
+    assert mean.answer.error == pytest.approx((total.answer.error or 0) / weights.sum())
+    for part in ("low", "high"):
+        end = getattr(total.answer, part)
+        assert getattr(moved.answer, part) == pytest.approx(end + offsets.sum())
+        assert getattr(mean.answer, part) == pytest.approx(end / weights.sum())
+    minus = estimate(WIDE, Aggregate.of(WIDE, labels, weights=-weights), "mean")
+    assert minus.value == pytest.approx(mean.value)
+    assert minus.answer.low == pytest.approx(mean.answer.low)
+    assert minus.answer.high == pytest.approx(mean.answer.high)
+
+
+def test_reports_themselves() -> None:
+    labels = ["none"] * 60 + ["flu"] * 25 + ["cold"] * 15
+    whole = estimate_reports(ILL, labels, prior=ILL_PRIOR)
+    assert whole == estimate(ILL, Aggregate.of(ILL, labels), prior=ILL_PRIOR)
+
+
+def test_what_reports_do_not_determine() -> None:
+    aggregate = counted(TWINS, [60, 40])
+    with pytest.raises(NotDefined, match="which give the same reports"):
+        estimate(TWINS, aggregate)
+    prior = Prior.from_counts({"a": 1, "b": 2, "c": 3})
+    found = estimate(TWINS, aggregate, prior=prior)
+    assert found.method == "bayes"
+    assert found.why == "the reports alone do not determine the answer; the prior fills the gap"
+    likely = estimate(TWINS, aggregate, method="likelihood")
+    assert any("other answers are as likely" in remark for remark in likely.remarks)
+    assert likely["a"].value + likely["b"].value == pytest.approx(70, abs=0.01)
+
+
+def test_the_proof_of_a_maximum_is_told() -> None:
+    found = estimate(ILL, counted(ILL, [97, 2, 1]), method="likelihood")
+    assert found.remarks[0].startswith("the log-likelihood is within ")
+    assert found["flu"].value == 0
+
+
+def test_reports_of_another_mechanism_with_the_same_labels() -> None:
+    found = estimate(WIDE, counted(WIDE, [200, 500, 100, 200]))
+    assert found.warnings[0].startswith("no prior explains these reports (p = ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"of": "median"}, "unknown question"),
+        ({"of": "survey"}, "a survey of what"),
+        ({"of": "sum"}, "needs numbers"),
+        ({"method": "best"}, "unknown method: 'best'; say auto, bayes"),
+        ({"interval": "wide"}, "unknown kind of interval: 'wide'"),
+        ({"about": "everybody"}, "unknown group the answer is about"),
+        ({"level": 1}, "the level is not between 0 and 1"),
+        ({"level": "0"}, "the level is not between 0 and 1"),
+        ({"level": 95}, "the level is not between 0 and 1"),
+        ({"level": "high"}, "level"),
+        ({"level": float("nan")}, "the level is not between 0 and 1"),
+        ({"seed": -1}, "seed"),
+        ({"method": "bayes"}, "without a prior; give the prior"),
+        ({"prior": Prior.uniform("ab")}, "the prior"),
+    ],
+)
+def test_refused_in_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LiftlockError, match=message) as refused:
+        estimate(ILL, counted(ILL, [5, 3, 2]), **options)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("level", ["0.95", "95 %", 0.95, "19/20"])
+def test_levels(level: object) -> None:
+    assert estimate(ILL, counted(ILL, [5, 3, 2]), level=level).level == 0.95
+
+
+def test_weights_without_a_meaning_are_refused() -> None:
+    def of(**options: Any) -> Aggregate:
+        return Aggregate.of(WIDE, ["a", "b"], **options)
+
+    with pytest.raises(InputError, match="weights add up to 0"):
+        estimate(WIDE, of(weights=[1.0, -1.0]), "mean")
+    with pytest.raises(InputError, match="offsets, but the question is mean"):
+        estimate(WIDE, of(offsets=[1.0, 2.0]), "mean")
+    with pytest.raises(InputError, match="offsets belong to the people who reported"):
+        estimate(WIDE, of(offsets=[1.0, 2.0]), "sum", about="population")
+    for method in ("likelihood", "consistent"):
+        with pytest.raises(NotDefined, match="negative weights; ask for unbiased"):
+            estimate(WIDE, of(weights=[2.0, -1.0]), "sum", method=method)
+    # Both signs in one output cancel in its sum, and are still seen.
+    twice = Aggregate.of(WIDE, ["a", "a"], weights=[2.0, -1.0])
+    with pytest.raises(NotDefined, match="negative weights"):
+        estimate(WIDE, twice, "sum", method="likelihood")
+
+
+def test_other_mechanisms_and_empty_aggregates() -> None:
+    with pytest.raises(InputError, match="come from another mechanism"):
+        estimate(ILL, counted(NARROW, [1, 1]))
+    with pytest.raises(InputError, match="no reports"):
+        estimate(ILL, Aggregate.none(ILL))
+
+
+def test_one_person_and_a_certain_channel() -> None:
+    identity = Channel.identity(["a", "b"])
+    found = estimate(identity, Aggregate.of(identity, ["a"]))
+    assert [answer.value for answer in found.answers] == [1, 0]
+    assert [answer.error for answer in found.answers] == [0, 0]
