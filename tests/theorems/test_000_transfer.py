@@ -10,8 +10,8 @@ from fractions import Fraction
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.transfer import transfer, transfer_within
 from liftlock.accounting.transfer_bounds import Level, variation_threshold
+from liftlock.accounting.transferring import transfer, transfer_within
 from liftlock.context import Ball, Family
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget

@@ -12,9 +12,9 @@ from liftlock.accounting.sequence import (
     sequence,
 )
 from liftlock.accounting.spent import Spent
-from liftlock.accounting.transfer import Transfer, transfer, transfer_within
 from liftlock.accounting.transfer_bounds import Bound
 from liftlock.accounting.transfer_samples import transfer_from_samples
+from liftlock.accounting.transferring import Transfer, transfer, transfer_within
 
 __all__ = [
     "Account",

@@ -13,7 +13,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from liftlock.accounting.transfer import Known, Subject, Transfer
 from liftlock.accounting.transfer_bounds import (
     Bound,
     Shift,
@@ -22,6 +21,7 @@ from liftlock.accounting.transfer_bounds import (
     ratio_bounds,
     symbol_ranges,
 )
+from liftlock.accounting.transferring import Known, Subject, Transfer
 from liftlock.confidence import RadiusForm, read_confidence, variation_radius
 from liftlock.context import Ball, Intervals, PriorSet
 from liftlock.errors import InputError

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import liftlock as ll
 from liftlock.accounting import Transfer, transfer, transfer_from_samples, transfer_within
-from liftlock.accounting.transfer import within_ratio
 from liftlock.accounting.transfer_bounds import symbol_ranges
 from liftlock.accounting.transfer_samples import By
+from liftlock.accounting.transferring import within_ratio
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.confidence import RadiusForm, variation_radius
