@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from liftlock.errors import NotDefined
@@ -56,6 +58,8 @@ def misfit(fit: Fit, key: str) -> str | None:
         return None
     shown = ", ".join(str(drift) for drift in fit.drifts[:2] if abs(drift.score) > 2)
     seen = f": they show {shown}" if shown else ""
+    if not math.isfinite(fit.statistic):
+        seen = f": {fit.note}"
     leaning = (
         "the Bayes estimate leans on that prior, unbiased does not"
         if key == "bayes"

@@ -231,7 +231,7 @@ def _remarks(estimator: Estimator, aggregate: Aggregate) -> tuple[str, ...]:
     amounts = aggregate.amounts()
     best = estimator.maximum(amounts)
     short = "" if best.gaps <= max(GAP, 1e-12 * amounts.sum()) else ": more was not reached"
-    gap, steps = f"{float(best.gaps):.1g}", f"{best.steps} steps"
+    gap, steps = f"{float(best.gaps):.1g}", f"{best.steps} step{'s' * (best.steps != 1)}"
     remarks = [f"the log-likelihood is within {gap} of the largest, after {steps}{short}"]
     if not estimator.unique(amounts, best.shares):
         remarks.append("other answers are as likely: these reports do not determine it")

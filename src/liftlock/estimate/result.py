@@ -90,8 +90,10 @@ class Estimate:
         return replace(self, warnings=(*self.warnings, *texts))
 
     def __str__(self) -> str:
-        head = f"{self.of} of {self.reports:,} reports, by {self.method}"
-        lines = [f"{head}, {self.interval} intervals of {100 * self.level:g} %: {self.why}"]
+        number = f"{self.reports:,} report{'s' * (self.reports != 1)}"
+        kind = "no" if self.interval == "none" else self.interval
+        how = f"{kind} intervals" + f" of {100 * self.level:g} %" * (self.interval != "none")
+        lines = [f"{self.of} of {number}, by {self.method}, {how}: {self.why}"]
         lines += [f"  {answer}" for answer in self.answers[:_SHOWN]]
         more = len(self.answers) - _SHOWN
         lines += [f"  and {more} more"] if more > 0 else []

@@ -174,6 +174,22 @@ def test_other_mechanisms_and_empty_aggregates() -> None:
         estimate(ILL, Aggregate.none(ILL))
 
 
+def test_a_report_that_the_prior_calls_impossible() -> None:
+    channel = Channel.from_rows({0: {"l": 1, "r": 0}, 1: {"l": "1/2", "r": "1/2"}})
+    found = estimate(channel, counted(channel, [9, 1]), prior=Prior.from_counts({0: 1, 1: 0}))
+    assert found.method == "unbiased"
+    assert "(p = 0): the prior says that 'r' is never reported, and it was; " in found.warnings[0]
+
+
+def test_in_words() -> None:
+    text = str(estimate(ILL, counted(ILL, [1, 0, 0]), "survey", value="flu", interval="none"))
+    why = "no prior is known, and this estimate needs none"
+    assert text.splitlines() == [
+        f"survey of 1 report, by unbiased, no intervals: {why}",
+        "  flu: -0.166667",
+    ]
+
+
 def test_one_person_and_a_certain_channel() -> None:
     identity = Channel.identity(["a", "b"])
     found = estimate(identity, Aggregate.of(identity, ["a"]))
