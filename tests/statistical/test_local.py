@@ -72,8 +72,8 @@ def test_intervals_cover_and_errors_are_as_expected(
     # A mean of 2,000 squares of nearly normal errors has a relative error of sqrt(2 / 2000).
     assert errors == pytest.approx(expected.per_person, rel=5 * np.sqrt(2 / RUNS))
     assert np.mean(errors) == pytest.approx(np.mean(expected.per_person), rel=0.06)
-    # Bonferroni over dependent scores: at most 5 %, and not much less.
-    assert 0.02 < np.mean(alarms) < 0.065
+    # A bound for each symbol, times five: at most 5 %, and much less.
+    assert np.mean(alarms) < 0.05
     assert total is not None
     assert total == mechanism.aggregate(runs[3], LocalPriors.of(NUMBERS, masses), coded=True)
 

@@ -30,7 +30,13 @@ from liftlock.storage import located, read_json, shaped, write_atomically
 FORMAT = "liftlock.local-aggregate"
 VERSION = 1
 
-_UNITS = {"posteriors": POSTERIOR_BITS, "squares": FINE_BITS, "priors": 32, "spreads": FINE_BITS}
+_UNITS = {
+    "posteriors": POSTERIOR_BITS,
+    "squares": FINE_BITS,
+    "priors": 32,
+    "spreads": FINE_BITS,
+    "reaches": 32,
+}
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,9 @@ class LocalAggregate:
 
     `posteriors` adds up P_i(x | report) in units of 2^-64 and `squares` their squares in units of
     2^-42, `priors` the masses P_i(x) in units of 2^-32 and `spreads` the variances that the
-    posteriors have under the priors, in units of 2^-42. `asked` has the sums of a question that
-    these do not answer.
+    posteriors have under the priors, in units of 2^-42. `reaches` is not a sum: no posterior of
+    anybody can be farther from the prior, in units of 2^-32. `asked` has the sums of a question
+    that these do not answer.
     """
 
     mechanism: str
@@ -50,13 +57,14 @@ class LocalAggregate:
     squares: tuple[int, ...]
     priors: tuple[int, ...]
     spreads: tuple[int, ...]
+    reaches: tuple[int, ...]
     asked: Asked | None = None
 
     @classmethod
     def none(cls, mechanism: str, symbols: int) -> LocalAggregate:
         """Return the sum of no reports, to which others can be added."""
         nothing = (0,) * symbols
-        return cls(mechanism, 0, nothing, nothing, nothing, nothing)
+        return cls(mechanism, 0, nothing, nothing, nothing, nothing, nothing)
 
     def __add__(self, other: LocalAggregate) -> LocalAggregate:
         if not isinstance(other, LocalAggregate):
@@ -84,6 +92,7 @@ class LocalAggregate:
             _added(self.squares, other.squares),
             _added(self.priors, other.priors),
             _added(self.spreads, other.spreads),
+            tuple(max(pair) for pair in zip(self.reaches, other.reaches, strict=True)),
             asked,
         )
 
@@ -91,7 +100,7 @@ class LocalAggregate:
         return self.reports
 
     def floats(self, name: str) -> Floats:
-        """Return one of the four sums as floats: posteriors, squares, priors or spreads."""
+        """Return posteriors, squares, priors, spreads or reaches as floats."""
         scale = 1 << _UNITS[name]
         return np.array([float(Fraction(value, scale)) for value in getattr(self, name)])
 
@@ -211,9 +220,10 @@ class Gathering:
             told = None if self.columns is None else self.columns.tolist()
             columns = None if told is None else tuple(tuple(column) for column in told)
             asked = Asked.of(columns, means, variances, weights, offsets)
-        posteriors, squares, priors, spreads = map(tuple, self.method.sums(totals))
+        sums = self.method.sums(totals)
+        posteriors, squares, priors, spreads, reaches = map(tuple, sums)
         return LocalAggregate(
-            self.mechanism, len(rows), posteriors, squares, priors, spreads, asked
+            self.mechanism, len(rows), posteriors, squares, priors, spreads, reaches, asked
         )
 
     def _moments(self, posteriors: Floats, means: Floats, variances: Floats) -> None:

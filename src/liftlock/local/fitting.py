@@ -2,10 +2,14 @@
 
 If every prior is right, a posterior mass is the prior mass on average, so
 
-    z(x) = sum_i (P_i(x | report) - P_i(x)) / sqrt(sum_i Var_i P_i(x | report))
+    z(x) = sum_i (P_i(x | report) - P_i(x)) / sqrt(V),    V = sum_i Var_i P_i(x | report),
 
 has mean 0 and variance 1, with variances that are known before any report. A positive z says that
-more people have the value x than their priors expected.
+more people have the value x than their priors expected. A few users may have most of the variance,
+so the normal law is not trusted: if no posterior can be farther than b from its prior, Bennett's
+inequality bounds the probability of |z| or more, for any number of users, by
+
+    2 exp(-(V / b^2) h(b |z| / sqrt(V))),    h(u) = (1 + u) ln(1 + u) - u.
 """
 
 from __future__ import annotations
@@ -17,29 +21,40 @@ from liftlock.estimate.choosing import WRONG, p_text
 from liftlock.estimate.fit import Drift, Fit
 from liftlock.local.aggregate import LocalAggregate
 
-ENOUGH = 5.0
-"""Symbols that fewer people are expected to have, or not to have, are too rare for a normal law."""
+_CLEAR = 1000
+"""A mean variance of fewer of its units would be mostly rounding."""
 
 
 def test_priors(alphabet: Alphabet, aggregate: LocalAggregate) -> Fit:
     """Test the priors symbol by symbol; the p-value is the smallest, times how many were tested."""
     people = aggregate.reports
-    posteriors, priors = aggregate.floats("posteriors"), aggregate.floats("priors")
-    spreads = aggregate.floats("spreads")
-    drifts = []
-    for label, found, expected, variance in zip(
-        alphabet.labels, posteriors, priors, spreads, strict=True
+    found = []
+    for label, posterior, expected, variance, reach, units in zip(
+        alphabet.labels,
+        aggregate.floats("posteriors").tolist(),
+        aggregate.floats("priors").tolist(),
+        aggregate.floats("spreads").tolist(),
+        aggregate.floats("reaches").tolist(),
+        aggregate.spreads,
+        strict=True,
     ):
-        if variance > 0 and ENOUGH <= expected <= people - ENOUGH:
-            score = float((found - expected) / math.sqrt(variance))
-            drifts.append(Drift(label, float(expected / people), None, score))
-    drifts.sort(key=lambda drift: -abs(drift.score))
-    if not drifts:
-        return Fit(1.0, 0.0, None, (), "too few people for a test")
-    largest = abs(drifts[0].score)
-    p_value = min(1.0, len(drifts) * math.erfc(largest / math.sqrt(2.0)))
-    note = f"the largest of {len(drifts)} standard scores"
-    return Fit(p_value, largest, None, tuple(drifts), note)
+        if units >= _CLEAR * people:
+            score = (posterior - expected) / math.sqrt(variance)
+            drift = Drift(label, expected / people, None, score)
+            found.append((_bennett(score, variance, reach), drift))
+    if not found:
+        return Fit(1.0, 0.0, None, (), "the reports say too little for a test")
+    drifts = sorted((drift for _, drift in found), key=lambda drift: -abs(drift.score))
+    p_value = min(1.0, len(found) * min(chance for chance, _ in found))
+    note = f"the largest of {len(found)} standard scores, by Bennett's inequality"
+    return Fit(p_value, abs(drifts[0].score), None, tuple(drifts), note)
+
+
+def _bennett(score: float, variance: float, reach: float) -> float:
+    """Bound the probability of so large a score."""
+    away = abs(score) * reach / math.sqrt(variance)
+    rate = ((1.0 + away) * math.log1p(away) - away) * variance / reach**2
+    return 2.0 * math.exp(-rate)
 
 
 def misfit(fit: Fit) -> str | None:

@@ -24,7 +24,8 @@ _THIRD_MASK = (1 << _THIRD) - 1
 ARC_ROWS = 5
 """Points of the prior, points inside the window, points raised by one, squares, variances."""
 SAFE_ROWS = 7
-"""Points of the prior, three sums of products, points kept, squares, variances."""
+"""Points of the prior, three sums of products, points kept, squares, variances. For both methods
+one more row has the largest of min(p, 2^32 - p) or of T of any user."""
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -49,6 +50,7 @@ def arc_sums(
     edges = np.empty(symbols + 1)
     inside = np.empty(symbols + 1)
     raised = np.empty(symbols + 1)
+    largest = np.zeros(symbols)
     rise = high - low
     # So that the square of a posterior is in units of 2^-42.
     unit = 2.0 ** (21 - 62)
@@ -78,13 +80,17 @@ def arc_sums(
         for symbol in range(symbols):
             part = (edges[symbol + 1] - edges[symbol]) * (1.0 / _CIRCLE)
             part = part if part < 0.5 else 1.0 - part
+            largest[symbol] = part if part > largest[symbol] else largest[symbol]
             small = part if part < share else share
             large = part if part > share else share
             variance = small * small * (large - large * large - small * (1.0 / 3.0))
             sums[4, symbol] += np.floor(factor * variance + 0.5)
-    for row in range(ARC_ROWS):
-        for symbol in range(symbols):
+    for symbol in range(symbols):
+        for row in range(ARC_ROWS):
             totals[row, symbol] += np.int64(sums[row, symbol])
+        totals[ARC_ROWS, symbol] = max(
+            totals[ARC_ROWS, symbol], np.int64(largest[symbol] * _CIRCLE)
+        )
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -104,11 +110,13 @@ def safe_sums(
     symbols = counts.shape[1]
     sums = np.zeros((SAFE_ROWS, symbols))
     lengths = np.empty(symbols)
+    largest = np.int64(0)
     for user in range(counts.shape[0]):
         report = reports[user]
         if counts[user, report] <= 0:
             return user
         own = keep(counts[user], most, gain, enough)
+        largest = max(largest, own)
         rest = _POINTS - own
         first = float(rest & _THIRD_MASK)
         second = float((rest >> _THIRD) & _THIRD_MASK)
@@ -134,9 +142,10 @@ def safe_sums(
         sums[5, report] -= np.floor(posterior * posterior + 0.5)
         posterior += kept * 2.0**21
         sums[5, report] += np.floor(posterior * posterior + 0.5)
-    for row in range(SAFE_ROWS):
-        for symbol in range(symbols):
+    for symbol in range(symbols):
+        for row in range(SAFE_ROWS):
             totals[row, symbol] += np.int64(sums[row, symbol])
+        totals[SAFE_ROWS, symbol] = max(totals[SAFE_ROWS, symbol], largest)
     return -1
 
 

@@ -21,6 +21,8 @@ from liftlock.estimate.question import Question, ask
 from liftlock.estimate.result import Estimate
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.numbers import exact
+from liftlock.forms.arc_law import ArcLaw
+from liftlock.forms.safe_law import SafeLaw
 from liftlock.local.aggregate import Gathering, LocalAggregate
 from liftlock.local.asked import numbers_each
 from liftlock.local.audit import LocalAudit, audit_users
@@ -71,12 +73,17 @@ class LocalMechanism:
         object.__setattr__(self, "alphabet", alphabet)
         object.__setattr__(self, "notion", notion)
         object.__setattr__(self, "method", method)
-        self.law  # noqa: B018 - refuses a method or a notion that it does not know
+        self.way  # noqa: B018 - refuses a method or a notion that it does not know
 
     @cached_property
-    def law(self) -> Method:
-        """The integers of the mechanism, the same for all users."""
+    def way(self) -> Method:
+        """The method at work: how users report, and what their reports say."""
         return make_method(self.method, self.notion)
+
+    @property
+    def law(self) -> ArcLaw | SafeLaw:
+        """The integers of the mechanism, the same for all users."""
+        return self.way.law
 
     @property
     def guarantee(self) -> str:
@@ -89,15 +96,16 @@ class LocalMechanism:
         """The sha256 of the canonical form; equal mechanisms have equal fingerprints."""
         return fingerprint(
             ["local-mechanism", self.alphabet.to_data(), self.guarantee, self.method]
-            + [[name, str(value)] for name, value in self.law.limits.items()]
+            + [[name, str(value)] for name, value in self.way.limits.items()]
         )
 
     def __str__(self) -> str:
-        law = self.law.law
+        law = self.law
         return (
             f"{self.method} on {len(self.alphabet)} symbols, a prior for each user\n"
             f"{self.guarantee} for every user under every prior: each lift is between "
-            f"{float(law.smallest):.10g} and {float(law.largest):.10g}"
+            f"{float(law.smallest):.10g} and {float(law.largest):.10g}; a value of probability 0 "
+            "is refused"
         )
 
     def __repr__(self) -> str:
@@ -138,7 +146,7 @@ class LocalMechanism:
         codes = np.asarray(values) if coded else self._encoded(values)
         symbols = len(self.alphabet)
         people = checked_people(codes, own.users, symbols)
-        reports = self.law.draw(_counted(own), people, symbols, bits)
+        reports = self.way.draw(_counted(own), people, symbols, bits)
         if coded or self.method == "arc":
             return reports
         named = self.alphabet.decode(reports)
@@ -169,7 +177,7 @@ class LocalMechanism:
             if isinstance(notion, LIP)
             else (notion.lower, notion.upper)
         )
-        return audit_users(self.law, own, self.guarantee, lower, upper)
+        return audit_users(self.way, own, self.guarantee, lower, upper)
 
     # --- estimating -----------------------------------------------------------------------------
 
@@ -208,13 +216,13 @@ class LocalMechanism:
         if given == 0:
             raise InputError("no reports", remedy="give at least one; nothing was counted")
         codes = np.asarray(column) if coded or self.method == "arc" else self._encoded(column)
-        checked = self.law.read(codes, own.users, len(self.alphabet))
+        checked = self.way.read(codes, own.users, len(self.alphabet))
         amounts = numbers_each(weights, given, "weight")
         shifts = numbers_each(offsets, given, "offset")
         simple = plain(question) and amounts is None and shifts is None
         gathering = Gathering(
             self.fingerprint,
-            self.law,
+            self.way,
             len(self.alphabet),
             not simple,
             None if question.of == "histogram" else np.ascontiguousarray(question.values.T),
@@ -271,7 +279,7 @@ class LocalMechanism:
     ) -> ExpectedError:
         """Return the error that an estimate will have, before anybody is asked, in closed form."""
         question = ask(self.alphabet, of, value)
-        return expected_error(self.law, self._own(priors), question, level)
+        return expected_error(self.way, self._own(priors), question, level)
 
     # --- files ----------------------------------------------------------------------------------
 
@@ -284,7 +292,7 @@ class LocalMechanism:
             "notion": self.notion.name,
             "budgets": dict(self.notion.budgets),
             "method": self.method,
-            "law": {name: integer_to_json(value) for name, value in self.law.limits.items()},
+            "law": {name: integer_to_json(value) for name, value in self.way.limits.items()},
             "fingerprint": self.fingerprint,
         }
 
@@ -300,7 +308,7 @@ class LocalMechanism:
         if method not in METHODS or not isinstance(notion, LIP | ALIP):
             raise FileError("a mechanism of an unknown kind", value=(method, str(notion)))
         made = cls(alphabet, notion, method)
-        if stored != made.law.limits or data.get("fingerprint") != made.fingerprint:
+        if stored != made.way.limits or data.get("fingerprint") != made.fingerprint:
             raise FileError(
                 "the law is not the one of the notion",
                 value=stored,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -34,9 +35,10 @@ POSTERIOR_BITS = 64
 FINE_BITS = 42
 """Squares and variances are rounded to multiples of 2^-42, user by user."""
 
-Sums: TypeAlias = tuple[list[int], list[int], list[int], list[int]]
+Sums: TypeAlias = tuple[list[int], list[int], list[int], list[int], list[int]]
 """For each symbol: posteriors over 2^64, their squares over 2^42, the masses of the priors over
-2^32, and the variances of the posteriors over 2^42."""
+2^32, and the variances of the posteriors over 2^42; and how far a posterior can be from its prior,
+over 2^32."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ class Arc:
 
     law: ArcLaw
     key: ClassVar[MethodKey] = "arc"
-    rows: ClassVar[int] = 5
-    """How many integers for each symbol are added up."""
+    rows: ClassVar[int] = 6
+    """How many integers for each symbol are gathered."""
 
     @property
     def limits(self) -> dict[str, int]:
@@ -105,15 +107,21 @@ class Arc:
         )  # fmt: skip
 
     def sums(self, totals: npt.NDArray[np.int64]) -> Sums:
-        """Turn points into sums of posteriors."""
-        lengths, covered, raised, squares, spread = totals.tolist()
-        rise = self.law.high - self.law.low
-        scale = 1 << (POSTERIOR_BITS - self.law.law_bits)
+        """Turn points into sums of posteriors.
+
+        A posterior is at most max(U - 1, 1 - L) min(P(x), 1 - P(x)) from its prior.
+        """
+        law = self.law
+        lengths, covered, raised, squares, spread, parts = totals.tolist()
+        rise = law.high - law.low
+        scale = 1 << (POSTERIOR_BITS - law.law_bits)
         posterior = [
-            scale * (self.law.low * length + rise * inside + more)
+            scale * (law.low * length + rise * inside + more)
             for length, inside, more in zip(lengths, covered, raised, strict=True)
         ]
-        return posterior, squares, lengths, spread
+        reach = max(law.largest - 1, 1 - law.smallest)
+        reaches = [min(math.ceil(reach * part), POINTS) for part in parts]
+        return posterior, squares, lengths, spread, reaches
 
     def posteriors(
         self, first: int, counts: Counts, reports: npt.NDArray[Any], found: Floats
@@ -150,8 +158,8 @@ class SafeResponse:
 
     law: SafeLaw
     key: ClassVar[MethodKey] = "safe-response"
-    rows: ClassVar[int] = 7
-    """How many integers for each symbol are added up."""
+    rows: ClassVar[int] = 8
+    """How many integers for each symbol are gathered."""
 
     @property
     def limits(self) -> dict[str, int]:
@@ -185,13 +193,13 @@ class SafeResponse:
             raise refuse_report(first + wrong, int(reports[wrong]))
 
     def sums(self, totals: npt.NDArray[np.int64]) -> Sums:
-        """Put the parts of products together."""
-        lengths, first, second, third, kept, squares, spread = totals.tolist()
+        """Put the parts of products together; a posterior is at most t from its prior."""
+        lengths, first, second, third, kept, squares, spread, keeps = totals.tolist()
         posterior = [
             a + (b << 11) + (c << 22) + (own << 32)
             for a, b, c, own in zip(first, second, third, kept, strict=True)
         ]
-        return posterior, squares, lengths, spread
+        return posterior, squares, lengths, spread, keeps
 
     def posteriors(
         self, first: int, counts: Counts, reports: npt.NDArray[Any], found: Floats

@@ -39,6 +39,9 @@ def test_sums_are_exact(method: Any, notion: LIP | ALIP) -> None:
         variance = sum((value * (1 - value) for value in column), Fraction(0))
         assert found.variances()[symbol] == pytest.approx(float(variance), rel=1e-9, abs=1e-11)
         assert found.priors[symbol] == counts[:, symbol].sum()
+        masses = [Fraction(count, 2**32) for count in counts[:, symbol].tolist()]
+        farthest = max(abs(a - b) for a, b in zip(column, masses, strict=True))
+        assert farthest * 2**32 <= found.reaches[symbol] <= 2**32
     assert len(found) == found.reports == 40
 
 
@@ -60,7 +63,7 @@ def test_variances_of_posteriors(method: Any) -> None:
             chances = row[0][outputs]
         each = np.repeat(row, len(outputs), axis=0)
         posteriors = np.empty(each.shape)
-        mechanism.law.posteriors(0, prior_counts(each), outputs, posteriors)
+        mechanism.way.posteriors(0, prior_counts(each), outputs, posteriors)
         means = chances @ posteriors
         assert means == pytest.approx(row[0], abs=1e-8)
         expected += chances @ (posteriors - means) ** 2

@@ -49,7 +49,7 @@ def test_extremes_are_exact(method: Any, notion: LIP | ALIP) -> None:
     masses = some_masses(30)
     mechanism = LocalMechanism(LABELS, notion, method)
     audit = mechanism.audit(LocalPriors.of(LABELS, masses))
-    law = mechanism.law.law
+    law = mechanism.law
     each = [all_lifts(law, counts) for counts in prior_counts(masses).tolist()]
     assert audit.holds
     assert audit.largest == max(max(lifts) for lifts in each)

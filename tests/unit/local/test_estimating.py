@@ -87,7 +87,7 @@ def test_expected_error_is_the_mean_over_all_reports(method: Any, of: str) -> No
             chances = row[outputs]
         each = np.repeat(row[None], len(outputs), axis=0)
         posteriors = np.empty(each.shape)
-        mechanism.law.posteriors(0, prior_counts(each), outputs, posteriors)
+        mechanism.way.posteriors(0, prior_counts(each), outputs, posteriors)
         means = posteriors @ question.values
         expected += chances @ (posteriors @ question.values**2 - means**2)
     found = mechanism.expected_error(LocalPriors.of(NUMBERS, masses), of, value=value)
@@ -138,7 +138,11 @@ def test_few_people() -> None:
     mechanism, priors, reports = world("arc")
     found = mechanism.estimate(reports[:3], LocalPriors.of(LABELS, priors.rows(0, 3)))
     assert found.fit is not None
-    assert found.fit.note == "too few people for a test"
+    assert found.fit.p_value > 0.01
+    certain = LocalPriors.of(LABELS, np.eye(5)[:3])
+    nothing = mechanism.estimate(reports[:3], certain).fit
+    assert nothing is not None
+    assert nothing.note == "the reports say too little for a test"
     assert "rough" in found.remarks[0]
     with pytest.raises(InputError, match="level outside"):
         mechanism.estimate(reports, priors, level=1)

@@ -49,7 +49,7 @@ def test_files(method: Any, tmp_path: Path) -> None:
     assert again.fingerprint == mechanism.fingerprint
     data = json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
     for key, value in (
-        ("law", {name: number + 1 for name, number in mechanism.law.limits.items()}),
+        ("law", {name: number + 1 for name, number in mechanism.way.limits.items()}),
         ("method", "other"),
         ("notion", "ldp"),
         ("budgets", {"lower": "1/3", "upper": "1"}),

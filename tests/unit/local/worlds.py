@@ -54,7 +54,7 @@ def exact_posteriors(
     mechanism: LocalMechanism, masses: npt.NDArray[Any], reports: npt.NDArray[Any]
 ) -> list[list[Fraction]]:
     """P(x | report) of every user by Bayes on fractions."""
-    law = mechanism.law.law
+    law = mechanism.law
     found = []
     for counts, report in zip(prior_counts(masses).tolist(), reports.tolist(), strict=True):
         row = []
