@@ -179,7 +179,11 @@ class Setting:
                 return posterior_normal(self.estimator, tally, LEVEL)
             return unbiased_normal(self.estimator, tally, LEVEL, self.about)
         assert not tally.weighted
-        different, places = np.unique(tally.counts, axis=0, return_inverse=True)
+        if tally.counts.shape[1] == 2:
+            _, first, places = np.unique(tally.counts[:, 1], return_index=True, return_inverse=True)
+            different = tally.counts[first]
+        else:
+            different, places = np.unique(tally.counts, axis=0, return_inverse=True)
         made = [self.made(kind, counts) for counts in different]
         low = np.array([spread.low for spread in made])[places.ravel()]
         high = np.array([spread.high for spread in made])[places.ravel()]
