@@ -108,7 +108,7 @@ def most_likely(rows: Floats, counts: Floats, start: Floats, gap: float | None =
     if (numbers < 0).any() or not (totals > 0).all():
         raise NotDefined(
             "the maximum of likelihood",
-            "negative sums of weights",
+            "sums of weights that are negative or all 0",
             "ask for unbiased or bayes, which take weights of both signs",
         )
     many = len(numbers) > 1

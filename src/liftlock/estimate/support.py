@@ -31,12 +31,13 @@ from liftlock.estimate.intervals.normal import quantile, solve
 from liftlock.estimate.options import Options
 from liftlock.estimate.question import Question
 from liftlock.estimate.result import Estimate
+from liftlock.estimate.support_intervals import MOST, spread_of_each
 from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel, UnaryChannel
 from liftlock.prior import Prior
 
 _ENOUGH = 5.0
-"""Fewer expected supports than this are no matter for a normal law."""
+"""With fewer expected supports than this the normal law is rough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,19 +130,27 @@ class Supports:
         return spread
 
     def spread(self, aggregate: Aggregate, options: Options) -> Spread:
-        """Return normal intervals: for one symbol, with the variance under each possible count."""
+        """Return intervals: of any kind for one symbol, normal ones for many and for sums."""
         if options.interval == "none":
             return Spread(None, None, None, "none")
+        single = self.question.counts and not self.several
+        if single and len(self.question.names) <= MOST:
+            places = [int(place) for place in np.argmax(self.question.values, axis=0)]
+            return spread_of_each(self.channel, aggregate, places, options)
         if options.interval not in ("auto", "normal"):
+            what = f"more than {MOST} symbols" if single else "a sum over symbols"
             raise NotDefined(
-                f"an interval of kind {options.interval}", "an encoding", "ask for normal"
+                f"an interval of kind {options.interval}",
+                f"{what} of an encoding",
+                "ask for normal, or for a survey of one symbol",
             )
         if self.several and not isinstance(self.channel, UnaryChannel):
             why = "hashed reports support symbols together, and counts do not say which: "
             return Spread(None, None, None, "none", (why + "no interval for several symbols",))
         values, variance = self.values(aggregate), self.variances(aggregate, options.about)
         slope, bend = np.zeros_like(values), 0.0
-        if self.question.counts and not self.several and aggregate.weights is None:
+        if single and aggregate.weights is None:
+            # The variance is that of a binomial count: known for each count it may be.
             p, q = self.rates
             slope = slope + (1 - p - q) / (p - q)
             if options.about == "population":
@@ -151,14 +160,15 @@ class Supports:
                 bend = 1.0 / aggregate.reports
         low, high = solve(quantile(options.level), variance, slope, bend)
         low, high = values + low, values + high
-        if self.question.counts and aggregate.weights is None:
-            low, high = np.clip([low, high], 0.0, float(aggregate.reports))
+        if aggregate.weights is None:
+            least, most = self.question.values.min(axis=0), self.question.values.max(axis=0)
+            low, high = np.clip([low, high], aggregate.reports * least, aggregate.reports * most)
         return Spread(np.sqrt(np.maximum(variance, 0.0)), low, high, "normal", self._few(aggregate))
 
     def _few(self, aggregate: Aggregate) -> tuple[str, ...]:
         if aggregate.reports * min(self.rates[1], 1 - self.rates[0]) >= _ENOUGH:
             return ()
-        return ("so few reports are no matter for a normal law: the level is rough",)
+        return ("the normal law is rough for so few reports: the level is not kept",)
 
 
 def estimate_support(

@@ -85,11 +85,60 @@ def test_coverage(about: str) -> None:
             ("sum", None, people.sum() if fixed else 300 * float(shares @ np.arange(5))),
             ("survey", 1, (people == 1).sum() if fixed else 60.0),
         ):
-            answer = estimate(FIVE, aggregate, of, value=value, about=about).answer
+            answer = estimate(
+                FIVE, aggregate, of, value=value, about=about, interval="normal"
+            ).answer
             assert answer.low is not None
             assert answer.high is not None
             misses[of] += not answer.low <= truth <= answer.high
     assert all(6 <= number <= 37 for number in misses.values()), misses
+
+
+@pytest.mark.parametrize("channel", [FIVE, HASHED])
+@pytest.mark.parametrize("about", ["people", "population"])
+def test_exact_intervals_of_one_symbol(channel: UnaryChannel | HashingChannel, about: str) -> None:
+    """The ends are where the exact tail, with half of the value seen, crosses 2.5 %."""
+    generator = np.random.default_rng(6)
+    packed = generator.integers(0, 32, size=(60, channel.report_bytes), dtype=np.uint8)
+    if isinstance(channel, HashingChannel):
+        packed[:, -1] %= channel.buckets
+    aggregate = Aggregate.of(channel, packed)
+    p, q = float(channel.hit), float(channel.miss)
+    seen = aggregate.counts[3]
+
+    def law(true: int) -> npt.NDArray[np.float64]:
+        if about == "population":
+            return np.asarray(binom.pmf(np.arange(61), 60, q + (p - q) * true / 60))
+        own = binom.pmf(np.arange(true + 1), true, p)
+        return np.convolve(own, binom.pmf(np.arange(61 - true), 60 - true, q))
+
+    def held(true: int) -> bool:
+        chances = law(true)
+        below = chances[:seen].sum() + chances[seen] / 2
+        return bool(0.025 < below < 0.975)
+
+    inside = [true for true in range(61) if held(true)]
+    found = estimate(channel, aggregate, "survey", value=3, about=about, interval="exact")
+    assert found.interval == "exact"
+    # Whole people, or any share of a population between them.
+    assert found.answer.low == pytest.approx(inside[0], abs=1)
+    assert found.answer.high == pytest.approx(inside[-1], abs=1)
+    histogram = estimate(channel, aggregate, about=about, interval="exact")
+    assert (histogram[3].low, histogram[3].high) == (found.answer.low, found.answer.high)
+
+
+def test_many_symbols_have_normal_intervals() -> None:
+    wide = UnaryChannel.optimal(range(80), Budget.of("1"))
+    packed = sampled(wide, np.arange(80).repeat(4), 2)
+    aggregate = Aggregate.of(wide, packed)
+    for about in ("people", "population"):
+        found = estimate(wide, aggregate, about=about)
+        one = estimate(wide, aggregate, "survey", value=7, about=about, interval="normal").answer
+        assert found.interval == "normal"
+        assert found[7].value == pytest.approx(one.value)
+        assert (found[7].low, found[7].high) == pytest.approx((one.low, one.high), abs=1e-6)
+    with pytest.raises(NotDefined, match="more than 64 symbols of an encoding; ask for normal"):
+        estimate(wide, aggregate, interval="exact")
 
 
 def test_weights() -> None:
@@ -104,7 +153,9 @@ def test_weights() -> None:
     squares = (weights**2 @ sets - q * (weights**2).sum()) / (p - q)
     noise = (weights**2).sum() * q * (1 - q) + squares * (p - q) * (1 - p - q)
     errors = np.sqrt(noise) / (p - q)
-    assert [answer.error for answer in found.answers] == pytest.approx(errors)
+    supports = Supports.of(FIVE, ask(FIVE.inputs, "histogram"), None)
+    aggregate = Aggregate.of(FIVE, packed, weights=weights)
+    assert np.sqrt(supports.variances(aggregate, "people")) == pytest.approx(errors)
     with pytest.raises(NotDefined, match="negative weights"):
         estimate_reports(FIVE, packed, weights=weights, method="consistent")
 
@@ -215,7 +266,7 @@ def test_hashed_supports_are_tested_one_by_one() -> None:
     [
         ({"method": "likelihood"}, "the likelihood estimate is not defined for counts of an"),
         ({"method": "bayes"}, "give the reports themselves for bayes"),
-        ({"interval": "bootstrap"}, "an interval of kind bootstrap"),
+        ({"of": "sum", "interval": "bootstrap"}, "an interval of kind bootstrap is not defined"),
     ],
 )
 def test_refused(options: dict[str, Any], message: str) -> None:
