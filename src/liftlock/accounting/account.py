@@ -82,7 +82,8 @@ class Account:
     def __getitem__(self, quantity: str) -> Reading:
         """Return the least valid bound of a quantity."""
         if quantity not in self.best:
-            why = "; ".join(dict.fromkeys(self.refused.values())) or "no accountant bounds it"
+            who = "tight" if quantity in QUANTITIES else "delta-sum"
+            why = self.refused.get(who, "no accountant bounds it")
             raise NotDefined(quantity, f"{len(self)} releases", why)
         return self.best[quantity][quantity]
 

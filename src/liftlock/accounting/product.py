@@ -203,7 +203,6 @@ def exact_product(releases: Sequence[Release], context: Context) -> Spent:
     formula = "max and min over all outputs of all releases together"
     if isinstance(context, PriorSet):
         aligned = context.reordered(inputs)
-        kept = inputs.subset(np.flatnonzero(aligned.possible).tolist())
         product = Product.of(releases, inputs)
         product.check(min(MOST_CELLS, MOST_SET_COLUMNS * len(inputs)))
         readings = _of_set(product, aligned)

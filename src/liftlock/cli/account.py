@@ -18,7 +18,7 @@ from liftlock.cli.matching import matched
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.rewriting import RawTable
 from liftlock.context import Context
-from liftlock.errors import FileError, NotComposable
+from liftlock.errors import FileError, NotComposable, NotDefined
 from liftlock.files import ReadChannel, read_joint, read_mechanism, read_prior, read_priors
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion
@@ -95,26 +95,33 @@ def account_command(
     liftlock account ledger.json --one-more other.json --plot spent.png
     """
     note = Notes()
-    _check_usage(record, who, people, column, about, remark)
+    _check_usage(record, who, people, column, about, remark, plot)
     allowed = None if limit is None else parse_claim(limit)
     item = None if about is None else read_name(about, "about")
     inputs = {"LEDGER": ledger, "prior": prior, "joint": joint, "family": family, "people": people}
     if plot is not None:
         check_picture(plot)
-        check_output(plot, {**inputs, "record": record}, "--plot")
+        check_output(plot, inputs, "--plot")
+    source = prior or joint or family or ledger
     context = _read_context(prior, joint, family, note)
-    asked = {str(path): read_mechanism(path) for path in one_more} or None
+    asked = {str(path): read_mechanism(path) for path in one_more}
     if record is None:
         book = Ledger.load(ledger)
+        known = [book.contexts[e.context] for e in book.entries if item in (None, e.about)]
+        _check_asked(asked, [context.inputs for context in known], ledger)
     else:
         made = read_mechanism(record)
+        _check_asked(asked, [made.channel.inputs], record)
         table = None if people is None else RawTable.read(people, note)
         if context is not None:
-            context = _agreed(context, made.channel.inputs, record)
+            context = _agreed(context, made.channel.inputs, record, source)
         book = _recorded(
             ledger, made, who, table, column, str(item), remark or "", allowed, context
         )
         note(f"release {len(book)} recorded in {ledger}: it counts now, whatever becomes of it")
+        if allowed is not None:
+            note(f"the limit {allowed} is kept")
+        allowed = None
     if item is not None and all(entry.about != item for entry in book.entries):
         raise FileError(
             "nothing was released about it",
@@ -123,25 +130,25 @@ def account_command(
             remedy="the ledger has releases about " + _items(book),
         )
     if context is not None:
-        context = _for_items(book, item, context, ledger)
-    with working("accounting"):
-        found = LedgerAccount(book, context, asked, item)
+        context = _for_items(book, item, context, ledger, source)
+    with note.shown_if_interrupted(), working("accounting"):
+        found = LedgerAccount(book, context, asked or None, item)
+        broken = _limits(found, allowed)
         report = account_report(found, allowed)
-        kept = _limits(found, allowed)
         if plot is not None:
             draw_spent(drawable(found), plot)
             note(f"picture written to {plot}")
     if as_json:
-        told = None if allowed is None else {"limit": str(allowed), "kept": not kept}
+        told = None if allowed is None else {"limit": str(allowed), "kept": not broken}
         show_json(found.to_data() | {"limit": told, "notes": list(note.texts)})
     else:
         number = f"{len(book):,} release{'s' * (len(book) != 1)}"
         show(f"{number} in {printable(str(ledger))}, head {book.head[:16]}")
         show(report)
     note.show()
-    for line in kept:
+    for line in broken:
         click.echo(f"liftlock: {printable(line)}", err=True)
-    return 1 if kept else 0
+    return 1 if broken else 0
 
 
 def _check_usage(
@@ -151,7 +158,10 @@ def _check_usage(
     column: str | None,
     about: str | None,
     remark: str | None,
+    plot: Path | None,
 ) -> None:
+    if record is not None and plot is not None:
+        raise click.UsageError("--plot does not go with --record: draw it afterwards")
     if record is None:
         for option, given in (("--who", who), ("--people", people), ("--note", remark)):
             if given is not None:
@@ -210,19 +220,21 @@ def _recorded(
     return fresh
 
 
-def _for_items(book: Ledger, item: str | None, context: Context, ledger: Path) -> Context:
+def _for_items(
+    book: Ledger, item: str | None, context: Context, ledger: Path, source: Path
+) -> Context:
     """Return the context with the labels of the items that it is to be used for."""
     for entry in book.entries:
         if item in (None, entry.about):
-            context = _agreed(context, book.contexts[entry.context].inputs, ledger)
+            context = _agreed(context, book.contexts[entry.context].inputs, ledger, source)
     return context
 
 
-def _agreed(context: Context, inputs: Alphabet, source: Path) -> Context:
+def _agreed(context: Context, inputs: Alphabet, place: Path, source: Path) -> Context:
     """Return the context with the labels of a mechanism, or refuse it."""
     ones = np.ones((len(inputs), 1), dtype=np.int64)
     stand_in = Channel(inputs, Alphabet.of(["any"]), ones, (1,) * len(inputs))
-    return matched(ReadChannel(stand_in, None), context, source, Path("the context"))
+    return matched(ReadChannel(stand_in, None), context, place, source)
 
 
 def _items(book: Ledger) -> str:
@@ -230,15 +242,35 @@ def _items(book: Ledger) -> str:
     return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" * (len(names) > 5))
 
 
+def _check_asked(asked: dict[str, Mechanism], inputs: list[Alphabet], place: Path) -> None:
+    """Refuse a mechanism of which no next release is possible."""
+    for path, mechanism in asked.items():
+        labels = set(mechanism.channel.inputs.labels)
+        if not any(labels == set(alphabet.labels) for alphabet in inputs):
+            raise FileError(
+                f"a mechanism for other values than those in {place}",
+                where=path,
+                value=sorted(map(str, labels))[:4],
+                remedy="one more release is a release of the same data",
+            )
+
+
 def _limits(found: LedgerAccount, limit: Notion | None) -> list[str]:
-    """Return a line for every limit that is not certainly kept."""
-    lines = []
-    for group in found.groups if limit is not None else ():
-        for item in group.items:
-            assert limit is not None
-            try:
-                what = f"{group.history.name}, about {item.about!r},"
-                item.account.refuse_beyond(limit, what)
-            except NotComposable as error:
-                lines.append(str(error))
+    """Return a line for every limit that is not certainly kept; fail if none can be judged."""
+    if limit is None:
+        return []
+    lines: list[str] = []
+    unknown: list[NotDefined] = []
+    items = [(group, item) for group in found.groups for item in group.items]
+    for group, item in items:
+        what = f"{group.history.name}, about {item.about!r},"
+        try:
+            item.account.refuse_beyond(limit, what)
+        except NotComposable as error:
+            lines.append(str(error))
+        except NotDefined as error:
+            unknown.append(error)
+            lines.append(f"{what} may exceed {limit}: {error}")
+    if unknown and len(unknown) == len(items):
+        raise unknown[0]
     return lines

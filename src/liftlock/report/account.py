@@ -11,6 +11,7 @@ from rich.text import Text
 from liftlock.accounting.account import Account
 from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
 from liftlock.accounting.spent import Spent
+from liftlock.errors import NotDefined
 from liftlock.notions.notion import Notion
 from liftlock.report.labels import printable, shown
 from liftlock.report.names import NAMES
@@ -78,11 +79,18 @@ def _item(item: ItemAccount, limit: Notion | None) -> RenderableType:
             )
         )
     if limit is not None:
-        kept = account.allows(limit)
-        words = "kept" if kept else "NOT certainly kept"
-        parts.append(Text(f"  limit {limit}: {words}", style="green" if kept else "bold red"))
+        parts.append(_verdict(account, limit))
     parts += [Text(f"  {line}") for line in _one_more(item)]
     return Group(*parts)
+
+
+def _verdict(account: Account, limit: Notion) -> Text:
+    try:
+        kept = account.allows(limit)
+    except NotDefined as error:
+        return Text(f"  limit {limit}: not known, {printable(str(error))}", style="bold red")
+    words = "kept" if kept else "NOT certainly kept"
+    return Text(f"  limit {limit}: {words}", style="green" if kept else "bold red")
 
 
 def _table(account: Account) -> Grid:

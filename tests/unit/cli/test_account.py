@@ -122,7 +122,7 @@ def test_another_prior(made: Run) -> None:
         ),
         2,
     )
-    assert "do not match" in odd
+    assert "inputs of l.json and odd.csv do not match: 'no', 'yes' only in l.json" in odd
 
 
 def test_mechanisms_in_different_contexts(made: Run) -> None:
@@ -137,6 +137,25 @@ def test_mechanisms_in_different_contexts(made: Run) -> None:
     line = one_line(made("account", "l.json", *more, "--limit", "lip=5"), 2)
     assert "give the prior to account under" in line
     assert made("account", "l.json", *more, "--limit", "lip=5", "--prior", "p.csv").code == 0
+
+
+def test_a_limit_that_some_accounts_cannot_judge(made: Run) -> None:
+    lock = ["lock", "c.csv", "--prior", "skewed.csv", "--guarantee", "lip=2", "-o", "n.json"]
+    assert made(*lock).code == 0
+    record(made, who="mixed")
+    assert (
+        made("account", "l.json", "--record", "n.json", "--who", "mixed", "--about", "smokes").code
+        == 0
+    )
+    # A limit for others is checked for them alone.
+    fine = record(made, "--limit", "lip=1", who="plain")
+    assert fine.code == 0
+    assert "note: the limit lip(1) is kept" in fine.err
+    outcome = made("account", "l.json", "--limit", "lip=1")
+    assert outcome.code == 1
+    assert "limit lip(1): kept" in outcome.out
+    assert "limit lip(1): not known" in outcome.out
+    assert "mixed, about 'smokes', may exceed lip(1): eps_lower is not defined for" in outcome.err
 
 
 def test_one_more_by_another(made: Run) -> None:
@@ -177,10 +196,22 @@ def test_a_picture(made: Run) -> None:
         (["m.json"], "another file format"),
         (["p.csv"], "not valid JSON"),
         (["l.json", "--limit", "profile=1"], "profile"),
+        (
+            ["l.json", "--record", "m.json", "--who", "x", "--about", "y", "--plot", "s.png"],
+            "--plot does not go with --record",
+        ),
+        (
+            ["l.json", "--one-more", "other.json"],
+            "a mechanism for other values than those in l.json",
+        ),
     ],
 )
 def test_bad_input(made: Run, arguments: list[str], message: str) -> None:
     record(made)
+    if "other.json" in arguments:
+        files = {"o.csv": "input,a,b\na,1/2,1/2\nb,1/2,1/2\n", "q.csv": "label,count\na,1\nb,1\n"}
+        lock = ["lock", "o.csv", "--prior", "q.csv", "--guarantee", "lip=1", "-o", "other.json"]
+        assert made(*lock, files=files).code == 0
     assert message in one_line(made("account", *arguments), 2)
 
 

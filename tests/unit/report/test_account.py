@@ -1,0 +1,59 @@
+"""Accounts as people read them: bounds are rounded up, and the sum is struck out."""
+
+from __future__ import annotations
+
+import io
+from fractions import Fraction
+
+from rich.console import Console
+
+import liftlock as ll
+from liftlock.accounting import Ledger, LedgerAccount
+from liftlock.accounting.spent import Spent, sides
+from liftlock.channel import Channel
+from liftlock.prior import Prior
+from liftlock.report.account import account_report, how, spent_value
+
+
+def text_of(found: LedgerAccount, limit: ll.notions.Notion | None = None) -> str:
+    console = Console(file=io.StringIO(), width=120, color_system="truecolor", force_terminal=True)
+    console.print(account_report(found, limit))
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return file.getvalue()
+
+
+def flip() -> ll.Mechanism:
+    rows = {"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}}
+    fair = Prior.uniform(["no", "yes"])
+    return ll.lock(Channel.from_rows(rows).table(), ll.LIP("ln 2"), fair, bits=2)
+
+
+def test_the_sum_is_struck_out() -> None:
+    made = flip()
+    ledger = Ledger.new().record(made, who="all", about="x").record(made, who="all", about="x")
+    shown = text_of(LedgerAccount(ledger))
+    # Strike through, bold and red, up to the comma.
+    assert "\x1b[1;9;31mbudgets add up to 1.38629\x1b[0m" in shown
+    assert "1.609438 nats" in shown
+
+
+def test_names_cannot_disturb_the_terminal() -> None:
+    ledger = Ledger.new().record(flip(), who="日本", about="naïve [bold]markup[/bold]")
+    shown = text_of(LedgerAccount(ledger), ll.LIP("1"))
+    assert "naïve [bold]markup[/bold]" in shown
+    assert "limit lip(1): kept" in shown
+
+
+def test_bounds_are_rounded_up() -> None:
+    third = Spent("tight", sides(Fraction(4, 3), Fraction(3, 2)), False, "", "")
+    # ln(4/3) = 0.28768207...
+    assert spent_value(third, "eps_lower") == "0.287683 nats"
+    exact = Spent("exact", sides(Fraction(4, 3), None), True, "", "")
+    assert spent_value(exact, "eps_lower") == "0.287682 nats"
+    assert spent_value(exact, "eps_upper") == "infinite"
+    assert how(Spent("pairs", {}, False, "", "")) == "at most, pair by pair of the data"
+
+
+def test_an_empty_ledger() -> None:
+    assert "nothing was released" in text_of(LedgerAccount(Ledger.new()))
