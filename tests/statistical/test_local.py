@@ -72,10 +72,22 @@ def test_intervals_cover_and_errors_are_as_expected(
     # A mean of 2,000 squares of nearly normal errors has a relative error of sqrt(2 / 2000).
     assert errors == pytest.approx(expected.per_person, rel=5 * np.sqrt(2 / RUNS))
     assert np.mean(errors) == pytest.approx(np.mean(expected.per_person), rel=0.06)
-    # A bound for each symbol, times five: at most 5 %, and much less.
+    # For so few users a bound, times five symbols: at most 5 %, and much less.
     assert np.mean(alarms) < 0.05
     assert total is not None
     assert total == mechanism.aggregate(runs[3], LocalPriors.of(NUMBERS, masses), coded=True)
+
+
+def test_false_alarms_of_larger_groups(runs: tuple[LocalMechanism, Any, Any, Any]) -> None:
+    """40 groups of 10,000 users: more than 8 alarms at 5 % have probability below 4e-4."""
+    mechanism, masses, _, reports = runs
+    alarms = 0
+    for start in range(0, len(masses), 10_000):
+        some = slice(start, start + 10_000)
+        found = mechanism.estimate(reports[some], LocalPriors.of(NUMBERS, masses[some]), coded=True)
+        assert found.fit is not None
+        alarms += found.fit.p_value < 0.05
+    assert alarms <= 8
 
 
 def test_weighted_sums_cover(runs: tuple[LocalMechanism, Any, Any, Any]) -> None:

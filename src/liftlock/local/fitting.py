@@ -5,9 +5,9 @@ If every prior is right, a posterior mass is the prior mass on average, so
     z(x) = sum_i (P_i(x | report) - P_i(x)) / sqrt(V),    V = sum_i Var_i P_i(x | report),
 
 has mean 0 and variance 1, with variances that are known before any report. A positive z says that
-more people have the value x than their priors expected. A few users may have most of the variance,
-so the normal law is not trusted: if no posterior can be farther than b from its prior, Bennett's
-inequality bounds the probability of |z| or more, for any number of users, by
+more people have the value x than their priors expected. No posterior can be farther than some b
+from its prior. Where b is small beside sqrt(V), z is nearly normal. Elsewhere a few users may have
+most of the variance, and Bennett's inequality bounds the probability of |z| or more by
 
     2 exp(-(V / b^2) h(b |z| / sqrt(V))),    h(u) = (1 + u) ln(1 + u) - u.
 """
@@ -21,6 +21,8 @@ from liftlock.estimate.choosing import WRONG, p_text
 from liftlock.estimate.fit import Drift, Fit
 from liftlock.local.aggregate import LocalAggregate
 
+_SMALL = 0.25
+"""If nobody can move a score by more than this, it is taken to be normal."""
 _CLEAR = 1000
 """A mean variance of fewer of its units would be mostly rounding."""
 
@@ -41,20 +43,21 @@ def test_priors(alphabet: Alphabet, aggregate: LocalAggregate) -> Fit:
         if units >= _CLEAR * people:
             score = (posterior - expected) / math.sqrt(variance)
             drift = Drift(label, expected / people, None, score)
-            found.append((_bennett(score, variance, reach), drift))
+            found.append((_chance(score, reach / math.sqrt(variance)), drift))
     if not found:
         return Fit(1.0, 0.0, None, (), "the reports say too little for a test")
     drifts = sorted((drift for _, drift in found), key=lambda drift: -abs(drift.score))
     p_value = min(1.0, len(found) * min(chance for chance, _ in found))
-    note = f"the largest of {len(found)} standard scores, by Bennett's inequality"
+    note = f"the largest of {len(found)} standard scores"
     return Fit(p_value, abs(drifts[0].score), None, tuple(drifts), note)
 
 
-def _bennett(score: float, variance: float, reach: float) -> float:
-    """Bound the probability of so large a score."""
-    away = abs(score) * reach / math.sqrt(variance)
-    rate = ((1.0 + away) * math.log1p(away) - away) * variance / reach**2
-    return 2.0 * math.exp(-rate)
+def _chance(score: float, reach: float) -> float:
+    """Return the probability of so large a score, or a bound on it if one user can move it far."""
+    if reach <= _SMALL:
+        return math.erfc(abs(score) / math.sqrt(2.0))
+    away = abs(score) * reach
+    return 2.0 * math.exp(-((1.0 + away) * math.log1p(away) - away) / reach**2)
 
 
 def misfit(fit: Fit) -> str | None:
