@@ -29,7 +29,12 @@ def budgets(notion: LIP | ALIP) -> tuple[Budget, Budget]:
     return notion.lower, notion.upper
 
 
-NOTIONS: list[LIP | ALIP] = [LIP("1"), LIP("ln 3"), ALIP(lower="2.5", upper="0.3"), ALIP(lower="0.2", upper="3")]
+NOTIONS: list[LIP | ALIP] = [
+    LIP("1"),
+    LIP("ln 3"),
+    ALIP(lower="2.5", upper="0.3"),
+    ALIP(lower="0.2", upper="3"),
+]
 
 
 def allowed(counts: list[int], keep: int, notion: LIP | ALIP, points: int) -> bool:
