@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.errors import NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import intervals
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.answering import answers_of, check_weights
@@ -65,6 +65,7 @@ def estimate(
     (300.0, 'unbiased', 'no prior is known, and this estimate needs none')
     """
     options = Options.of(method, interval, level, about, seed)
+    _check_kinds(aggregate, prior)
     aggregate.checked(channel)
     question = ask(channel.inputs, of, value)
     check_weights(aggregate, question, options.about)
@@ -125,6 +126,7 @@ def estimate_reports(
     """
     options = Options.of(method, interval, level, about, seed)
     aggregate = Aggregate.of(channel, reports, weights=weights, offsets=offsets)
+    _check_kinds(aggregate, prior)
     if isinstance(channel, SupportChannel) and prior is None and options.method == "bayes":
         raise no_prior()
     if isinstance(channel, SupportChannel) and prior is not None:
@@ -146,6 +148,19 @@ def estimate_reports(
         about=about,
         seed=seed,
     )
+
+
+def _check_kinds(aggregate: object, prior: object) -> None:
+    if not isinstance(aggregate, Aggregate):
+        raise InputError(
+            "not counted reports",
+            value=type(aggregate).__name__,
+            remedy="count them with Aggregate.of(channel, reports)",
+        )
+    if prior is not None and not isinstance(prior, Prior):
+        raise InputError(
+            "not a prior on the values", value=type(prior).__name__, remedy="give a Prior"
+        )
 
 
 def _posterior(

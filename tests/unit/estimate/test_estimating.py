@@ -167,6 +167,13 @@ def test_weights_without_a_meaning_are_refused() -> None:
         estimate(WIDE, twice, "sum", method="likelihood")
 
 
+def test_other_kinds_of_things() -> None:
+    with pytest.raises(InputError, match=r"'list'; count them with Aggregate\.of"):
+        estimate(ILL, ["flu"])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="not a prior on the values: 'dict'; give a Prior"):
+        estimate_reports(ILL, ["flu"], prior={"flu": 1})  # type: ignore[arg-type]
+
+
 def test_other_mechanisms_and_empty_aggregates() -> None:
     with pytest.raises(InputError, match="come from another mechanism"):
         estimate(ILL, counted(NARROW, [1, 1]))
