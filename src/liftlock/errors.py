@@ -128,7 +128,7 @@ class NotCertified(LiftlockError):
 
 
 class NotComposable(LiftlockError):
-    """No rule says what several releases of the same observation lose together.
+    """No rule says what several releases lose together, or one more could exceed a limit.
 
     ``together`` holds their exact loss, unless the table of all outputs would be too large.
     """

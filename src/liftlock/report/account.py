@@ -32,16 +32,37 @@ HOW = {
 
 _NAMES = NAMES | {"epsilon_ldp": "epsilon (LDP, with delta)"}
 _LISTED = 8
+_MOST_GROUPS = 20
 
 
 def account_report(found: LedgerAccount, limit: Notion | None = None) -> RenderableType:
     """Return the accounts of everybody in a ledger."""
     parts: list[RenderableType] = []
-    for group in found.groups:
+    cohorts = [group for group in found.groups if group.history.people is None]
+    people = [group for group in found.groups if group.history.people is not None]
+    ranked = [*cohorts, *sorted(people, key=_most_spent, reverse=True)]
+    for group in ranked[:_MOST_GROUPS]:
         parts += [Text(), *_group(group, limit)]
+    rest = ranked[_MOST_GROUPS:]
+    if rest:
+        number = sum(group.history.people or 0 for group in rest)
+        more = f"and {len(rest):,} more groups"
+        more += f" ({number:,} people)" if number else ""
+        parts += [Text(), Text(f"{more}; --json lists all")]
     if not found.groups:
         parts.append(Text("nothing was released"))
     return Group(*parts)
+
+
+def _most_spent(group: GroupAccount) -> float:
+    """Return what a group has spent at most, to show those first who have spent the most."""
+    levels = [
+        float(item.account[name])
+        for item in group.items
+        for name in ("lip", "ldp")
+        if name in item.account
+    ]
+    return max(levels, default=0.0)
 
 
 def _group(group: GroupAccount, limit: Notion | None) -> list[RenderableType]:

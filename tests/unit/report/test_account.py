@@ -57,3 +57,15 @@ def test_bounds_are_rounded_up() -> None:
 
 def test_an_empty_ledger() -> None:
     assert "nothing was released" in text_of(LedgerAccount(Ledger.new()))
+
+
+def test_many_groups_are_cut() -> None:
+    made = flip()
+    ledger = Ledger.new()
+    # Each person has another history.
+    for number in range(5):
+        people = [str(k) for k in range(1, 32) if k >> number & 1]
+        ledger = ledger.record(made, people=people, about=f"x{number}")
+    shown = text_of(LedgerAccount(ledger))
+    assert shown.count("1 person") == 20
+    assert "and 11 more groups (11 people); --json lists all" in shown
