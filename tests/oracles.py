@@ -6,8 +6,9 @@ are given by their vertices, and what is not rational is computed by mpmath with
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, product
@@ -57,11 +58,30 @@ class Model:
     given: Rows
     masses: Row
 
+    @functools.cached_property
+    def lifts(self) -> Rows:
+        """P(s | y) / P(s), by Bayes."""
+        return [
+            [(p * q / mass) / p for q, mass in zip(row, self.masses, strict=True)]
+            for p, row in zip(self.prior, self.given, strict=True)
+        ]
+
+    @functools.cached_property
+    def columns(self) -> Rows:
+        """The lifts output by output."""
+        return [list(column) for column in zip(*self.lifts, strict=True)]
+
+    @functools.cached_property
+    def shares(self) -> tuple[list[int], int]:
+        """The prior over one common denominator."""
+        (shares,), scale = scaled([self.prior])
+        return shares, scale
+
 
 def scaled(rows: Sequence[Sequence[Fraction]]) -> tuple[list[list[int]], int]:
     """Return integers over one common denominator (sums of long lists of Fractions are slow)."""
     scale = math.lcm(*(value.denominator for row in rows for value in row))
-    return [[int(value * scale) for value in row] for row in rows], scale
+    return [[v.numerator * (scale // v.denominator) for v in row] for row in rows], scale
 
 
 def product_of(left: Sequence[Sequence[Fraction]], right: Sequence[Sequence[Fraction]]) -> Rows:
@@ -108,20 +128,12 @@ def of_joint(joint: Sequence[Sequence[Fraction]], rows: Sequence[Sequence[Fracti
 # --- ratios -------------------------------------------------------------------------------------
 
 
-def lifts(model: Model) -> Rows:
-    """Return P(s | y) / P(s), by Bayes."""
-    return [
-        [(p * row[y] / model.masses[y]) / p for y in range(len(model.outputs))]
-        for p, row in zip(model.prior, model.given, strict=True)
-    ]
-
-
 def max_lift(model: Model) -> Fraction:
-    return max(max(row) for row in lifts(model))
+    return max(max(row) for row in model.lifts)
 
 
 def min_lift(model: Model) -> Fraction:
-    return min(min(row) for row in lifts(model))
+    return min(min(row) for row in model.lifts)
 
 
 def lip(model: Model) -> Fraction | None:
@@ -157,7 +169,7 @@ def identifiability(model: Model) -> Fraction | None:
 def leakage(model: Model) -> Fraction:
     """Return e^(maximal leakage): the gain in guessing, averaged over outputs."""
     return sum(
-        (mass * max(column) for mass, column in zip(model.masses, columns(model), strict=True)),
+        (mass * max(column) for mass, column in zip(model.masses, model.columns, strict=True)),
         Fraction(0),
     )
 
@@ -166,32 +178,29 @@ def leakage(model: Model) -> Fraction:
 
 
 def _mean(model: Model, values: Sequence[Fraction]) -> Fraction:
-    return sum((p * v for p, v in zip(model.prior, values, strict=True)), Fraction(0))
-
-
-def columns(model: Model) -> Rows:
-    """Return the lifts output by output."""
-    return [list(column) for column in zip(*lifts(model), strict=True)]
+    shares, first = model.shares
+    (found,), second = scaled([values])
+    return Fraction(sum(p * v for p, v in zip(shares, found, strict=True)), first * second)
 
 
 def l1_lift(model: Model) -> Fraction:
-    return max(_mean(model, [abs(v - 1) for v in column]) for column in columns(model))
+    return max(_mean(model, [abs(v - 1) for v in column]) for column in model.columns)
 
 
 def chi2_lift(model: Model) -> Fraction:
-    return max(_mean(model, [(v - 1) ** 2 for v in column]) for column in columns(model))
+    return max(_mean(model, [(v - 1) ** 2 for v in column]) for column in model.columns)
 
 
 def l1_lift_inverse(model: Model) -> Fraction | None:
     if min_lift(model) == 0:
         return None
-    return max(_mean(model, [abs(1 / v - 1) for v in column]) for column in columns(model))
+    return max(_mean(model, [abs(1 / v - 1) for v in column]) for column in model.columns)
 
 
 def chi2_lift_inverse(model: Model) -> Fraction | None:
     if min_lift(model) == 0:
         return None
-    return max(_mean(model, [(1 / v - 1) ** 2 for v in column]) for column in columns(model))
+    return max(_mean(model, [(1 / v - 1) ** 2 for v in column]) for column in model.columns)
 
 
 def total_variation(model: Model) -> Fraction:
@@ -199,7 +208,7 @@ def total_variation(model: Model) -> Fraction:
         sum(
             (
                 mass * _mean(model, [abs(v - 1) for v in column])
-                for mass, column in zip(model.masses, columns(model), strict=True)
+                for mass, column in zip(model.masses, model.columns, strict=True)
             ),
             Fraction(0),
         )
@@ -211,7 +220,7 @@ def chi2(model: Model) -> Fraction:
     return sum(
         (
             mass * _mean(model, [(v - 1) ** 2 for v in column])
-            for mass, column in zip(model.masses, columns(model), strict=True)
+            for mass, column in zip(model.masses, model.columns, strict=True)
         ),
         Fraction(0),
     )
@@ -230,18 +239,22 @@ def mutual_information(model: Model) -> Number:
     return entropy(model.prior) + entropy(model.masses) - entropy(joint)
 
 
-def _power(value: Fraction, alpha: Number) -> Number:
-    return mp.power(real(value), alpha) if value else mp.mpf(0)
+def _power_of(alpha: Number) -> Callable[[Fraction], Number]:
+    """Return x -> x^alpha, which computes the power of a number that comes again only once."""
+
+    @functools.cache
+    def power(value: Fraction) -> Number:
+        return mp.power(real(value), alpha) if value else mp.mpf(0)
+
+    return power
 
 
 def alpha_lift(model: Model, alpha: Fraction) -> Number:
     a = real(alpha)
+    power, shares = _power_of(a), [real(p) for p in model.prior]
     return max(
-        mp.power(
-            mp.fsum(real(p) * _power(v, a) for p, v in zip(model.prior, column, strict=True)),
-            1 / a,
-        )
-        for column in columns(model)
+        mp.power(mp.fsum(p * power(v) for p, v in zip(shares, column, strict=True)), 1 / a)
+        for column in model.columns
     )
 
 
@@ -249,25 +262,19 @@ def alpha_lift_inverse(model: Model, alpha: Fraction) -> Number:
     if min_lift(model) == 0:
         return mp.inf
     a = real(alpha)
+    power, shares = _power_of(a), [real(p) for p in model.prior]
     return max(
-        mp.power(
-            mp.fsum(real(p) * _power(1 / v, a) for p, v in zip(model.prior, column, strict=True)),
-            1 / a,
-        )
-        for column in columns(model)
+        mp.power(mp.fsum(p * power(1 / v) for p, v in zip(shares, column, strict=True)), 1 / a)
+        for column in model.columns
     )
 
 
 def sibson(model: Model, alpha: Fraction) -> Number:
     a = real(alpha)
+    power, shares = _power_of(a), [real(p) for p in model.prior]
     total = mp.fsum(
-        mp.power(
-            mp.fsum(
-                real(p) * _power(row[y], a) for p, row in zip(model.prior, model.given, strict=True)
-            ),
-            1 / a,
-        )
-        for y in range(len(model.outputs))
+        mp.power(mp.fsum(p * power(q) for p, q in zip(shares, column, strict=True)), 1 / a)
+        for column in zip(*model.given, strict=True)
     )
     return a / (a - 1) * mp.log(total)
 
@@ -275,20 +282,17 @@ def sibson(model: Model, alpha: Fraction) -> Number:
 def arimoto(model: Model, alpha: Fraction) -> Number:
     """Return H_alpha(S) - H_alpha(S | Y) with Arimoto's conditional entropy."""
     a = real(alpha)
-    before = a / (1 - a) * mp.log(mp.power(mp.fsum(_power(p, a) for p in model.prior), 1 / a))
+    power = _power_of(a)
+    before = a / (1 - a) * mp.log(mp.power(mp.fsum(power(p) for p in model.prior), 1 / a))
     after = (
         a
         / (1 - a)
         * mp.log(
             mp.fsum(
                 mp.power(
-                    mp.fsum(
-                        _power(p * row[y], a)
-                        for p, row in zip(model.prior, model.given, strict=True)
-                    ),
-                    1 / a,
+                    mp.fsum(power(p * q) for p, q in zip(model.prior, column, strict=True)), 1 / a
                 )
-                for y in range(len(model.outputs))
+                for column in zip(*model.given, strict=True)
             )
         )
     )
@@ -393,7 +397,7 @@ def breach_down(model: Model, rho2: Fraction) -> Fraction:
 def crowd_mass(model: Model) -> Fraction:
     """Return the smallest prior mass of the secrets that an output makes more likely."""
     best = Fraction(1)
-    for column in columns(model):
+    for column in model.columns:
         raised = [p for p, v in zip(model.prior, column, strict=True) if v > 1]
         if raised:
             best = min(best, sum(raised, Fraction(0)))

@@ -126,13 +126,9 @@ class Case:
         """The labels of the outputs of positive probability."""
         return [outputs_of(len(self.rows[0]))[i] for i in self.model.outputs]
 
-    @cached_property
-    def _lifts(self) -> Rows:
-        return oracles.lifts(self.model)
-
     def lift(self, secret: object, output: object) -> Fraction:
         """Return one lift of the oracle by labels."""
-        return self._lifts[self.secrets.index(str(secret))][self.outputs.index(str(output))]
+        return self.model.lifts[self.secrets.index(str(secret))][self.outputs.index(str(output))]
 
 
 def prior_case(numbers: list[int], found: Rows, order: list[int] | None = None) -> Case:

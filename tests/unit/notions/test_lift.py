@@ -28,7 +28,7 @@ def test_every_lift_is_the_posterior_over_the_prior(case: Case) -> None:
     table, model = lift_table(case.channel, case.context), case.model
     assert list(table.secrets.labels) == case.secrets
     assert list(table.outputs.labels) == case.outputs
-    expected = oracles.lifts(model)
+    expected = model.lifts
     assert table.lifts() == expected
     assert list(table.secret_masses) == model.prior
     assert list(table.output_masses) == model.masses
@@ -45,7 +45,7 @@ def test_every_lift_is_the_posterior_over_the_prior(case: Case) -> None:
 
 @given(ANY)
 def test_the_extremes_are_exact_and_attained(case: Case) -> None:
-    table, expected = lift_table(case.channel, case.context), oracles.lifts(case.model)
+    table, expected = lift_table(case.channel, case.context), case.model.lifts
     for found, true in (
         (table.largest(), max(max(row) for row in expected)),
         (table.smallest(), min(min(row) for row in expected)),
@@ -62,7 +62,7 @@ def test_the_extremes_are_exact_and_attained(case: Case) -> None:
 
 @given(ANY)
 def test_floats_stay_within_their_stated_error(case: Case) -> None:
-    table, expected = lift_table(case.channel, case.context), oracles.lifts(case.model)
+    table, expected = lift_table(case.channel, case.context), case.model.lifts
     assert table.faithful
     error = Fraction(table.error)
     for row, line in zip(table.floats().tolist(), expected, strict=True):
@@ -73,7 +73,7 @@ def test_floats_stay_within_their_stated_error(case: Case) -> None:
 @pytest.mark.parametrize("name", ["large", "large_joint", "ties"])
 def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
-    table, expected = lift_table(case.channel, case.context), oracles.lifts(case.model)
+    table, expected = lift_table(case.channel, case.context), case.model.lifts
     assert table.largest().lift == max(max(row) for row in expected)
     assert table.smallest().lift == min(min(row) for row in expected)
     tops = [max(column) for column in zip(*expected, strict=True)]

@@ -29,7 +29,7 @@ def test_any_function_of_the_lift_can_be_averaged(case: Case) -> None:
     )
     expected = max(
         sum((p * v**3 for p, v in zip(case.model.prior, column, strict=True)), Fraction(0))
-        for column in oracles.columns(case.model)
+        for column in case.model.columns
     )
     assert found.value == Enclosure.of(expected)
 
@@ -38,7 +38,7 @@ def test_any_function_of_the_lift_can_be_averaged(case: Case) -> None:
 def test_estimates_that_are_no_numbers_are_not_believed(case: Case) -> None:
     # Floats that overflow or are undefined must not hide an output from the exact search.
     table = lift_table(case.channel, case.context)
-    exactly = [average(table.secret_masses, [v**2 for v in c]) for c in oracles.columns(case.model)]
+    exactly = [average(table.secret_masses, [v**2 for v in c]) for c in case.model.columns]
     for rubbish in (np.nan, np.inf, -np.inf):
 
         def estimate(lifts: Floats, rubbish: float = rubbish) -> Floats:
