@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from liftlock import designs, line, notions, utility
+from liftlock.accounting import Ledger, transfer
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.comparison import compare
@@ -26,8 +27,10 @@ from liftlock.errors import (
     NotDefined,
     UnprotectedInput,
 )
+from liftlock.estimate import Aggregate, Estimate
 from liftlock.exact.numbers import exact, measured
 from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
+from liftlock.local import LocalMechanism, LocalPriors
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions import (
     ALIP,
@@ -44,6 +47,7 @@ from liftlock.notions import (
     implied,
     lift_table,
 )
+from liftlock.planning import plan
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling import release, simulate
@@ -57,6 +61,7 @@ __all__ = [
     "ALIP",
     "LDP",
     "LIP",
+    "Aggregate",
     "Alphabet",
     "ApproximateLDP",
     "ApproximateLIP",
@@ -66,11 +71,15 @@ __all__ = [
     "Channel",
     "Context",
     "Draft",
+    "Estimate",
     "Family",
     "InputError",
     "Intervals",
     "Joint",
+    "Ledger",
     "LiftlockError",
+    "LocalMechanism",
+    "LocalPriors",
     "Mechanism",
     "NotCertified",
     "NotComposable",
@@ -96,6 +105,7 @@ __all__ = [
     "lock",
     "measured",
     "notions",
+    "plan",
     "probe",
     "read_channel",
     "read_column",
@@ -104,6 +114,7 @@ __all__ = [
     "read_priors",
     "release",
     "simulate",
+    "transfer",
     "utility",
 ]
 
