@@ -90,7 +90,7 @@ def test_counts(kind: Kind) -> None:
             assert cautious(setting.made(kind, setting.typical())), (str(setting), coverage)
         if kind == "exact":
             assert coverage.min() > 0.92, (str(setting), coverage)
-    assert kept >= (30 if kind == "exact" else 30)
+    assert kept >= 30
 
 
 @pytest.mark.parametrize("setting", POSTERIOR, ids=str)
