@@ -64,6 +64,8 @@ class OutputCodes:
             low, high = int(array.min()), int(array.max())
             if high - low < _WIDEST_TABLE:
                 return self._encode_integers(array, low, high, learn)
+        if array.dtype.char in "efd" and array.size:
+            return self._encode_floats(array, learn)
         return self._encode_items(array.tolist(), learn)
 
     def _encode_integers(
@@ -75,6 +77,18 @@ class OutputCodes:
         table = np.full(high - low + 1, UNKNOWN, dtype=np.int64)
         table[present] = self._encode_items((present + low).tolist(), learn)
         codes: npt.NDArray[np.int64] = table[offsets]
+        return codes
+
+    def _encode_floats(self, array: npt.NDArray[Any], learn: bool) -> npt.NDArray[np.int64]:
+        # Numbers are often released many times each: sorting them is faster than hashing, too.
+        distinct = np.unique(array)
+        places = np.searchsorted(distinct, array)
+        first = np.empty(len(distinct), dtype=np.int64)
+        first[places[::-1]] = np.arange(len(array))[::-1]  # the last one written stays
+        seen = np.argsort(first)
+        table = np.empty(len(distinct), dtype=np.int64)
+        table[seen] = self._encode_items(array[first[seen]].tolist(), learn)
+        codes: npt.NDArray[np.int64] = table[places]
         return codes
 
     def _encode_items(self, items: Sequence[Any], learn: bool) -> npt.NDArray[np.int64]:
