@@ -49,8 +49,8 @@ from liftlock.prior import Prior
 MOST_PAIRS = 10_000
 """More pairs of inputs than this are not summed one by one."""
 
-_FIXED = 1 << 256
-"""Sets of priors take columns of integers: weights are rounded to this denominator."""
+_FINE = 256
+"""Sets of priors take columns of integers: weights are rounded, safely, by less than 2^-256."""
 
 
 @dataclass(frozen=True)
@@ -282,23 +282,28 @@ def _inverse_mean(parts: list[tuple[Fraction, Ratio]]) -> Ratio:
     return 1 / least if least else None
 
 
+def _scale(ratios: list[Ratio]) -> int:
+    """Return a denominator so fine that weights are rounded by less than 2^-_FINE of themselves."""
+    return 1 << (_FINE + max(math.ceil(r).bit_length() for r in ratios if r is not None))
+
+
 def _set_sum(priors: PriorSet, ratios: list[Ratio], rows: list[int]) -> Ratio:
+    if any(ratios[x] is None for x in rows):
+        return None  # each of these symbols has some mass under some prior of the set
+    scale = _scale(ratios)
     column = np.zeros(len(ratios), dtype=object)
     for x in rows:
-        ratio = ratios[x]
-        if ratio is None:
-            # Infinite unless no prior of the set gives the symbol any mass.
-            return None
-        column[x] = math.ceil(ratio * _FIXED)
-    return priors.mass_range(column)[1] / _FIXED
+        column[x] = math.ceil((ratios[x] or 0) * scale)
+    return priors.mass_range(column)[1] / scale
 
 
 def _set_inverse(priors: PriorSet, ratios: list[Ratio], rows: list[int]) -> Ratio:
+    scale = _scale(ratios)
     column = np.zeros(len(ratios), dtype=object)
     for x in rows:
         ratio = ratios[x]
-        column[x] = 0 if ratio is None else math.floor(_FIXED / ratio)
-    least = priors.mass_range(column)[0] / _FIXED
+        column[x] = 0 if ratio is None else math.floor(scale / ratio)
+    least = priors.mass_range(column)[0] / scale
     return 1 / least if least else None
 
 
@@ -307,7 +312,7 @@ def published(releases: Sequence[Release], context: Context) -> Spent:
 
         ln(P_min + exp(sum_k min{2 eps_k, ln((e^eps_k - 1 + P_min) / P_min)}) (1 - P_min))
 
-    Source: 000 Thm 4, Cor 5 (eq. (11)).
+    Source: 000 Thm 4, Cor 5, eq. (11).
 
     >>> fair = Prior.uniform([0, 1])
     >>> from liftlock.notions.lip import LIP

@@ -122,7 +122,7 @@ class Entry:
             levels=Levels(*(_read_ratio(levels[name]) for name in _LEVELS)),
             embedded=data["embedded"] is True,
             unprotected=_whole(data["unprotected"]),
-            note=str(data["note"]),
+            note=read_note(data["note"]),
             previous=str(data["previous"]),
         )
 
@@ -152,6 +152,11 @@ def read_name(value: object, what: str) -> str:
     if not text.isprintable():
         raise InputError(f"{what} with characters that cannot be printed", value=text)
     return text
+
+
+def read_note(value: object) -> str:
+    """Read a remark, which may be empty."""
+    return read_name(value, "note") if id_text(value) else ""
 
 
 def read_when(value: object) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from liftlock.accounting.account import Account, account
-from liftlock.accounting.entry import Entry, now, read_name, read_when
+from liftlock.accounting.entry import Entry, now, read_name, read_note, read_when
 from liftlock.accounting.histories import histories
 from liftlock.accounting.release import Release, levels_of
 from liftlock.channel import Channel, check_format
@@ -156,7 +156,7 @@ class Ledger:
             levels_of(mechanism.channel, mechanism.context),
             is_small(mechanism),
             len(certificate.unprotected),
-            id_text(note),
+            read_note(note),
             self.head,
         )
 
@@ -177,6 +177,8 @@ class Ledger:
     def _digests(
         self, people: Iterable[object], place: Callable[[int], str] | None
     ) -> tuple[str, ...]:
+        if isinstance(people, str):
+            raise InputError("people is one text", value=people, remedy="give a list of ids")
         seen: dict[str, int] = {}
         for number, person in enumerate(people):
             digest = self.digest(person)

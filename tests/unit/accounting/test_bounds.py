@@ -97,7 +97,7 @@ def test_pairs_are_never_worse_than_the_sum(
 ) -> None:
     releases, context, *_ = made
     pairs, total = pairwise(releases, context), ldp_sum(releases, context)
-    # Sets of priors take weights rounded to 2^-256.
+    # Sets of priors take weights that are rounded by 2^-256.
     room = 1 + Fraction(1, 1 << 200)
     for side in ("eps_lower", "eps_upper"):
         ours, theirs = pairs[side].ratio, total[side].ratio
