@@ -125,6 +125,11 @@ class Setting:
             return Consistent.of(self.model, self.question)
         return Likelihood(self.model, self.question)
 
+    @property
+    def linear(self) -> Linear:
+        assert isinstance(self.estimator, Linear)
+        return self.estimator
+
     # --- simulation -----------------------------------------------------------------------------
 
     def simulated(self, runs: int, seed: int) -> tuple[Tally, Floats]:
