@@ -7,7 +7,7 @@ quantity, and says which accountant it comes from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -323,7 +323,7 @@ def _needs_context(context: Context | None) -> Context:
     return context
 
 
-ACCOUNTANTS: Mapping[str, Any] = {
+ACCOUNTANTS: Mapping[str, Callable[[Sequence[Release], Context | None], Spent]] = {
     "exact": lambda releases, context: exact_product(releases, _needs_context(context)),
     "pairs": pairs_ldp,
     "tight": lambda releases, context: tight(releases, _needs_context(context)),

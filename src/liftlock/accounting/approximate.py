@@ -37,6 +37,12 @@ def approximate_sum(releases: Sequence[Release]) -> Spent:
     ('1', '0.02')
     """
     common_inputs(releases)
+    if not any(isinstance(release.guarantee, ApproximateLDP) for release in releases):
+        raise NotDefined(
+            "the sum of epsilons and deltas",
+            "releases of which none promises (epsilon, delta)-LDP",
+            "the level of LDP says all",
+        )
     epsilon, delta = Enclosure.of(0), Fraction(0)
     for place, release in enumerate(releases):
         guarantee = release.guarantee

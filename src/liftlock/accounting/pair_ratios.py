@@ -30,7 +30,7 @@ MOST_WIDE_TRIPLES = 2_000_000
 _NARROW_BITS = 52
 _NEAR = 1e-14
 """Ratios of floats that differ by less, relatively, are compared as integers."""
-_ALIKE = 64
+_ALIKE = 8
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.safe_side import ratio_above, upper_end
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
 from liftlock.notions import ldp
 from liftlock.notions.alip import ALIP, extremes
@@ -230,11 +230,6 @@ def budget_of(release: Release) -> Budget | None:
         lower, upper = guarantee.lower, guarantee.upper
         return lower if ratio_above(lower) >= ratio_above(upper) else upper
     return None
-
-
-def is_support_form(release: Release) -> bool:
-    """Tell whether the channel is an encoding without a table."""
-    return isinstance(release.channel, SupportChannel)
 
 
 def _implied(guarantee: Notion, context: Context) -> list[Implication]:

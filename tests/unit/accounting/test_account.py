@@ -153,7 +153,14 @@ def test_approximate_ldp_adds_up(large: Channel) -> None:
     assert found.allows(ApproximateLDP("0.04", "0.2"))
     with pytest.raises(NotDefined, match="ldp_delta"):
         found.allows(ApproximateLDP("0.039", "0.2"))
-    assert account([large, large], prior).refused["delta-sum"].startswith("release 1")
+    assert "none promises" in account([large, large], prior).refused["delta-sum"]
+    assert account([mechanism, large]).refused["delta-sum"].startswith("release 2")
+    pure = ll.lock(large, ll.LDP("7"), prior, bits=20)
+    both = account([mechanism, pure])
+    assert (both["epsilon_ldp"].value.upper, both["delta_ldp"].value.upper) == (
+        Fraction(701, 100),
+        Fraction(5, 100),
+    )
 
 
 def test_deltas_of_a_secret_are_those_of_the_data() -> None:
