@@ -239,7 +239,4 @@ def _parts(
 
 
 def _counts(hits: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[Floats, Floats]:
-    k, n = np.broadcast_arrays(
-        np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    )
-    return k, n
+    return np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64)

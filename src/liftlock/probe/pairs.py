@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -127,7 +128,7 @@ class _Plan:
     apart: Mask | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Test:
     """The confirmation of one suspicion on the second half of the records."""
 
@@ -137,7 +138,7 @@ class _Test:
     confirming: Counts
     sampled_from_prior: bool
 
-    @property
+    @cached_property
     def rest(self) -> Floats:
         """The weights of what the input is compared with."""
         return self.population.crowd(self.suspect.symbol, self.suspect.against)
