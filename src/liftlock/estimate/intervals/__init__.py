@@ -127,7 +127,7 @@ class _Asked:
         return found.remarked(*_seeded(seed), *edge_remarks(self.estimator, self.tally, found))
 
     def unbiased(self, kind: Kind, estimator: Linear) -> Spread:
-        rough = unbiased_normal(estimator, self.tally, self.level, self.about)
+        rough = self._rough(estimator)
         obstacle = exact_obstacle(estimator, self.tally)
         if kind == "exact" and obstacle is not None:
             raise NotDefined("an exact interval", *obstacle)
@@ -143,6 +143,23 @@ class _Asked:
             if kind == "auto":
                 found = found.remarked("exact intervals: no normal law is needed for a count")
         return found.remarked(*outside_remarks(estimator, self.tally, found))
+
+    def _rough(self, estimator: Linear) -> Spread:
+        """Return normal intervals; with an upper bound where the variance is not determined.
+
+        The variance about the people holds sum_x n_x f(x)^2, which for a count is the count itself.
+        """
+        spread = self.about == "people" and not estimator.question.counts
+        if not spread or estimator.model.inverse.full:
+            return unbiased_normal(estimator, self.tally, self.level, self.about)
+        why = "the reports do not determine how the people spread, only their sum: "
+        if self.tally.weighted:
+            likely = unbiased_normal(estimator, self.tally, self.level, self.about)
+            return likely.remarked(f"{why}the variance is that of a likely spread, not a bound")
+        bound = unbiased_normal(estimator, self.tally, self.level, "population")
+        return bound.remarked(
+            f"{why}the interval is that for a population, wide enough whatever the spread"
+        )
 
 
 def _bayes(kind: Kind, estimator: Linear, asked: _Asked, seed: int | None) -> Spread:

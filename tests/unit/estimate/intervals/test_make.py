@@ -198,6 +198,18 @@ def test_answers_that_reports_do_not_determine() -> None:
     assert make("auto", both, reports).kind == "exact"
 
 
+def test_a_variance_that_reports_do_not_determine_is_bounded() -> None:
+    """People with 1 report as one with 0 and one with 2 do: sums are known, squares are not."""
+    rows = {0: {0: "4/5", 2: "1/5"}, 1: {0: "1/2", 2: "1/2"}, 2: {0: "1/5", 2: "4/5"}}
+    channel = Channel.from_rows(rows)
+    total = unbiased(Model.of(channel), Question.total(channel.inputs))
+    spread = make("normal", total, Aggregate.of(channel, [0] * 50 + [2] * 50))
+    assert any("whatever the spread" in text for text in spread.remarks)
+    assert spread.errors is not None
+    # The largest variance of all people with this sum: everybody has 1, and scores are +-5/3.
+    assert spread.errors[0] == pytest.approx(np.sqrt(100 * (5 / 3) ** 2), rel=0.01)
+
+
 def test_too_large_channels_are_refused_with_a_way_out() -> None:
     size = 300
     rows = np.full((size, size), 1 / (2 * size)) + np.eye(size) / 2
