@@ -148,5 +148,9 @@ def _merged(weights: Integers) -> tuple[list[int], Integers]:
             if divisor:
                 key = y if alone else tuple(w // divisor for w in column)
                 groups.setdefault(key, []).append(y)
-    sums = [weights[:, places].sum(axis=1) for places in groups.values()]
-    return [places[0] for places in groups.values()], np.stack(sums, axis=1)
+    first = [places[0] for places in groups.values()]
+    if len(first) == weights.shape[1]:
+        return first, weights
+    # Python integers: two columns that fit int64 may have a sum that does not.
+    sums = [weights[:, places].astype(object).sum(axis=1) for places in groups.values()]
+    return first, as_integers(np.stack(sums, axis=1))

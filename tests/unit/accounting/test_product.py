@@ -138,6 +138,23 @@ def test_outputs_that_say_the_same_count_once() -> None:
     assert found["lip"].ratio == 1
 
 
+def test_sums_of_columns_do_not_overflow() -> None:
+    """Two columns of 63 bits each say the same under a prior that excludes the other rows."""
+    large = 256578305461161597
+    rows = [
+        [Fraction(0), Fraction(2, 5), Fraction(3, 5)],
+        [Fraction(1, 4), Fraction(3, 8), Fraction(3, 8)],
+        [Fraction(0), Fraction(1, large), Fraction(large - 1, large)],
+    ]
+    channel = strategies.make_channel(rows)
+    for counts in ([1, 0, 0], [1, 1, 0], [1, 1, 1]):
+        prior = strategies.make_prior(counts)
+        found = exact_product([Release.of(channel)] * 2, prior)
+        masses = strategies.fractions(counts)
+        truth = brute_force.extreme_lifts(brute_force.likelihoods([rows] * 2), [masses])
+        assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == truth
+
+
 def test_the_size_is_said() -> None:
     rng = np.random.default_rng(3)
     weights = rng.integers(1, 1000, size=(20, 300))
