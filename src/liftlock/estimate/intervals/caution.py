@@ -44,11 +44,8 @@ def normal_remarks(estimator: Linear, tally: Tally, spread: Spread) -> tuple[str
     scale = float(tally.squares.sum() / tally.reports[0])
     few = jumpy & (steps > 0) & (spread.errors**2 < enough * scale * steps**2)
     if few.any():
-        remedy = (
-            "no other kind takes weights"
-            if tally.weighted
-            else "exact intervals are meant for this"
-        )
+        kinds = "exact intervals" if question.counts else "credible intervals"
+        remedy = "no other kind takes weights" if tally.weighted else f"{kinds} need no normal law"
         remarks.append(
             f"few reports decide about {_names(estimator, few)}, and whole numbers jump: in such "
             "cases normal intervals of 95 % were measured to hold the truth 78 to 99 times in "
