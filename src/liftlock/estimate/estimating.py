@@ -245,7 +245,7 @@ def _remarks(estimator: Estimator, aggregate: Aggregate) -> tuple[str, ...]:
         return ()
     amounts = aggregate.amounts()
     best = estimator.maximum(amounts)
-    short = "" if best.gaps <= max(GAP, 1e-12 * amounts.sum()) else ": more was not reached"
+    short = "" if best.gaps <= max(GAP, 5e-12 * amounts.sum()) else ": more was not reached"
     gap, steps = f"{float(best.gaps):.1g}", f"{best.steps} step{'s' * (best.steps != 1)}"
     remarks = [f"the log-likelihood is within {gap} of the largest, after {steps}{short}"]
     if not estimator.unique(amounts, best.shares):

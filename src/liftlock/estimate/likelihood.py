@@ -25,11 +25,17 @@ GAP = 1e-6
 """Wanted of l(best) - l(s): shares then are within 0.0015 standard errors of the best ones."""
 GAP_OF_MANY = 1e-4
 """The same for many counts at once, which are there to be spread out."""
-_ROUNDING = 1e-12
+_ROUNDING = 5e-12
 """What rounding leaves of the proof for each report."""
 _CYCLES = 40
 """After so many accelerated steps of EM, Newton steps go on."""
 _NEWTON = 60
+_WAIT = 8
+"""Newton steps that prove no more: so many in a row are enough."""
+_ROUNDS = 4
+_CYCLES_BETWEEN = 150
+_STIR = 1e-7
+"""Where Newton steps get stuck: rounds of EM, its steps, and the even share that it begins with."""
 _SMALL = 256
 """With more symbols, many counts at once are left to EM, and take so many of its steps."""
 _CYCLES_OF_MANY = 100
@@ -123,7 +129,7 @@ def most_likely(rows: Floats, counts: Floats, start: Floats, gap: float | None =
     if polished:
         # One Newton step even where EM has done: it sets shares to 0 that EM only brings near.
         for i in np.flatnonzero(slack > limits) if many else (0,):
-            shares[i], slack[i], more = _newton(rows, parts[i], shares[i], limits[i])
+            shares[i], slack[i], more = _polished(rows, parts[i], shares[i], limits[i])
             steps += more
     gaps = totals * np.maximum(slack, 0.0)
     return (
@@ -162,11 +168,32 @@ def _accelerated(
     return shares, slack, steps
 
 
+def _polished(
+    rows: Floats, part: Floats, shares: Floats, limit: float
+) -> tuple[Floats, float, int]:
+    """Take Newton steps, and between them more of EM where they get stuck."""
+    shares, slack, steps = _newton(rows, part, shares, limit)
+    for _ in range(_ROUNDS):
+        if slack <= limit:
+            break
+        # EM never brings back a share of 0.
+        start = (1.0 - _STIR) * shares + _STIR / len(shares)
+        many, _, more = _accelerated(
+            rows, part[None], start[None], np.array([limit]), _CYCLES_BETWEEN
+        )
+        found, left, last = _newton(rows, part, many[0], limit)
+        steps += more + last
+        if left < slack:
+            shares, slack = found, left
+    return shares, slack, steps
+
+
 def _newton(rows: Floats, part: Floats, shares: Floats, limit: float) -> tuple[Floats, float, int]:
     """Take Newton steps on one vector of shares; return it, max d - 1, and the number of steps."""
     seen = part > 0
     rows, part = rows[:, seen], part[seen]
     slack = float((rows @ (part / (shares @ rows))).max()) - 1.0
+    best, waited = slack, 0
     for step in range(_NEWTON):
         if slack <= limit and step > 0:
             return shares, slack, step
@@ -177,6 +204,9 @@ def _newton(rows: Floats, part: Floats, shares: Floats, limit: float) -> tuple[F
         if slack <= limit < left:
             return shares, slack, step
         shares, slack = found, left
+        best, waited = (slack, 0) if slack < 0.9 * best else (best, waited + 1)
+        if waited >= _WAIT:
+            break
     return shares, slack, _NEWTON
 
 

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from liftlock.exact.integers import Floats
 
-_PIVOTS = 100
+_PIVOTS = 60
 _PATIENCE = 5
 _HALVINGS = 40
 _FAINT = 1e-2
 """Symbols with less than this part of an even share begin outside; they come back if they count."""
-_RIDGE = 1e-13
-"""Added to the diagonal, as a part of it, where symbols cannot be told apart."""
+_DAMPINGS = (1e-13, 1e-10, 1e-8, 1e-6, 1e-4)
+"""What holds the step near s, as parts of the largest curvature: more where symbols look alike."""
 
 
 def newton_step(rows: Floats, part: Floats, shares: Floats) -> Floats | None:
@@ -33,12 +33,27 @@ def newton_step(rows: Floats, part: Floats, shares: Floats) -> Floats | None:
     mixed = shares @ rows
     slopes = rows @ (part / mixed)
     scaled = rows * (np.sqrt(part) / mixed)
-    target = minimum(scaled @ scaled.T, 2.0 * slopes - 1.0, shares > _FAINT / len(shares))
-    if target is None:
-        return None
-    move = target - shares
-    gain = float((slopes - 1.0) @ move)
-    level = _level(part, mixed) - shares.sum()
+    curvature, pull = scaled @ scaled.T, 2.0 * slopes - 1.0
+    for damping in _DAMPINGS:
+        hold = damping * float(np.diag(curvature).max())
+        damped = curvature.copy()
+        damped[np.diag_indices_from(damped)] += hold
+        target = minimum(damped, pull + hold * shares, shares > _FAINT / len(shares))
+        if target is None:
+            continue
+        found = _searched(rows, part, shares, target - shares, float((slopes - 1.0) @ target))
+        if found is not None:
+            return found
+    return None
+
+
+def _searched(
+    rows: Floats, part: Floats, shares: Floats, move: Floats, reach: float
+) -> Floats | None:
+    """Go as far along a move as the likelihood grows with it, by halving."""
+    # The slopes at the shares themselves add up to (d - 1) s = 1 - sum s.
+    gain = reach - (1.0 - float(shares.sum()))
+    level = _level(part, shares @ rows) - float(shares.sum())
     # The last steps gain less than the rounding errors of a logarithm.
     fog = 4e-16 * (1.0 + abs(level))
     length = 1.0
@@ -52,30 +67,27 @@ def newton_step(rows: Floats, part: Floats, shares: Floats) -> Floats | None:
 
 
 def minimum(curvature: Floats, pull: Floats, free: npt.NDArray[np.bool_]) -> Floats | None:
-    """Minimise t H t / 2 - b t over t >= 0 by exchanging blocks of symbols.
+    """Minimise t H t / 2 - b t over t >= 0 by exchanging blocks of symbols; None if that fails.
 
     Symbols with a negative t leave, symbols at 0 with a negative slope come in, all at once; when
-    that does not get nearer, one at a time, which ends for certain.
+    that does not get nearer, one at a time.
 
-    >>> minimum(np.eye(2), np.array([1.0, -1.0]), np.array([True, True])).round(9).tolist()
+    >>> minimum(np.eye(2), np.array([1.0, -1.0]), np.array([True, True])).tolist()
     [1.0, 0.0]
     """
     size = len(pull)
-    ridge = _RIDGE * np.diag(curvature).max()
-    scale = np.abs(pull).max() + np.diag(curvature).max()
+    tolerance = 1e-13 * float(np.abs(pull).max() + np.diag(curvature).max())
     fewest, patience = size + 1, _PATIENCE
     free = free.copy()
     for _ in range(_PIVOTS):
         places = np.flatnonzero(free)
         found = np.zeros(size)
-        block = curvature[np.ix_(places, places)]
-        block[np.diag_indices_from(block)] += ridge
         try:
-            found[places] = np.linalg.solve(block, pull[places])
+            found[places] = np.linalg.solve(curvature[np.ix_(places, places)], pull[places])
         except np.linalg.LinAlgError:
             return None
         slope = curvature @ found - pull
-        wrong = (free & (found < 0)) | (~free & (slope < -1e-12 * scale))
+        wrong = (free & (found < 0)) | (~free & (slope < -tolerance))
         number = int(wrong.sum())
         if number == 0:
             return found
@@ -88,7 +100,7 @@ def minimum(curvature: Floats, pull: Floats, free: npt.NDArray[np.bool_]) -> Flo
         else:
             last = int(np.flatnonzero(wrong)[-1])
             free[last] = not free[last]
-    return np.maximum(found, 0.0)
+    return None
 
 
 def _level(part: Floats, mixed: Floats) -> float:

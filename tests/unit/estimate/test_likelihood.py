@@ -60,6 +60,7 @@ def test_the_proof_holds_wherever_it_stops(cycles: int, monkeypatch: pytest.Monk
     """With far too few steps the gap is large, and still no smaller than the truth."""
     monkeypatch.setattr("liftlock.estimate.likelihood._CYCLES", cycles)
     monkeypatch.setattr("liftlock.estimate.likelihood._NEWTON", 0)
+    monkeypatch.setattr("liftlock.estimate.likelihood._ROUNDS", 0)
     rows = response(6, 0.5)
     counts = np.array([40.0, 3.0, 10.0, 9.0, 0.0, 20.0])
     found = most_likely(rows, counts, np.full(6, 1 / 6))
@@ -71,6 +72,7 @@ def test_the_likelihood_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = response(8, 0.3)
     counts = np.random.default_rng(1).multinomial(200, np.full(8, 1 / 8)).astype(float)
     levels = []
+    monkeypatch.setattr("liftlock.estimate.likelihood._ROUNDS", 0)
     for cycles, newton in [(c, 0) for c in range(1, 12)] + [(11, n) for n in range(1, 8)]:
         monkeypatch.setattr("liftlock.estimate.likelihood._CYCLES", cycles)
         monkeypatch.setattr("liftlock.estimate.likelihood._NEWTON", newton)
@@ -111,6 +113,17 @@ def test_a_maximum_that_is_not_the_only_one() -> None:
     estimator = Likelihood(model, Question.histogram(model.inputs))
     assert not estimator.unique(seen, estimator.maximum(seen).shares)
     assert estimator.unique(seen + 1, estimator.maximum(seen + 1).shares)
+
+
+def test_symbols_that_look_alike_and_reports_that_are_very_rare() -> None:
+    """More symbols than outputs, and probabilities from 1e-12 to 1: the proof is still reached."""
+    generator = np.random.default_rng(7)
+    for size, outputs, spread in [(37, 12, 13.0), (20, 6, 0.05), (30, 30, 0.05), (12, 4, 1.0)] * 3:
+        rows = generator.dirichlet(np.full(outputs, spread), size=size)
+        shares = generator.dirichlet(np.full(size, 0.2))
+        law = shares @ rows
+        counts = generator.multinomial(2000, law / law.sum()).astype(float)
+        assert most_likely(rows, counts, np.full(size, 1 / size)).gaps <= GAP
 
 
 def test_negative_sums_of_weights_are_refused() -> None:
