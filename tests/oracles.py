@@ -239,21 +239,28 @@ def mutual_information(model: Model) -> Number:
     return entropy(model.prior) + entropy(model.masses) - entropy(joint)
 
 
-def _power_of(alpha: Number) -> Callable[[Fraction], Number]:
+@functools.lru_cache(maxsize=4)
+def _powers(alpha: Fraction, _precision: int) -> Callable[[Fraction], Number]:
     """Return x -> x^alpha, which computes the power of a number that comes again only once."""
+    a = real(alpha)
 
     @functools.cache
     def power(value: Fraction) -> Number:
-        return mp.power(real(value), alpha) if value else mp.mpf(0)
+        return mp.power(real(value), a) if value else mp.mpf(0)
 
     return power
 
 
+def _power_of(alpha: Fraction) -> Callable[[Fraction], Number]:
+    return _powers(alpha, mp.mp.prec)
+
+
 def alpha_lift(model: Model, alpha: Fraction) -> Number:
-    a = real(alpha)
-    power, shares = _power_of(a), [real(p) for p in model.prior]
+    power, shares = _power_of(alpha), [real(p) for p in model.prior]
     return max(
-        mp.power(mp.fsum(p * power(v) for p, v in zip(shares, column, strict=True)), 1 / a)
+        mp.power(
+            mp.fsum(p * power(v) for p, v in zip(shares, column, strict=True)), 1 / real(alpha)
+        )
         for column in model.columns
     )
 
@@ -261,17 +268,18 @@ def alpha_lift(model: Model, alpha: Fraction) -> Number:
 def alpha_lift_inverse(model: Model, alpha: Fraction) -> Number:
     if min_lift(model) == 0:
         return mp.inf
-    a = real(alpha)
-    power, shares = _power_of(a), [real(p) for p in model.prior]
+    power, shares = _power_of(alpha), [real(p) for p in model.prior]
     return max(
-        mp.power(mp.fsum(p * power(1 / v) for p, v in zip(shares, column, strict=True)), 1 / a)
+        mp.power(
+            mp.fsum(p / power(v) for p, v in zip(shares, column, strict=True)), 1 / real(alpha)
+        )
         for column in model.columns
     )
 
 
 def sibson(model: Model, alpha: Fraction) -> Number:
     a = real(alpha)
-    power, shares = _power_of(a), [real(p) for p in model.prior]
+    power, shares = _power_of(alpha), [real(p) for p in model.prior]
     total = mp.fsum(
         mp.power(mp.fsum(p * power(q) for p, q in zip(shares, column, strict=True)), 1 / a)
         for column in zip(*model.given, strict=True)
@@ -282,7 +290,7 @@ def sibson(model: Model, alpha: Fraction) -> Number:
 def arimoto(model: Model, alpha: Fraction) -> Number:
     """Return H_alpha(S) - H_alpha(S | Y) with Arimoto's conditional entropy."""
     a = real(alpha)
-    power = _power_of(a)
+    power = _power_of(alpha)
     before = a / (1 - a) * mp.log(mp.power(mp.fsum(power(p) for p in model.prior), 1 / a))
     after = (
         a
