@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from liftlock.estimate.likelihood import GAP, Likelihood
 from liftlock.estimate.model import Model
 from liftlock.estimate.options import Options
 from liftlock.estimate.question import Question, ask
-from liftlock.estimate.result import Estimate
+from liftlock.estimate.result import Answer, Estimate
 from liftlock.estimate.support import estimate_support, fit_of_support
 from liftlock.estimate.support_bayes import posterior_of
 from liftlock.estimate.unbiased import unbiased
@@ -101,7 +102,28 @@ def estimate(
         fit,
         _warnings(model, aggregate, fit, key),
         (*_remarks(estimator, aggregate), *spread.remarks),
+        _alone(model, question, aggregate, options) if key == "bayes" else (),
     )
+
+
+def _alone(
+    model: Model, question: Question, aggregate: Aggregate, options: Options
+) -> tuple[Answer, ...]:
+    """Return what the reports say without the prior, if they determine it.
+
+    A test that finds nothing does not prove the prior right. What it cannot see is about as large
+    as these intervals, so whoever reads a Bayes estimate should see them too.
+    """
+    try:
+        estimator = unbiased(model, question)
+    except NotDefined:
+        return ()
+    kind: intervals.Kind = "none" if options.interval == "none" else "auto"
+    spread = intervals.make(
+        kind, estimator, aggregate, level=options.level, about=options.about, seed=options.seed
+    )
+    values = estimator.values(aggregate.amounts())
+    return answers_of(question, aggregate, values, spread.errors, spread.low, spread.high)
 
 
 def estimate_reports(
@@ -204,6 +226,9 @@ def _posterior(
         fit,
         () if warning is None else (warning,),
         remarks,
+        estimate_support(
+            channel, aggregate, question, prior, replace(options, method="unbiased")
+        ).answers,
     )
 
 

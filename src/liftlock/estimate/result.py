@@ -66,6 +66,8 @@ class Estimate:
     fit: Fit | None = None
     warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    alone: tuple[Answer, ...] = ()
+    """Beside a Bayes estimate, what the reports say without the prior: the unbiased answers."""
 
     def __getitem__(self, name: Label) -> Answer:
         for answer in self.answers:
@@ -94,12 +96,18 @@ class Estimate:
         kind = "no" if self.interval == "none" else self.interval
         how = f"{kind} intervals" + f" of {100 * self.level:g} %" * (self.interval != "none")
         lines = [f"{self.of} of {number}, by {self.method}, {how}: {self.why}"]
-        lines += [f"  {answer}" for answer in self.answers[:_SHOWN]]
+        lines += [f"  {self._line(place)}" for place in range(len(self.answers[:_SHOWN]))]
         more = len(self.answers) - _SHOWN
         lines += [f"  and {more} more"] if more > 0 else []
         lines += [f"({remark})" for remark in self.remarks]
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+    def _line(self, place: int) -> str:
+        if not self.alone:
+            return str(self.answers[place])
+        without = str(self.alone[place]).partition(": ")[2]
+        return f"{self.answers[place]}; without the prior {without}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -115,6 +123,7 @@ class Estimate:
             "reports": self.reports,
             "total": self.total,
             "answers": [answer.to_data() for answer in self.answers],
+            "alone": [answer.to_data() for answer in self.alone],
             "fit": None if self.fit is None else self.fit.to_data(),
             "warnings": list(self.warnings),
             "remarks": list(self.remarks),

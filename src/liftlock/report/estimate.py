@@ -20,6 +20,7 @@ _MOST_BARS = 60
 _BAR = "#7aa6d1"
 _LINE = "#173f6b"
 _EXPECTED = "#b3500a"
+_WITHOUT = "#777777"
 
 
 def estimate_report(found: Estimate) -> RenderableType:
@@ -32,10 +33,16 @@ def estimate_report(found: Estimate) -> RenderableType:
     if counts:
         grid.add_column("share", justify="right", no_wrap=True)
         grid.add_column("interval", justify="right", no_wrap=True)
-    for answer in found.answers[:_MOST_ROWS]:
+    if found.alone:
+        grid.add_column("without the prior", justify="right", no_wrap=True)
+    for place, answer in enumerate(found.answers[:_MOST_ROWS]):
         cells = [_number(found, answer.value), _interval(found, answer)]
         if counts:
             cells += [_percent(found, answer.value), _shares(found, answer)]
+        if found.alone:
+            other = found.alone[place]
+            known = other.low is not None
+            cells.append(_interval(found, other) if known else _number(found, other.value))
         grid.add_row(Text(shown(answer.name)), *cells)
     parts: list[RenderableType] = [
         Text(f"{found.reports:,} reports, {_about(found)}", style="bold"),
@@ -98,6 +105,16 @@ def draw_estimate(found: Estimate, path: Path, prior: Prior | None = None) -> No
                 )
                 for end in (answer.low, answer.high):
                     axes.plot([end, end], [place - 0.14, place + 0.14], color=_LINE, zorder=4)
+        for place, answer in zip(places, found.alone, strict=False):
+            if answer.low is not None and answer.high is not None:
+                axes.plot(
+                    [answer.low, answer.high],
+                    [place - 0.4, place - 0.4],
+                    color=_WITHOUT,
+                    linewidth=1.4,
+                    zorder=4,
+                    label="without the prior" if place == places[0] else None,
+                )
         expected = _expected(found, prior)
         if expected is not None:
             # Above the bar, where neither the bar nor its interval is covered.
@@ -110,7 +127,8 @@ def draw_estimate(found: Estimate, path: Path, prior: Prior | None = None) -> No
                 zorder=5,
                 label="what the prior says",
             )
-            figure.legend(loc="outside lower center", frameon=False, fontsize=9)
+        if expected is not None or found.alone:
+            figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
         axes.set_yticks(places, names)
         axes.set_ylim(-0.6, len(answers) - 0.3)
         axes.axvline(0.0, color="#777777", linewidth=0.8)

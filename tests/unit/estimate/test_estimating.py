@@ -202,3 +202,24 @@ def test_one_person_and_a_certain_channel() -> None:
     found = estimate(identity, Aggregate.of(identity, ["a"]))
     assert [answer.value for answer in found.answers] == [1, 0]
     assert [answer.error for answer in found.answers] == [0, 0]
+
+
+def test_beside_bayes_stands_what_the_reports_say_alone() -> None:
+    prior = Prior.from_counts({"a": 1, "b": 2, "c": 7})
+    rows = {
+        "a": {0: "0.6", 1: "0.2", 2: "0.2"},
+        "b": {0: "0.2", 1: "0.6", 2: "0.2"},
+        "c": {0: "0.2", 1: "0.2", 2: "0.6"},
+    }
+    channel = Channel.from_rows(rows)
+    counted = Aggregate.of(channel, [0] * 30 + [1] * 40 + [2] * 90)
+    leaning = estimate(channel, counted, prior=prior, method="bayes")
+    free = estimate(channel, counted, prior=prior, method="unbiased")
+    assert leaning.alone == free.answers
+    assert free.alone == ()
+    assert "without the prior" in str(leaning)
+    assert len(leaning.to_data()["alone"]) == 3
+    # Two symbols that give the same reports: alone, the reports say nothing of either.
+    twins = Channel.from_rows(rows | {"b": rows["a"]})
+    counted = Aggregate.of(twins, [0] * 30 + [1] * 40 + [2] * 90)
+    assert estimate(twins, counted, prior=prior, method="bayes").alone == ()
