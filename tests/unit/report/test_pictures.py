@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -72,15 +73,8 @@ def test_every_kind_of_file_is_the_same_each_time(tmp_path: Path, kind: str, dra
     assert sorted(tmp_path.iterdir()) == sorted([first, second])
 
 
-def test_a_heat_map_says_what_it_shows(tmp_path: Path) -> None:
-    draw_lifts(plain(), tmp_path / "lifts.svg")
-    content = texts(tmp_path / "lifts.svg")
-    for text in ("Lift of each secret at each output", "framed", "secret", "output", "log-lift"):
-        assert text in content
-    assert "LIP 1.723 nats" in content
-
-
 SIZES: dict[str, Any] = {
+    "plain": plain,
     "one cell": lambda: audited({"a": {"u": 1}}, Prior.uniform("a")),
     "two by two": lambda: square(2),
     "sixty by sixty": lambda: square(60),
@@ -102,18 +96,46 @@ SIZES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("make", SIZES.values(), ids=SIZES)
-def test_every_size_can_be_drawn(tmp_path: Path, make: Any) -> None:
-    result = make()
-    draw_lifts(result, tmp_path / "lifts.svg")
-    draw_curve(result, tmp_path / "curve.svg")
-    assert "output" in texts(tmp_path / "lifts.svg")
-    assert "epsilon (nats)" in texts(tmp_path / "curve.svg")
+class Drawn(NamedTuple):
+    """What the two pictures of an audit say."""
+
+    lifts: str
+    curve: str
 
 
-def test_dark_cells_are_explained(tmp_path: Path) -> None:
-    draw_lifts(audit(Channel.identity("abc"), PRIOR), tmp_path / "lifts.svg")
-    content = texts(tmp_path / "lifts.svg")
+Gallery = Callable[[str], Drawn]
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
+    """Return the pictures of a size by its name, each drawn once."""
+    folder = tmp_path_factory.mktemp("gallery")
+
+    @functools.cache
+    def drawn(name: str) -> Drawn:
+        result = SIZES[name]()
+        draw_lifts(result, folder / "lifts.svg")
+        draw_curve(result, folder / "curve.svg")
+        return Drawn(texts(folder / "lifts.svg"), texts(folder / "curve.svg"))
+
+    return drawn
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_every_size_can_be_drawn(gallery: Gallery, name: str) -> None:
+    assert "output" in gallery(name).lifts
+    assert "epsilon (nats)" in gallery(name).curve
+
+
+def test_a_heat_map_says_what_it_shows(gallery: Gallery) -> None:
+    content = gallery("plain").lifts
+    for text in ("Lift of each secret at each output", "framed", "secret", "output", "log-lift"):
+        assert text in content
+    assert "LIP 1.723 nats" in content
+
+
+def test_dark_cells_are_explained(gallery: Gallery) -> None:
+    content = gallery("everything revealed").lifts
     assert "LIP infinite" in content
     assert "dark: ruled out (lift 0)" in content
 
@@ -140,9 +162,8 @@ def test_a_page_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert all(width <= pictures.WIDEST and height <= pictures.HIGHEST for width, height in seen)
 
 
-def test_the_curves_are_the_three_forms(tmp_path: Path) -> None:
-    draw_curve(plain(), tmp_path / "curve.svg")
-    content = texts(tmp_path / "curve.svg")
+def test_the_curves_are_the_three_forms(gallery: Gallery, tmp_path: Path) -> None:
+    content = gallery("plain").curve
     for text in ("def5", "ediv", "joint", "smallest delta", "LIP 1.723: delta 0"):
         assert text in content
     family = Family.of([PRIOR, Prior.uniform("abc")])
@@ -151,9 +172,8 @@ def test_the_curves_are_the_three_forms(tmp_path: Path) -> None:
     assert "joint (003 Def 4)" not in texts(tmp_path / "family.svg")
 
 
-def test_a_curve_without_leakage_says_so(tmp_path: Path) -> None:
-    draw_curve(SIZES["all lifts 1"](), tmp_path / "curve.svg")
-    assert "delta is 0 at every epsilon" in texts(tmp_path / "curve.svg")
+def test_a_curve_without_leakage_says_so(gallery: Gallery) -> None:
+    assert "delta is 0 at every epsilon" in gallery("all lifts 1").curve
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
