@@ -6,6 +6,7 @@ rules in `liftlock.notions.rules`. The pictures are stored, as the build has no 
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -80,7 +81,7 @@ def draw_answers() -> None:
 
     prior = read_prior(EXAMPLES / "prior.csv")
     mechanism = design(prior, LIP("1"), utility="histogram")
-    answers = ["none"] * 7_000 + ["cold"] * 2_050 + ["flu"] * 950
+    answers = random.Random(1).choices(["none", "cold", "flu"], [7, 2, 1], k=10_000)
     found = mechanism.estimate(mechanism.simulate(answers, seed=7))
     draw_estimate(found, FOLDER / "estimate.png", prior)
     draw_plan(plan(prior, LIP("1"), 10_000, margin="2%"), FOLDER / "plan.png")
