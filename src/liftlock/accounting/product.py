@@ -34,6 +34,8 @@ MOST_CELLS = 4_000_000
 """Tables of all outputs together that have more cells are not looked through."""
 MOST_SET_COLUMNS = 20_000
 """The same for sets of priors, which need exact arithmetic for every column."""
+MOST_CANDIDATES = 100_000
+"""So many results that floats cannot tell apart are compared exactly."""
 MOST_AUDIT_CELLS = 200_000
 """The same for notions that need the whole table, in integers."""
 MOST_RELEASES = 4096
@@ -150,11 +152,18 @@ class Product:
             best = max(best, float(values.max()))
             near = values >= best - slack
             kept.append((values[near], index[possible][near]))
-        return [
+        found = [
             int(i)
             for values, index in kept
             for i in index[(values >= best - slack) | (values == best)]
         ]
+        if len(found) > MOST_CANDIDATES and math.isfinite(best):
+            raise NotDefined(
+                "the exact product",
+                f"{len(found):,} results that floats cannot tell apart",
+                f"it compares at most {MOST_CANDIDATES:,} of them exactly; the bounds are used",
+            )
+        return found
 
     @cached_property
     def slack(self) -> float:

@@ -192,6 +192,18 @@ def test_hundreds_of_releases(monkeypatch: pytest.MonkeyPatch) -> None:
         exact_product([Release.of(bit)] * 300, Prior.uniform([0, 1]))
 
 
+def test_too_many_near_ties(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mechanism that says next to nothing: all lifts are nearly 1."""
+    unit = 1 << 60
+    rows = {x: {y: Fraction(unit + x * y, 3 * unit + 3 * x) for y in range(3)} for x in range(2)}
+    channel = Channel.from_rows(rows)
+    releases = [Release.of(channel)] * 3
+    assert exact_product(releases, Prior.uniform([0, 1]))["lip"].ratio != 1
+    monkeypatch.setattr(product, "MOST_CANDIDATES", 5)
+    with pytest.raises(NotDefined, match="10 results that floats cannot tell apart"):
+        exact_product(releases, Prior.uniform([0, 1]))
+
+
 def test_levels_alone_have_no_product() -> None:
     from liftlock.notions.lip import LIP
 
