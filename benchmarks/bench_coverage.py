@@ -22,7 +22,7 @@ from tests.statistical.coverage import Setting
 
 RUNS = 20_000
 BAND = (0.935, 0.965)
-_CAUTIOUS = ("few reports decide", "is rough", "near the edge", "keep their level on average")
+_CAUTIOUS = ("few reports decide", "is rough", "bootstrap intervals", "on average over")
 
 
 def told(setting: Setting, kind: Kind) -> bool:
@@ -61,6 +61,8 @@ def table(title: str, settings: list[Setting], kinds: tuple[Kind, ...]) -> Grid:
             cells.append(text)
             totals[kind] += kept
         asked = f"{setting.of}, weighted" if setting.weighted else setting.of
+        if setting.method in ("likelihood", "consistent"):
+            asked += f", {setting.method}"
         grid.add_row(
             setting.about,
             asked,

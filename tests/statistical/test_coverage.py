@@ -195,16 +195,13 @@ def test_estimates_that_are_not_linear(setting: Setting) -> None:
     assert within(setting.coverage("auto", RUNS))
 
 
-@pytest.mark.parametrize(
-    ("setting", "least", "most"),
-    [
-        (Setting("even", "rr", 2.0, 100, "survey", method="consistent"), 0.935, 0.985),
-        (Setting("skewed", "optimal", 1.0, 50, "survey", method="consistent"), 0.935, 1.0),
-    ],
-    ids=str,
-)
-def test_bootstrap(setting: Setting, least: float, most: float) -> None:
-    coverage = setting.coverage("bootstrap", RUNS)
-    assert least < coverage[0] <= most
-    told = " ".join(setting.made("bootstrap", setting.typical()).remarks)
-    assert ("near the edge" in told) == (most == 1.0)
+@pytest.mark.parametrize("method", ["bayes", "unbiased", "consistent"])
+def test_bootstrap(method: str) -> None:
+    """Cautious near the edges of what is possible, and it says so; with a prior it keeps level."""
+    for prior, channel in product(("even", "skewed"), ("rr", "optimal")):
+        setting = Setting(prior, channel, 1.0, 60, "survey", method=method)
+        coverage = setting.coverage("bootstrap", RUNS)
+        told = " ".join(setting.made("bootstrap", setting.typical()).remarks)
+        assert within(coverage) or "bootstrap intervals of 95 %" in told, (str(setting), coverage)
+        assert within(coverage) or method != "bayes"
+        assert coverage[0] > 0.91, (str(setting), coverage)

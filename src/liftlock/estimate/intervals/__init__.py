@@ -13,7 +13,7 @@ from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.estimator import Estimator, Linear
 from liftlock.estimate.intervals.bootstrap import bootstrap, posterior_bootstrap
 from liftlock.estimate.intervals.caution import (
-    edge_remarks,
+    bootstrap_remarks,
     exact_remarks,
     normal_remarks,
     outside_remarks,
@@ -123,8 +123,9 @@ class _Asked:
 
     def bootstrap(self, seed: int | None) -> Spread:
         start = SEED if seed is None else seed
-        found = bootstrap(self.estimator, self.counts, self.level, self.about, start)
-        return found.remarked(*_seeded(seed), *edge_remarks(self.estimator, self.tally, found))
+        found, jumpy = bootstrap(self.estimator, self.counts, self.level, self.about, start)
+        rough = bootstrap_remarks(self.estimator, self.tally, found, jumpy)
+        return found.remarked(*_seeded(seed), *rough)
 
     def unbiased(self, kind: Kind, estimator: Linear) -> Spread:
         rough = self._rough(estimator)

@@ -99,20 +99,21 @@ def outside_remarks(estimator: Estimator, tally: Tally, spread: Spread) -> tuple
     return (remark,)
 
 
-def edge_remarks(estimator: Estimator, tally: Tally, spread: Spread) -> tuple[str, ...]:
-    """Say that an estimate sits at the edge of what is possible, where simulation is cautious."""
+def bootstrap_remarks(
+    estimator: Estimator, tally: Tally, spread: Spread, jumpy: npt.NDArray[np.bool_]
+) -> tuple[str, ...]:
+    """Say where an estimate is near the edge of what is possible, or has few values (`jumpy`)."""
     values = estimator.values(tally.amounts)
     least, most = possible(estimator.question, tally)
-    slack = 1e-6 * (1 + np.abs(most - least))
-    at_edge = (values <= least + slack) | (values >= most - slack)
-    if spread.errors is not None:
-        at_edge |= (values - least < 2 * spread.errors) | (most - values < 2 * spread.errors)
-    if not at_edge.any():
+    assert spread.errors is not None
+    near = np.maximum(2 * spread.errors, 1e-6 * (1 + np.abs(most - least)))
+    rough = jumpy | (values - least < near) | (most - values < near)
+    if not rough.any():
         return ()
     remark = (
-        f"{_names(estimator, at_edge)} is near the edge of what is possible, where bootstrap "
-        "intervals of 95 % were measured to hold the truth 91 to 100 times in 100; exact, normal "
-        "or credible intervals are nearer to their level"
+        f"{_names(estimator, rough)} is near the edge of what is possible or can be estimated as "
+        "few different numbers; in such cases bootstrap intervals of 95 % were measured to hold "
+        "the truth 91 to 100 times in 100, and exact or normal ones are nearer to their level"
     )
     return (remark,)
 
