@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from liftlock.accounting.bounds import tight
 from liftlock.accounting.release import Release
-from liftlock.accounting.sequence import sequence
+from liftlock.accounting.sequences import sequence
 from liftlock.context import Family
 from liftlock.notions import lip
 from liftlock.notions.bounded_prior import lift_range

@@ -1,10 +1,10 @@
 """What several releases leak together, and what a mechanism leaks under another prior."""
 
-from liftlock.accounting.account import Account, account
+from liftlock.accounting.accounts import Account, account
 from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.release import Levels, Release
-from liftlock.accounting.sequence import (
+from liftlock.accounting.sequences import (
     SequenceAccount,
     chain,
     independent,

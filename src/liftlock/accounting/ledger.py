@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from liftlock.accounting.account import Account, account
+from liftlock.accounting.accounts import Account, account
 from liftlock.accounting.entry import Entry, now, read_name, read_note, read_when
 from liftlock.accounting.histories import histories
 from liftlock.accounting.release import Release, levels_of

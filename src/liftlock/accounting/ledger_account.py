@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from liftlock.accounting.account import Account, account
+from liftlock.accounting.accounts import Account, account
 from liftlock.accounting.bounds import (
     least_of,
     lower_bound,

@@ -164,7 +164,7 @@ def common_inputs(releases: Sequence[Release]) -> Alphabet:
                 "releases of different data",
                 where=f"release {place + 1}",
                 value=list(release.inputs.labels[:4]),
-                remedy="all must accept the same values; see liftlock.accounting.sequence for "
+                remedy="all must accept the same values; see liftlock.accounting.sequences for "
                 "different data",
             )
     return first

@@ -183,7 +183,8 @@ def _likely_priors(prior: Path, confidence: str, note: Callable[[str], None]) ->
         found = Intervals.from_counts(counts, confidence=confidence)
     note(
         f"the intervals hold the true prior with probability {confidence} at least, if the "
-        f"{sum(count for _, count in counts)} observations of {prior} were drawn from it independently"
+        f"{sum(count for _, count in counts)} observations of {prior} were drawn from it "
+        "independently"
     )
     return found
 

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from liftlock.accounting.account import Account
+from liftlock.accounting.accounts import Account
 from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
 from liftlock.accounting.spent import Spent
 from liftlock.errors import NotDefined

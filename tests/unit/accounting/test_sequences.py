@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.sequence import chain, independent, independent_data, sequence
+from liftlock.accounting.sequences import chain, independent, independent_data, sequence
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.errors import InputError, LabelError, NotDefined, UnprotectedInput

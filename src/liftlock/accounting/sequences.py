@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from liftlock.accounting.account import Account, account
+from liftlock.accounting.accounts import Account, account
 from liftlock.accounting.bounds import product_of
 from liftlock.accounting.product import MOST_CELLS
 from liftlock.accounting.release import Levels, Release, levels_of
