@@ -177,7 +177,7 @@ def test_equation_30_the_posterior_mean_of_a_histogram_sums_to_everybody() -> No
     reports = made.simulate(["a", "b", "c", "c"] * 50, seed=3)
     found = made.estimate(reports, method="bayes", interval="none")
     assert math.fsum(answer.value for answer in found.answers) == pytest.approx(200)
-    brute = {label: 0.0 for label in prior.labels}
+    brute = dict.fromkeys(prior.labels, 0.0)
     for report in reports:
         belief = made.table.posterior(prior, report)
         for label in prior.labels:

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.accounting.test_sequences import channel_of
 
 from liftlock.accounting import account
 from liftlock.accounting.ledger_account import together_of
 from liftlock.prior import Prior
 from tests import strategies
 from tests.unit.accounting import brute_force
+from tests.unit.accounting.test_sequences import channel_of
 
 
 @settings(max_examples=40, deadline=None)
