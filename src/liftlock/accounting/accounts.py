@@ -309,8 +309,17 @@ def _common_context(releases: Sequence[Release]) -> Context | None:
     first = contexts[0]
     if first is None:
         return None
-    same = all(c is not None and c.fingerprint == first.fingerprint for c in contexts)
-    return first if same else None
+    return first if all(_same_context(first, context) for context in contexts) else None
+
+
+def _same_context(one: Context, other: Context | None) -> bool:
+    """Tell whether two contexts are the same, in whatever order their inputs are listed."""
+    if other is None or one.fingerprint == other.fingerprint:
+        return other is not None
+    reorder = getattr(other, "reordered", None)
+    if reorder is None or set(one.inputs.labels) != set(other.inputs.labels):
+        return False
+    return bool(reorder(one.inputs).fingerprint == one.fingerprint)
 
 
 def _needs_context(context: Context | None) -> Context:

@@ -210,3 +210,17 @@ def test_a_thousand_inputs_stay_practical() -> None:
     found = account([bits] * 5, Prior.uniform(range(1000)))
     assert found["ldp"].ratio == Fraction(3) ** 5
     assert float(found["lip"]) < 5 * math.log(3)
+
+
+def test_the_same_prior_in_another_order_is_the_same_context() -> None:
+    made = [
+        ll.design(ll.Prior.from_counts(dict(counts)), ll.LIP("1"), method="safe-response")
+        for counts in ([("a", 1), ("b", 2), ("c", 7)], [("c", 7), ("a", 1), ("b", 2)])
+    ]
+    turned, straight = account(made), account([made[0], made[0]])
+    assert turned.context is not None
+    assert turned["lip"].ratio == straight["lip"].ratio
+    other = ll.design(
+        ll.Prior.from_counts({"c": 1, "a": 2, "b": 7}), ll.LIP("1"), method="safe-response"
+    )
+    assert account([made[0], other]).context is None
