@@ -170,8 +170,8 @@ class Aggregate:
                 value=channel.outputs.labels[output],
                 remedy="is it the report of another mechanism? nothing was counted",
             )
-        numbers = _numbers(weights, len(codes), "weight")
-        shifts = _numbers(offsets, len(codes), "offset")
+        numbers = numbers_each(weights, len(codes), "weight")
+        shifts = numbers_each(offsets, len(codes), "offset")
         weighed = None
         if numbers is not None or shifts is not None:
             ones = np.ones(len(codes)) if numbers is None else numbers
@@ -197,8 +197,8 @@ class Aggregate:
         offsets: npt.ArrayLike | None,
     ) -> Aggregate:
         _refuse_empty(len(packed))
-        numbers = _numbers(weights, len(packed), "weight")
-        shifts = _numbers(offsets, len(packed), "offset")
+        numbers = numbers_each(weights, len(packed), "weight")
+        shifts = numbers_each(offsets, len(packed), "offset")
         counts = tuple(int(count) for count in channel.support(packed))
         weighed = None
         if numbers is not None or shifts is not None:
@@ -388,31 +388,37 @@ def _squared(numbers: Floats) -> Floats:
     return squared
 
 
-def _numbers(given: npt.ArrayLike | None, number: int, name: str) -> Floats | None:
-    """Return one finite float for each report, or refuse with the place of what is not one."""
+def numbers_each(
+    given: npt.ArrayLike | None, number: int, name: str, of: str = "report"
+) -> Floats | None:
+    """Return one finite float for each report, or refuse with the place of what is not one.
+
+    >>> numbers_each([1, "2"], 2, "weight").tolist()
+    [1.0, 2.0]
+    """
     if given is None:
         return None
     try:
         array = np.asarray(given)
+        if array.dtype.kind in "bc":
+            raise TypeError
         numbers = array.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{name}s are not numbers", remedy="give one number for each report"
+            f"{name}s are not numbers", remedy=f"give one {name} for each {of}"
         ) from None
-    if array.dtype == np.bool_ or array.dtype.kind == "c":
-        raise InputError(f"{name}s are not numbers", value=str(array.dtype))
     if numbers.ndim == 0:
         numbers = np.full(number, float(numbers))
     if numbers.shape != (number,):
         raise InputError(
-            f"{name}s of shape {numbers.shape} for {number} reports",
-            remedy=f"give one {name} for each report; nothing was counted",
+            f"{name}s of shape {numbers.shape} for {number} {of}s",
+            remedy=f"give one {name} for each {of}; nothing was counted",
         )
     if not np.isfinite(numbers).all():
         place = int(np.argmax(~np.isfinite(numbers)))
         raise InputError(
             f"{name} is not a finite number",
-            where=f"report {place + 1}",
+            where=f"{of} {place + 1}",
             value=float(numbers[place]),
             remedy="correct it; nothing was counted",
         )

@@ -1,13 +1,17 @@
-"""From sums to answers: offsets are added to sums, and means are divided by the weights."""
+"""From sums to an estimate: offsets are added to sums, and means are divided by the weights."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from liftlock.errors import InputError
 from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.fit import Fit
+from liftlock.estimate.intervals import Spread
+from liftlock.estimate.options import Options
 from liftlock.estimate.question import Question
-from liftlock.estimate.result import About, Answer
+from liftlock.estimate.result import About, Answer, Estimate
 from liftlock.exact.integers import Floats
 
 
@@ -29,6 +33,48 @@ def check_weights(aggregate: Aggregate, question: Question, about: About) -> Non
     if question.of == "mean" and aggregate.weights.total == 0:
         raise InputError(
             "the weights add up to 0, so that they have no mean", remedy="ask for sum instead"
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question to counted reports, and how it is to be answered."""
+
+    question: Question
+    aggregate: Aggregate
+    options: Options
+
+    def answered(
+        self,
+        method: str,
+        why: str,
+        values: Floats,
+        spread: Spread,
+        fit: Fit | None,
+        warnings: tuple[str, ...],
+        alone: tuple[Answer, ...] = (),
+    ) -> Estimate:
+        """Return the estimate, given the sums and their spread."""
+        return Estimate(
+            self.question.of,
+            self.answers(values, spread),
+            method,
+            why,
+            spread.kind,
+            self.options.level,
+            self.options.about,
+            self.aggregate.reports,
+            self.aggregate.total,
+            fit,
+            warnings,
+            spread.remarks,
+            alone,
+        )
+
+    def answers(self, values: Floats, spread: Spread) -> tuple[Answer, ...]:
+        """Return the answers, given the sums and their spread."""
+        return answers_of(
+            self.question, self.aggregate, values, spread.errors, spread.low, spread.high
         )
 
 

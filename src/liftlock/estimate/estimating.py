@@ -11,12 +11,13 @@ import numpy.typing as npt
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import intervals
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.answering import answers_of, check_weights
+from liftlock.estimate.answering import Asked, check_weights
 from liftlock.estimate.bayes import bayes, no_prior
 from liftlock.estimate.choosing import DOUBTFUL, choose, misfit, p_text
 from liftlock.estimate.consistent import Consistent
 from liftlock.estimate.estimator import Estimator
 from liftlock.estimate.fit import Fit, fit_of_channel, fit_of_prior
+from liftlock.estimate.intervals import Spread
 from liftlock.estimate.intervals.normal import quantile
 from liftlock.estimate.likelihood import GAP, Likelihood
 from liftlock.estimate.model import Model
@@ -89,41 +90,38 @@ def estimate(
         about=options.about,
         seed=options.seed,
     )
-    return Estimate(
-        question.of,
-        answers_of(question, aggregate, values, spread.errors, spread.low, spread.high),
+    asked = Asked(question, aggregate, options)
+    return asked.answered(
         key,
         why,
-        spread.kind,
-        options.level,
-        options.about,
-        aggregate.reports,
-        aggregate.total,
+        values,
+        replace(spread, remarks=(*_remarks(estimator, aggregate), *spread.remarks)),
         fit,
         _warnings(model, aggregate, fit, key),
-        (*_remarks(estimator, aggregate), *spread.remarks),
-        _alone(model, question, aggregate, options) if key == "bayes" else (),
+        _alone(model, asked) if key == "bayes" else (),
     )
 
 
-def _alone(
-    model: Model, question: Question, aggregate: Aggregate, options: Options
-) -> tuple[Answer, ...]:
+def _alone(model: Model, asked: Asked) -> tuple[Answer, ...]:
     """Return what the reports say without the prior, if they determine it.
 
     A test that finds nothing does not prove the prior right. What it cannot see is about as large
     as these intervals, so whoever reads a Bayes estimate should see them too.
     """
     try:
-        estimator = unbiased(model, question)
+        estimator = unbiased(model, asked.question)
     except NotDefined:
         return ()
-    kind: intervals.Kind = "none" if options.interval == "none" else "auto"
+    options = asked.options
     spread = intervals.make(
-        kind, estimator, aggregate, level=options.level, about=options.about, seed=options.seed
+        "none" if options.interval == "none" else "auto",
+        estimator,
+        asked.aggregate,
+        level=options.level,
+        about=options.about,
+        seed=options.seed,
     )
-    values = estimator.values(aggregate.amounts())
-    return answers_of(question, aggregate, values, spread.errors, spread.low, spread.high)
+    return asked.answers(estimator.values(asked.aggregate.amounts()), spread)
 
 
 def estimate_reports(
@@ -201,34 +199,27 @@ def _posterior(
     if options.interval not in ("auto", "normal", "none"):
         raise NotDefined(f"an interval of kind {options.interval}", "an encoding", "ask for normal")
     found = posterior_of(channel, channel.checked(reports), question, prior, weights)
-    errors = low = high = None
-    kind = "none"
-    remarks: tuple[str, ...] = ()
+    spread = Spread(None, None, None, "none")
     if options.interval != "none" and options.about == "population":
-        remarks = ("posteriors speak of the people who reported: no interval about a population",)
+        said = "posteriors speak of the people who reported: no interval about a population"
+        spread = spread.remarked(said)
     elif options.interval != "none":
-        kind, errors = "normal", np.sqrt(found.variances)
+        errors = np.sqrt(found.variances)
         reach = quantile(options.level) * errors
         low, high = found.values - reach, found.values + reach
         if question.counts and aggregate.weights is None:
             low, high = np.clip([low, high], 0.0, float(aggregate.reports))
+        spread = Spread(errors, low, high, "normal")
     warning = misfit(fit, "bayes")
-    return Estimate(
-        question.of,
-        answers_of(question, aggregate, found.values, errors, low, high),
+    free = replace(options, method="unbiased")
+    return Asked(question, aggregate, options).answered(
         "bayes",
         why,
-        kind,
-        options.level,
-        options.about,
-        aggregate.reports,
-        aggregate.total,
+        found.values,
+        spread,
         fit,
         () if warning is None else (warning,),
-        remarks,
-        estimate_support(
-            channel, aggregate, question, prior, replace(options, method="unbiased")
-        ).answers,
+        estimate_support(channel, aggregate, question, prior, free).answers,
     )
 
 

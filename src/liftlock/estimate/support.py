@@ -22,7 +22,7 @@ import numpy as np
 
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.answering import answers_of
+from liftlock.estimate.answering import Asked
 from liftlock.estimate.choosing import misfit
 from liftlock.estimate.consistent import projected
 from liftlock.estimate.fit import Drift, Fit, chi_square_tail
@@ -203,20 +203,8 @@ def estimate_support(
     else:
         values, spread = supports.values(aggregate), supports.spread(aggregate, options)
     warning = None if fit is None else misfit(fit, key)
-    return Estimate(
-        question.of,
-        answers_of(question, aggregate, values, spread.errors, spread.low, spread.high),
-        key,
-        why,
-        spread.kind,
-        options.level,
-        options.about,
-        aggregate.reports,
-        aggregate.total,
-        fit,
-        () if warning is None else (warning,),
-        spread.remarks,
-    )
+    warnings = () if warning is None else (warning,)
+    return Asked(question, aggregate, options).answered(key, why, values, spread, fit, warnings)
 
 
 def _around(values: Floats, spread: Spread) -> Spread:

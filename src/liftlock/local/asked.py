@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from liftlock.errors import FileError, InputError
 from liftlock.exact.accumulation import added
@@ -117,36 +116,3 @@ class Asked:
 
 def _read(value: Any, name: str) -> Fraction:
     return exact(value, name=name)
-
-
-def numbers_each(given: npt.ArrayLike | None, users: int, name: str) -> Floats | None:
-    """Return one finite float for each user, or refuse with the place of what is not one.
-
-    >>> numbers_each([1, "2"], 2, "weight").tolist()
-    [1.0, 2.0]
-    """
-    if given is None:
-        return None
-    try:
-        array = np.asarray(given)
-        if array.dtype.kind in "bc":
-            raise TypeError
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name}s are not numbers", remedy=f"give one {name} for each user"
-        ) from None
-    if numbers.shape != (users,):
-        raise InputError(
-            f"{name}s of shape {numbers.shape} for {users} users",
-            remedy=f"give one {name} for each user; nothing was counted",
-        )
-    if not np.isfinite(numbers).all():
-        place = int(np.argmax(~np.isfinite(numbers)))
-        raise InputError(
-            f"{name} is not a finite number",
-            where=f"user {place + 1}",
-            value=float(numbers[place]),
-            remedy="correct it; nothing was counted",
-        )
-    return numbers

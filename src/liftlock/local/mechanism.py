@@ -16,6 +16,7 @@ import numpy.typing as npt
 from liftlock.alphabet import Alphabet
 from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError
+from liftlock.estimate.aggregate import numbers_each
 from liftlock.estimate.expected import ExpectedError
 from liftlock.estimate.question import Question, ask
 from liftlock.estimate.result import Estimate
@@ -24,7 +25,6 @@ from liftlock.exact.numbers import exact
 from liftlock.forms.arc_law import ArcLaw
 from liftlock.forms.safe_law import SafeLaw
 from liftlock.local.aggregate import Gathering, LocalAggregate
-from liftlock.local.asked import numbers_each
 from liftlock.local.audit import LocalAudit, audit_users
 from liftlock.local.estimating import estimate_from, expected_error, plain
 from liftlock.local.methods import METHODS, Method, MethodKey, make_method
@@ -217,8 +217,8 @@ class LocalMechanism:
             raise InputError("no reports", remedy="give at least one; nothing was counted")
         codes = np.asarray(column) if coded or self.method == "arc" else self._encoded(column)
         checked = self.way.read(codes, own.users, len(self.alphabet))
-        amounts = numbers_each(weights, given, "weight")
-        shifts = numbers_each(offsets, given, "offset")
+        amounts = numbers_each(weights, given, "weight", of="user")
+        shifts = numbers_each(offsets, given, "offset", of="user")
         simple = plain(question) and amounts is None and shifts is None
         gathering = Gathering(
             self.fingerprint,

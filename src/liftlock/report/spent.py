@@ -12,7 +12,7 @@ from liftlock.accounting.release import Release
 from liftlock.context import Context
 from liftlock.errors import InputError
 from liftlock.report.pictures import check_picture, picture
-from liftlock.report.tradeoff import spread
+from liftlock.report.tradeoff import write_names
 
 MOST_RELEASES = 8
 _STYLES = {
@@ -23,7 +23,6 @@ _STYLES = {
     "published": ("#777777", ":", "v", "000 Thm 4, as published"),
 }
 _FALSE = "#c0392b"
-_LINE_HEIGHT = 0.055
 
 
 @dataclass(frozen=True)
@@ -99,19 +98,4 @@ def draw_spent(chosen: Repetition, path: Path, most: int = MOST_RELEASES) -> Non
         axes.set_title(f"Releasing again by {what}, {chosen.context.describe()}", fontsize=11)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        low, high = axes.get_ylim()
-        wanted = [(level - low) / (high - low) for _, level, _, _ in names]
-        for place, height in enumerate(spread(wanted, _LINE_HEIGHT)):
-            across_end, level, text, colour = names[place]
-            axes.annotate(
-                text,
-                xy=(across_end, level),
-                xytext=(1.025, height),
-                textcoords="axes fraction",
-                color=colour,
-                fontsize=9,
-                va="center",
-                ha="left",
-                annotation_clip=False,
-                arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "alpha": 0.55},
-            )
+        write_names(axes, names)

@@ -51,7 +51,7 @@ def draw_tradeoff(found: Comparison, path: Path) -> None:
         axes.set_title(f"Utility against privacy, {found.context}\n({better})", fontsize=11)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        _name(axes, names)
+        write_names(axes, names)
         if not all(curve.keeps for curve in found.curves):
             note = "* published formula, drawn at the budget that it truly needs"
             if any(math.isinf(point.needed) for curve in found.curves for point in curve.points):
@@ -81,7 +81,7 @@ def _draw(axes: Axes, curve: Curve, colour: str, marker: str) -> tuple[float, fl
     return float(across[-1]), float(up[-1])
 
 
-def _name(axes: Axes, names: list[tuple[float, float, str, str]]) -> None:
+def write_names(axes: Axes, names: list[tuple[float, float, str, str]]) -> None:
     """Write each name to the right of the axes, as near to the end of its curve as possible."""
     low, high = axes.get_ylim()
     right = axes.get_xlim()[1]

@@ -18,8 +18,8 @@ from liftlock.cli import main
 from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 
 COMMANDS = (
-    *("demo", "design", "designs", "fit", "compare"),
-    *("audit", "lock", "profiles", "probe", "relations", "notions"),
+    *("demo", "design", "designs", "fit", "compare", "plan", "estimate"),
+    *("account", "audit", "lock", "profiles", "probe", "relations", "notions"),
 )
 OF_PROFILES = ("example", "design", "audit", "release", "compose", "curve")
 
