@@ -17,6 +17,7 @@ from liftlock.estimate.intervals.caution import (
     exact_remarks,
     normal_remarks,
     outside_remarks,
+    posterior_bootstrap_remarks,
 )
 from liftlock.estimate.intervals.credible import credible
 from liftlock.estimate.intervals.exact import exact_obstacle, exact_posterior, exact_unbiased
@@ -177,7 +178,7 @@ def _bayes(kind: Kind, estimator: Linear, asked: _Asked, seed: int | None) -> Sp
         asked.refuse_weights("a bootstrap interval")
         start = SEED if seed is None else seed
         drawn = posterior_bootstrap(estimator, asked.counts, asked.level, start)
-        return drawn.remarked(*_seeded(seed))
+        return drawn.remarked(*_seeded(seed), *posterior_bootstrap_remarks(estimator, drawn))
     rough = posterior_normal(estimator, asked.tally, asked.level)
     obstacle = exact_obstacle(estimator, asked.tally)
     if kind == "exact" and obstacle is not None:

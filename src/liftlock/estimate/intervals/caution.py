@@ -21,7 +21,11 @@ _NAMED = 3
 
 
 def two_valued(scores: Floats) -> npt.NDArray[np.bool_]:
-    """Whether the scores of each answer (a column) have at most two values."""
+    """Whether each column has at most two different values.
+
+    >>> two_valued(np.array([[0.0, 1.0], [1.0, 2.0], [1.0, 4.0]])).tolist()
+    [True, False]
+    """
     least, most = scores.min(axis=0), scores.max(axis=0)
     apart = np.minimum(scores - least, most - scores)
     found: npt.NDArray[np.bool_] = (apart <= 1e-9 * np.maximum(most - least, 1.0)).all(axis=0)
@@ -36,7 +40,7 @@ def normal_remarks(estimator: Linear, tally: Tally, spread: Spread) -> tuple[str
     jumpy: npt.NDArray[np.bool_]
     if estimator.key == "bayes":
         steps, enough = np.ptp(question.values, axis=0), POSTERIOR_JUMPS
-        jumpy = np.array([len(np.unique(column)) == 2 for column in question.values.T])
+        jumpy = two_valued(question.values)
     else:
         steps, enough = np.ptp(estimator.scores, axis=0), JUMPS
         jumpy = two_valued(estimator.scores)
@@ -114,6 +118,21 @@ def bootstrap_remarks(
         f"{_names(estimator, rough)} is near the edge of what is possible or can be estimated as "
         "few different numbers; in such cases bootstrap intervals of 95 % were measured to hold "
         "the truth 91 to 100 times in 100, and exact or normal ones are nearer to their level"
+    )
+    return (remark,)
+
+
+def posterior_bootstrap_remarks(estimator: Linear, spread: Spread) -> tuple[str, ...]:
+    """Say where so few people are uncertain that simulated quantiles jump."""
+    assert spread.errors is not None
+    values = estimator.question.values
+    few = two_valued(values) & (spread.errors**2 < POSTERIOR_JUMPS * np.ptp(values, axis=0) ** 2)
+    if not few.any():
+        return ()
+    remark = (
+        f"few reports decide about {_names(estimator, few)}, and whole numbers jump: in such cases "
+        "simulated intervals of 95 % were measured to hold the truth 94 to 97 times in 100; exact "
+        "intervals of counts need no simulation"
     )
     return (remark,)
 
