@@ -90,7 +90,7 @@ def account_command(
     same person are releases of the same value.
 
     \b
-    liftlock account ledger.json --record flu.json --who staff --about health --limit lip=2
+    liftlock account ledger.json --record flu.json --who staff --about health
     liftlock account ledger.json
     liftlock account ledger.json --one-more other.json --plot spent.png
     """

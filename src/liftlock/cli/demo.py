@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.report.design import design_report
+from liftlock.report.estimate import draw_estimate, estimate_report
 from liftlock.report.heatmap import draw_lifts
 from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
@@ -43,6 +43,7 @@ _FILES = (
     "published.csv",
     "mechanism.json",
     "reports.csv",
+    "estimate.png",
     "pairs.csv",
     "lifts.png",
     "salaries.csv",
@@ -53,7 +54,7 @@ PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
 """The salaries that are made, and how they are cut."""
 
 
-@click.command("demo", short_help="Audit, design, release and check a survey, and salaries.")
+@click.command("demo", short_help="Audit, design, release and estimate a survey, and salaries.")
 @click.option(
     "--folder",
     type=FILE,
@@ -62,7 +63,7 @@ PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
     help="Where the example files go.",
 )
 def demo_command(folder: Path) -> int:
-    """Audit, design, release and check a health survey and salaries, on data made here."""
+    """Audit, design, release and estimate a health survey and salaries, on data made here."""
     _prepare(folder)
     prior = Prior.from_counts(SURVEY)
     prior_file, published_file = folder / "prior.csv", folder / "published.csv"
@@ -98,7 +99,7 @@ def demo_command(folder: Path) -> int:
 
     truth = [label for label, count in SURVEY.items() for _ in range(count)]
     _heading(f"4. {len(truth):,} people answer, each through the mechanism")
-    _release(Mechanism.load(mechanism_file), truth, folder / "reports.csv")
+    _release(Mechanism.load(mechanism_file), truth, folder)
 
     _heading("5. The lifts of the published response as a picture")
     _draw(folder / "lifts.png", lambda picture: draw_lifts(result, picture))
@@ -112,6 +113,9 @@ def demo_command(folder: Path) -> int:
     _heading("Now try")
     show(
         f"liftlock compare --prior {prior_file} --utility {UTILITY}\n"
+        f"liftlock plan --prior {prior_file} --n 10000 --epsilon {EPSILON} --value flu\n"
+        f"liftlock account {folder / 'ledger.json'} --record {mechanism_file} --who everybody "
+        "--about health\n"
         f"liftlock audit {mechanism_file} --alpha 2 --at-epsilon 0.5\n"
         f"liftlock probe {pairs_file} --prior {prior_file} --claim lip={EPSILON}\n"
         f"liftlock relations lip={EPSILON} --prior {prior_file}\n"
@@ -186,21 +190,20 @@ def _heading(text: str) -> None:
     show(Rule(text, align="left"))
 
 
-def _release(mechanism: Mechanism, truth: Sequence[str], reports_file: Path) -> None:
+def _release(mechanism: Mechanism, truth: Sequence[str], folder: Path) -> None:
+    """Release everybody's answer, and estimate the histogram from the reports alone."""
+    reports_file = folder / "reports.csv"
     reports = mechanism.release(truth)
     _write_rows(reports_file, ["report"], [[report] for report in reports])
-    sent = Counter(reports)
-    # Undo the randomisation on average: solve counts = true counts through the channel.
-    matrix = mechanism.table.floats()
-    inputs, outputs = mechanism.table.inputs.labels, mechanism.table.outputs.labels
-    observed = np.array([sent[label] for label in outputs], dtype=float)
-    estimate = np.linalg.lstsq(matrix.T, observed)[0]
-    lines = [
-        f"{label!s:>6}: true {SURVEY[str(label)]:>6,}   estimated from the reports {value:>6,.0f}"
-        for label, value in zip(inputs, estimate, strict=True)
-    ]
-    show("\n".join(lines))
-    show(Text(f"reports written to {reports_file}", style="dim"))
+    show(
+        f"liftlock estimate {folder / 'mechanism.json'} {reports_file} --column report", wrap=False
+    )
+    show("")
+    found = mechanism.estimate(reports)
+    show(estimate_report(found))
+    true = ", ".join(f"{label} {count:,}" for label, count in SURVEY.items())
+    show(f"true, which no report tells: {true}")
+    _draw(folder / "estimate.png", lambda path: draw_estimate(found, path, mechanism.known_prior))
 
 
 def _write_matrix(path: Path, prior: Prior, matrix: Floats) -> None:

@@ -97,7 +97,7 @@ def estimate_command(
 
     \b
     liftlock estimate safe.json reports.csv --column answer
-    liftlock estimate safe.json reports.csv --column answer --value flu --about population
+    liftlock estimate safe.json reports.csv --column answer --value flu
     liftlock estimate safe.json monday.json tuesday.json --plot estimate.png
     """
     note = Notes()

@@ -12,7 +12,7 @@ from liftlock.mechanism import Mechanism
 from tests.unit.cli.conftest import Run
 
 FILES = {"about.txt", "prior.csv", "published.csv", "mechanism.json", "reports.csv", "pairs.csv",
-         "lifts.png", "salaries.csv", "salaries.json", "salaries.png"}  # fmt: skip
+         "estimate.png", "lifts.png", "salaries.csv", "salaries.json", "salaries.png"}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("error")
@@ -28,14 +28,15 @@ def test_the_demo_and_what_it_suggests(run: Run) -> None:
         reports = [row[0] for row in csv.reader(stream)]
     assert len(reports) == 10_001
     assert set(reports[1:]) == {"none", "cold", "flu"}
+    assert "10,000 reports, about the people who reported" in outcome.out
     salaries = Mechanism.load("liftlock-demo/salaries.json")
     assert salaries.certificate.guarantee == "lip(epsilon=1)"
     assert "released number is off by" in outcome.out
     commands = [line for line in outcome.out.splitlines() if line.startswith("liftlock ")]
-    assert len(commands) == 8
+    assert len(commands) == 11
     codes = [run(*shlex.split(command)[1:]).code for command in commands]
     # The published response fails its check, exactly (audit) and on records (probe).
-    assert codes == [1, 0, 0, 0, 0, 1, 0, 0]
+    assert codes == [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]
     assert run("demo").code == 0  # once more into the same folder
 
 
