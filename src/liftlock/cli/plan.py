@@ -70,7 +70,7 @@ def plan_command(
 
     \b
     liftlock plan --prior prior.csv --n 10000 --epsilon 1
-    liftlock plan --prior prior.csv --n 10000 --epsilon 1 --value flu --plot plan.png
+    liftlock plan --prior prior.csv --n 10000 --epsilon 1 --value flu
     """
     note = Notes()
     guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, None)
