@@ -24,7 +24,8 @@ DRAWS = 1999
 SEED = 1
 """How many sets of reports are simulated, and from which seed: the same reports, the same test."""
 _SIMULATED = 512
-"""Simulations of more outputs would take longer than the estimate."""
+_WORK = 10**8
+"""Simulations of more outputs, or of more products, would take longer than the estimate."""
 _TINY = 1e-9
 _GONE = 1e-6
 _CERTAIN = 1e6
@@ -91,14 +92,18 @@ def fit_of_prior(model: Model, aggregate: Aggregate) -> Fit:
     """Test whether the reports can come from people drawn from the prior.
 
     Pearson's statistic sum_y (n_y - n P(y))^2 / (n P(y)), with outputs merged until at least 5
-    reports are expected of each. Below 20, its law is simulated.
+    reports are expected of each. With more outputs than inputs most of that is noise that no prior
+    could make, so only the part of the deviations is taken that another prior would make: their
+    projection onto the rows Q[x, y] / sqrt(P(y)), with a degree less than there are inputs. Where
+    single reports weigh much, the law of the statistic is simulated.
 
-    The direction is that of the likelihood: the mean lift of symbol x over all reports,
+    The direction is that of the unbiased shares, against their variance under the prior. Where the
+    reports do not determine them it is that of the likelihood: the mean lift of symbol x,
 
         (1/n) sum_y n_y Q[x, y] / P(y) - 1,
 
-    is 0 on average under the prior and grows with the share of x. Its variance under the prior is
-    (sum_y Q[x, y]^2 / P(y) - 1) / n, and its standard score sorts the drifts.
+    is 0 on average under the prior and grows with the share of x, and its variance under the prior
+    is (sum_y Q[x, y]^2 / P(y) - 1) / n.
     """
     if model.masses is None:
         raise NotDefined(
@@ -114,6 +119,8 @@ def fit_of_prior(model: Model, aggregate: Aggregate) -> Fit:
         return Fit(0.0, math.inf, None, drifts, note)
     observed, expected = counts[possible], counts.sum() * masses[possible] / masses.sum()
     outputs = f"{len(expected)} outputs"
+    if len(expected) > model.symbols:
+        return Fit(*_projected(model.rows[:, possible], observed, expected), drifts, outputs)
     groups = _merged(expected)
     if 0 < groups.max() < len(groups) - 1:
         observed, expected = _grouped(observed, groups), _grouped(expected, groups)
@@ -156,20 +163,50 @@ def fit_of_channel(model: Model, aggregate: Aggregate) -> Fit | None:
     return Fit(*_chi_square(observed[some], expected[some], freedom), (), note)
 
 
+def _projected(rows: Floats, observed: Floats, expected: Floats) -> tuple[float, float, int | None]:
+    """Test the part of the deviations that other shares of the inputs would make."""
+    roots = np.sqrt(expected)
+    # A basis of what other priors change. Under the prior itself nothing is deviated along one of
+    # its directions, the number of reports.
+    basis = np.linalg.qr((rows / roots).T)[0]
+    freedom = basis.shape[1] - 1
+
+    def statistics(counts: Floats) -> Floats:
+        found: Floats = np.square(((counts - expected) / roots) @ basis).sum(axis=-1)
+        return found
+
+    statistic = float(statistics(observed))
+    # How much one report can weigh; with as many inputs as outputs, 1 / its expected number.
+    weight = float((np.square(basis).sum(axis=1) / expected).max())
+    if weight <= 1.0 / MANY or DRAWS * basis.size > _WORK:
+        return chi_square_tail(statistic, freedom), statistic, freedom
+    number = int(observed.sum())
+    generator = np.random.default_rng(SEED)
+    draws = generator.multinomial(number, expected / expected.sum(), size=DRAWS)
+    return _rank(statistic, statistics(draws.astype(np.float64))), statistic, None
+
+
 def _drifts(model: Model, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
     """Return every symbol with its score, the largest first."""
     assert model.masses is not None
     number = counts.sum()
     possible = masses > 0
-    lifts = model.rows[:, possible] / masses[possible]
-    # A report that the prior calls impossible has no lift; it speaks for the symbols that give it.
-    slopes = lifts @ (counts[possible] / number) - counts[possible].sum() / number
-    spread = np.sqrt(np.maximum((lifts**2) @ masses[possible] - 1.0, 0.0) / number)
-    informative = spread > _TINY
-    scores = np.divide(slopes, spread, out=np.zeros_like(slopes), where=informative)
     found = None
     if model.inverse.full:
-        found = (counts / number) @ model.inverse.matrix
+        matrix = model.inverse.matrix
+        found = (counts / number) @ matrix
+        deviations = found - model.masses
+        squares = masses @ matrix**2
+        variances = squares - model.masses**2
+        # What rounding leaves of a share that the prior is certain of is no variance.
+        spread = np.sqrt(np.where(variances > _GONE * squares, variances, 0.0) / number)
+    else:
+        lifts = model.rows[:, possible] / masses[possible]
+        # A report that the prior calls impossible has no lift; it speaks for who gives it.
+        deviations = lifts @ (counts[possible] / number) - counts[possible].sum() / number
+        spread = np.sqrt(np.maximum((lifts**2) @ masses[possible] - 1.0, 0.0) / number)
+    informative = spread > _TINY
+    scores = np.divide(deviations, spread, out=np.zeros_like(deviations), where=informative)
     never = (model.masses == 0) & (model.rows[:, ~possible] @ counts[~possible] > 0)
     scores[never] = _CERTAIN
     order = np.argsort(-np.abs(scores), kind="stable")
@@ -225,12 +262,17 @@ def chi_square_tail(statistic: float, freedom: int) -> float:
 
 
 def _simulated(observed: Floats, expected: Floats) -> tuple[float, float, None]:
-    """Return the share of simulated statistics that are at least as large, ours among them."""
+    """Compare Pearson's statistic with simulated ones."""
     number = int(observed.sum())
     masses = expected / expected.sum()
     draws = np.random.default_rng(SEED).multinomial(number, masses, size=DRAWS)
     statistics = ((draws - expected) ** 2 / expected).sum(axis=1)
     statistic = float(((observed - expected) ** 2 / expected).sum())
+    return _rank(statistic, statistics), statistic, None
+
+
+def _rank(statistic: float, simulated: Floats) -> float:
+    """Return the share of simulated statistics that are at least as large, ours among them."""
     # Equal sets of reports have statistics that are equal up to rounding.
-    above = int((statistics >= statistic * (1 - 1e-9)).sum())
-    return (1 + above) / (1 + DRAWS), statistic, None
+    above = int((simulated >= statistic * (1 - 1e-9)).sum())
+    return (1 + above) / (1 + len(simulated))
