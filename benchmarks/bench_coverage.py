@@ -83,7 +83,7 @@ def run() -> Group:
     counts = [
         Setting(prior, channel, epsilon, reports, "survey", about)
         for about, prior, channel, epsilon, reports in product(
-            ABOUT, ("even", "skewed"), ("rr", "optimal"), (0.5, 1.0, 2.0), (30, 50, 100)
+            ABOUT, ("even", "skewed", "rare"), ("rr", "optimal"), (0.5, 1.0, 2.0), (30, 50, 100)
         )
     ]
     formulas = [
@@ -99,7 +99,7 @@ def run() -> Group:
     posterior = [
         Setting(prior, channel, epsilon, reports, "survey", method="bayes")
         for prior, channel, epsilon, reports in product(
-            ("even", "skewed"), ("rr", "optimal"), (0.5, 1.0, 2.0), (30, 100, 1000)
+            ("even", "skewed", "rare"), ("rr", "optimal"), (0.5, 1.0, 2.0), (30, 100, 1000)
         )
     ]
     sums = [

@@ -34,6 +34,7 @@ ZIPF = tuple(float(mass) for mass in (1 / np.arange(1, 11)) / (1 / np.arange(1, 
 PRIORS: dict[str, tuple[float, ...]] = {
     "even": (0.5, 0.5),
     "skewed": (0.9, 0.1),
+    "rare": (0.97, 0.03),
     "three": (0.7, 0.2, 0.1),
     "zipf": ZIPF,
 }

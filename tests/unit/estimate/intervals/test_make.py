@@ -175,7 +175,7 @@ def test_an_estimate_far_outside_is_remarked() -> None:
 def test_estimates_at_the_edge() -> None:
     none = Aggregate(REPORTS.channel, (76, 24), 100)
     told = make("bootstrap", estimator("likelihood"), none)
-    assert any("near the edge" in text for text in told.remarks)
+    assert any("70 to 100 times" in text for text in told.remarks)
     chosen = make("auto", estimator("likelihood"), none)
     assert chosen.kind == "exact"
     assert any("unbiased estimate" in text for text in chosen.remarks)
