@@ -122,8 +122,11 @@ class Ledger:
                 "neither a cohort nor people" if who is None else "both a cohort and people",
                 remedy="give who= or people=",
             )
-        item = read_name(about, "about")
-        cohort = None if who is None else read_name(who, "cohort")
+        item = _spelt(read_name(about, "about"), {entry.about for entry in self.entries}, "item")
+        cohort = None
+        if who is not None:
+            known = {entry.cohort for entry in self.entries if entry.cohort is not None}
+            cohort = _spelt(read_name(who, "cohort"), known, "cohort")
         digests = () if people is None else self._digests(people, place)
         self._check_inputs(mechanism, item)
         entry = self._entry(mechanism, cohort, digests, item, note, when)
@@ -182,10 +185,18 @@ class Ledger:
         seen: dict[str, int] = {}
         for number, person in enumerate(people):
             digest = self.digest(person)
-            if not is_missing(person) and digest not in seen:
+            usable = not is_missing(person) and id_text(person).isprintable()
+            if usable and digest not in seen:
                 seen[digest] = number
                 continue
             where = f"number {number + 1}" if place is None else place(number)
+            if not id_text(person).isprintable():
+                raise InputError(
+                    "an id with characters that cannot be seen",
+                    where=where,
+                    value=id_text(person),
+                    remedy="remove them: with them it is somebody else's id",
+                )
             if is_missing(person):
                 raise InputError(
                     "a person without an id",
@@ -360,11 +371,34 @@ class Ledger:
             raise FileError("the mechanism of an entry is another", where=where, remedy=_RESTORE)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ledger onto the disk; an interrupted write leaves the old one whole."""
+        """Write the ledger onto the disk; an interrupted write leaves the old one whole.
+
+        Entries are only ever added: a file that holds others is not replaced.
+        """
         place = Path(path)
         check_one_name(place)
+        if place.exists():
+            self._check_continues(place)
         # What it lists is released next: it must not be lost if the power fails then.
         write_durably(place, json.dumps(self.to_data(), ensure_ascii=False, indent=1) + "\n")
+
+    def _check_continues(self, place: Path) -> None:
+        """Refuse to write over a ledger whose entries are not our first ones."""
+        data = read_json(place)
+        with located(place), shaped():
+            check_format(data, FORMAT, VERSION)
+            stored = data["entries"]
+            number = len(stored)
+            last = stored[-1]["number"] if stored else 0
+            ours = self.entries[number - 1].digest if 0 < number <= len(self) else None
+            begun = bytes.fromhex(data["salt"]) == self.salt
+            kept = begun and (number == 0 or (last == number and data["head"] == ours))
+        if not kept:
+            raise FileError(
+                "the file holds a release that this ledger lacks",
+                where=str(place),
+                remedy="record in it: with Ledger.opened(path) as ledger",
+            )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ledger:
@@ -387,6 +421,18 @@ class Ledger:
         with locked(place):
             check_one_name(place)
             yield cls.load(place) if place.exists() else cls.new()
+
+
+def _spelt(name: str, known: set[str], what: str) -> str:
+    """Refuse a name that differs from a known one only in case: a slip would begin anew."""
+    for other in known:
+        if other != name and other.casefold() == name.casefold():
+            raise InputError(
+                f"{what} spelt otherwise than before",
+                value=name,
+                remedy=f"the ledger has {other!r}; write it so, or choose a different name",
+            )
+    return name
 
 
 def is_small(mechanism: Mechanism) -> bool:

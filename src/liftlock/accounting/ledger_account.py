@@ -10,6 +10,7 @@ from typing import Any
 
 from liftlock.accounting.accounts import Account, account
 from liftlock.accounting.bounds import (
+    Composed,
     least_of,
     lower_bound,
     product_of,
@@ -18,6 +19,7 @@ from liftlock.accounting.bounds import (
 from liftlock.accounting.entry import Entry
 from liftlock.accounting.histories import History, histories
 from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.product import exact_ldp
 from liftlock.accounting.release import Ratio, Release
 from liftlock.accounting.spent import QUANTITIES, Spent, sides
 from liftlock.context import Context, Joint
@@ -162,11 +164,12 @@ def together_of(accounts: list[Account]) -> Spent:
 
         eps <= min_j eps_j + sum_{k != j} omega_k
 
-    with eps_j of all releases about item j, and omega_k the level of LDP of all those about item k.
+    with eps_j of all releases about item j, and omega_k the level of LDP of all those about item k:
+    of the data, not of a secret behind them, which may be shared between items in any way.
 
     Source: 000 Cor 5 (tight form, P_min = 0).
     """
-    ratios: list[Ratio] = [_ratio(found, "ldp") for found in accounts]
+    ratios: list[Ratio] = [_of_data(found) for found in accounts]
     readings = {"ldp": Reading.of_ratio("ldp", product_of((ratio, 1) for ratio in ratios), None)}
     if all(_has_prior(found) for found in accounts):
         lower, upper = [], []
@@ -184,6 +187,12 @@ def together_of(accounts: list[Account]) -> Spent:
         "000 Cor 5 (tight form)",
         "nothing of how the items hang together",
     )
+
+
+def _of_data(found: Account) -> Ratio:
+    """Return the LDP ratio of all releases of an item, for the data and whatever is behind them."""
+    together = exact_ldp(found.releases)
+    return together["ldp"].ratio if together else Composed.of(found.releases, None).ldp
 
 
 def _has_prior(found: Account) -> bool:

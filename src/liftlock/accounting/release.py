@@ -116,9 +116,12 @@ class Release:
 
         lower, upper = ratio("eps_lower"), ratio("eps_upper")
         spread = _least(ratio("ldp"), _omega(lower, upper, context))
-        # What lifts prove of ratios, they prove of the symbols that can occur.
-        everywhere = isinstance(guarantee, ldp.LDP) or _complete(context)
-        levels = Levels(lower, upper, spread if everywhere else None, spread)
+        # What lifts prove of ratios, they prove of the symbols that can occur; LDP speaks of all.
+        everywhere = spread if _complete(context) else None
+        if isinstance(guarantee, ldp.LDP) and not isinstance(context, Joint):
+            assert isinstance(guarantee.budget, Budget)
+            everywhere = _least(everywhere, ratio_above(guarantee.budget))
+        levels = Levels(lower, upper, everywhere, spread)
         return cls(context.inputs, None, context, guarantee, levels)
 
     @classmethod

@@ -6,10 +6,13 @@ If every prior is right, a posterior mass is the prior mass on average, so
 
 has mean 0 and variance 1, with variances that are known before any report. A positive z says that
 more people have the value x than their priors expected. No posterior can be farther than some b
-from its prior. Where b is small beside sqrt(V), z is nearly normal. Elsewhere a few users may have
-most of the variance, and Bennett's inequality bounds the probability of |z| or more by
+from its prior, so the skewness of z is at most b / sqrt(V), and to that order the probability of
+|z| or more is at most that of a normal law times exp(b |z|^3 / (6 sqrt(V))). Where a few users have
+most of the variance that says nothing, and Bennett's inequality bounds it by
 
     2 exp(-(V / b^2) h(b |z| / sqrt(V))),    h(u) = (1 + u) ln(1 + u) - u.
+
+The smaller of the two is taken.
 """
 
 from __future__ import annotations
@@ -21,8 +24,6 @@ from liftlock.estimate.choosing import WRONG, p_text
 from liftlock.estimate.fit import Drift, Fit
 from liftlock.local.aggregate import LocalAggregate
 
-_SMALL = 0.25
-"""If nobody can move a score by more than this, it is taken to be normal."""
 _CLEAR = 1000
 """A mean variance of fewer of its units would be mostly rounding."""
 
@@ -53,11 +54,12 @@ def test_priors(alphabet: Alphabet, aggregate: LocalAggregate) -> Fit:
 
 
 def _chance(score: float, reach: float) -> float:
-    """Return the probability of so large a score, or a bound on it if one user can move it far."""
-    if reach <= _SMALL:
-        return math.erfc(abs(score) / math.sqrt(2.0))
-    away = abs(score) * reach
-    return 2.0 * math.exp(-((1.0 + away) * math.log1p(away) - away) / reach**2)
+    """Bound the probability of so large a score, if one user can move it by `reach` at most."""
+    size = abs(score)
+    away = size * reach
+    bennett = 2.0 * math.exp(-((1.0 + away) * math.log1p(away) - away) / reach**2)
+    skewed = math.erfc(size / math.sqrt(2.0)) * math.exp(min(reach * size**3 / 6.0, 700.0))
+    return min(1.0, bennett, skewed)
 
 
 def misfit(fit: Fit) -> str | None:

@@ -208,6 +208,15 @@ def test_levels_count_only_where_they_were_proved() -> None:
         Release.promised(MutualInformation("1"), fair)
 
 
+def test_a_promise_of_ldp_is_about_every_input() -> None:
+    """Of one possible symbol nothing leaks, but under another prior the promise is all there is."""
+    certain = Prior.from_counts({"a": 1, "b": 0})
+    promised = Release.promised(LDP("ln 3"), certain)
+    assert promised.levels(certain).spread == 1
+    assert promised.levels(certain).ldp == 3
+    assert promised.levels(Prior.uniform("ab")).ldp == 3
+
+
 def test_sets_of_priors_use_the_least_mass() -> None:
     box = Intervals.of({0: ("0.1", "0.5"), 1: ("0.5", "0.9")})
     assert smallest_mass(box) == Fraction(1, 10)

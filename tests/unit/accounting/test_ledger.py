@@ -320,3 +320,49 @@ def test_encodings_and_secrets(tmp_path: Path) -> None:
     assert group.together is not None
     assert set(group.together.readings) == {"ldp"}
     assert together_of([letter.account, letter.account])["lip"].value.upper is not None
+
+
+def test_an_older_ledger_does_not_replace_a_newer_one(tmp_path: Path, flip: ll.Mechanism) -> None:
+    path = tmp_path / "ledger.json"
+    first = Ledger.new().record(flip, who="staff", about="smokes")
+    first.save(path)
+    second = first.record(flip, who="staff", about="smokes")
+    second.save(path)
+    second.save(path)  # the same once more loses nothing
+    other = first.record(flip, who="guests", about="smokes")
+    for stale in (first, other, other.record(flip, who="guests", about="smokes"), Ledger.new()):
+        with pytest.raises(FileError, match="holds a release that this ledger lacks"):
+            stale.save(path)
+    assert Ledger.load(path).head == second.head
+    mine = tmp_path / "mine.json"
+    mine.write_text('{"format": "something else"}')
+    with pytest.raises(FileError):
+        first.save(mine)
+    assert "something else" in mine.read_text()
+
+
+def test_slips_of_the_pen_do_not_begin_a_new_history(flip: ll.Mechanism) -> None:
+    ledger = Ledger.new().record(flip, who="staff", about="smokes")
+    for who, about in (("Staff", "smokes"), ("staff", "SMOKES")):
+        with pytest.raises(InputError, match="spelt otherwise"):
+            ledger.record(flip, who=who, about=about)
+    with pytest.raises(InputError, match="cannot be seen at number 2"):
+        ledger.record(flip, people=["ann", "ann\u200b"], about="smokes")
+
+
+def test_secrets_behind_different_items_may_be_shared_in_any_way() -> None:
+    """X = S1 xor S2 for both items: each alone says nothing of its secret, both say much of all."""
+    joint = ll.Joint.from_counts({0: {0: 1, 1: 1}, 1: {0: 1, 1: 1}})
+    noisy = Channel.from_rows({0: {0: "9/10", 1: "1/10"}, 1: {0: "1/10", 1: "9/10"}})
+    made = ll.lock(noisy, ll.LDP("0.1"), joint)
+    ledger = Ledger.new()
+    for about in ("a", "b"):
+        ledger = ledger.record(made, people=["ann"], about=about)
+    (group,) = LedgerAccount(ledger).groups
+    assert group.items[0].account["ldp"].ratio == 1
+    assert group.together is not None
+    ratio = group.together["ldp"].ratio
+    # The rows were rounded to 52 bits.
+    assert ratio is not None
+    assert abs(float(ratio) - 81) < 1e-9
+    assert "lip" not in group.together.readings
