@@ -74,7 +74,7 @@ def table(title: str, settings: list[Setting], kinds: tuple[Kind, ...]) -> Grid:
         )
     grid.add_section()
     shares = [f"{totals[kind]} of {len(settings)}" for kind in kinds]
-    grid.add_row("within", "93.5 to 96.5", *[""] * 4, *shares)
+    grid.add_row("in band", *[""] * 5, *shares)
     return grid
 
 

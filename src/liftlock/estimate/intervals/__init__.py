@@ -119,7 +119,7 @@ class _Asked:
         return found.remarked(
             "credible intervals keep their level on average over shares drawn from the Dirichlet "
             f"prior ({_told(concentration)}); for one truth and few reports, those of 95 % held it "
-            "92 to 99 times in 100"
+            "92 to 100 times in 100"
         )
 
     def bootstrap(self, seed: int | None) -> Spread:
