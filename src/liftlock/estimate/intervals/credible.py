@@ -33,8 +33,8 @@ ENOUGH = 4000
 """So many independent draws put each end within 4 % of a standard error of where it should be."""
 MIXED = 1.02
 """The largest ratio (split R-hat) of the spread between chains to that within them."""
-MOST_WORK = 30_000_000
-"""So many numbers are drawn at most, a few seconds' worth."""
+MOST_WORK = 60_000_000
+"""So many numbers are drawn at most, some ten seconds' worth."""
 _FIRST = 200
 _GRID = 2001
 _COARSE = 201
