@@ -271,6 +271,13 @@ class Mechanism:
             return Aggregate.of_codes(self.table, codes, weights, offsets)
         return Aggregate.of(self.channel, reports, weights=weights, offsets=offsets)
 
+    def gathered(self, batches: Iterable[Any]) -> Aggregate:
+        """Count batch after batch of reports, so that all of them are never in memory at once."""
+        total = Aggregate.none(self.channel)
+        for batch in batches:
+            total += self.aggregate(batch)
+        return total
+
     def estimate(
         self,
         reports: Aggregate | Iterable[Any] | npt.NDArray[Any],

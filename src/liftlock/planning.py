@@ -6,8 +6,8 @@ differential privacy at the same budget, of no privacy, and of not asking at all
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -61,6 +61,9 @@ class Option:
     free: ExpectedError | None
     why: str = ""
     mechanism: Mechanism | None = None
+    method: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """How the mechanism was made: the arguments of `design`."""
 
     def needed(self, margin: object) -> tuple[int | None, int | None]:
         """Return how many people it takes until the margins are so small, leaning and free."""
@@ -138,11 +141,24 @@ def plan(
     A survey asks each person a single question, so the value is reduced to yes or no first: that
     leaks less for the same precision than counting the answers of a histogram.
     """
+    if of == "sum":
+        raise InputError(
+            "a plan of a sum", value=of, remedy="ask for mean: a margin is for each person"
+        )
     asked = ask(prior.alphabet, of, value)
     wanted = None if margin is None else exact(margin, name="margin")
     if wanted is not None and wanted <= 0:
         raise InputError("margin is not positive", value=margin, remedy="give more than 0")
+    if wanted is not None and asked.counts and wanted >= 1:
+        raise InputError(
+            "margin of 100 % or more", value=margin, remedy="2% or 0.02 is two per cent"
+        )
     remarks = []
+    if asked.of != "survey" and not all(prior.counts):
+        left = [label for label, count in zip(prior.labels, prior.counts, strict=True) if not count]
+        prior = prior.restricted()
+        asked = ask(prior.alphabet, of)
+        remarks.append(f"left out, because the prior calls them impossible: {_listed(left)}")
     if asked.of == "survey":
         prior, asked = _reduced(prior, asked)
         remarks.append(f"everybody is asked only whether it is {asked.names[0]!r}")
@@ -156,6 +172,11 @@ def plan(
     return Plan(
         asked.of, asked.names[0], people, lowest.leaning.level, wanted, tuple(found), tuple(remarks)
     )
+
+
+def _listed(labels: list[Label]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:5])
+    return shown if len(labels) <= 5 else f"{shown} and {len(labels) - 5} more"
 
 
 def _reduced(prior: Prior, asked: Question) -> tuple[Prior, Question]:
@@ -212,9 +233,9 @@ def _ways(
         except LiftlockError as error:
             refused = refused or error
             continue
-        method = ", ".join([key, *(f"{value} {name}" for name, value in options.items())])
-        name = key if key == "optimal" else method
-        made.append(_measured(mechanism, name, prior, asked, people, level))
+        told = {name: value for name, value in options.items() if name != "seconds"}
+        found = _measured(mechanism, key, told, prior, asked, people, level)
+        made.append(found)
     if not made:
         if refused is not None:
             raise refused
@@ -249,7 +270,13 @@ def _candidates(prior: Prior, notion: Notion, seconds: float) -> list[tuple[str,
 
 
 def _measured(
-    mechanism: Mechanism, method: str, prior: Prior, asked: Question, people: int, level: object
+    mechanism: Mechanism,
+    method: str,
+    options: Mapping[str, Any],
+    prior: Prior,
+    asked: Question,
+    people: int,
+    level: object,
 ) -> Option:
     """Return how precise the answers of a mechanism will be, as far as they exist."""
     reasons = []
@@ -260,15 +287,11 @@ def _measured(
                 mechanism.channel, prior, people, asked, way, about=about, level=level
             )
         except NotDefined as refusal:
-            reasons.append(f"{way}: {refusal}")
+            reasons.append(f"no {way} estimate for {refusal.context}")
             return None
 
     leaning, free = error("bayes", "people"), error("unbiased", "population")
-    return Option(
-        f"{mechanism.notion} by {method}",
-        mechanism.certificate.guarantee,
-        leaning,
-        free,
-        "; ".join(reasons),
-        mechanism,
-    )
+    way = ", ".join([method, *(f"{value} {name}" for name, value in options.items())])
+    name, why = f"{mechanism.notion} by {way}", "; ".join(reasons)
+    guarantee = mechanism.certificate.guarantee
+    return Option(name, guarantee, leaning, free, why, mechanism, method, options)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 
 import liftlock as ll
 from liftlock.errors import InputError
 from liftlock.planning import plan
-from liftlock.report.plan import draw_plan
+from liftlock.report.plan import draw_plan, plan_report
 
 Z = 1.959963984540054
 E = math.e
@@ -65,3 +67,35 @@ def test_pictures(tmp_path: Path, kind: str) -> None:
     draw_plan(found, tmp_path / f"plan.{kind}")
     start = {"png": b"\x89PNG", "svg": b"<?xml"}[kind]
     assert (tmp_path / f"plan.{kind}").read_bytes().startswith(start)
+
+
+def test_impossible_values_and_odd_questions() -> None:
+    with_zero = ll.Prior.from_counts({"a": 5, "b": 0, "c": 7})
+    found = plan(with_zero, ll.LIP("1"), 100)
+    assert found.remarks[0].endswith("impossible: 'b'")
+    assert found.options[0].leaning is not None
+    assert found.options[0].leaning.names == ("a", "c")
+    survey = plan(with_zero, ll.LIP("1"), 100, of="survey", value=["a", "b"])
+    assert survey.options[-2].needed("2%")[1] == math.ceil(35 / 144 * (Z / 0.02) ** 2)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"of": "sum"}, "a plan of a sum"),
+        ({"margin": "2"}, "margin of 100 % or more"),
+        ({"margin": "0"}, "margin is not positive"),
+    ]
+    for asked, said in wrong:
+        with pytest.raises(InputError, match=said):
+            plan(THREE, ll.LIP("1"), 10, **asked)
+
+
+def test_the_plan_says_how_to_make_what_it_shows() -> None:
+    zipf = ll.Prior.from_counts({k: 1000 // (k + 1) for k in range(10)})
+    found = plan(zipf, ll.LIP("1"), 1000, seconds=1)
+    laid = next(option for option in found.options if option.options)
+    assert (laid.method, dict(laid.options)) == ("arc", {"orders": 16})
+    again = ll.design(zipf, ll.LIP("1"), method="arc", orders=16, utility="histogram")
+    assert laid.mechanism is not None
+    assert again.channel.fingerprint == laid.mechanism.channel.fingerprint
+    console = Console(width=110)
+    with console.capture() as captured:
+        console.print(plan_report(found))
+    assert "--utility histogram --method arc --option orders=16" in captured.get()

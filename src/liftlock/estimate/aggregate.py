@@ -124,6 +124,7 @@ class Aggregate:
         `weights` and `offsets` give each report its a_i and b_i, or one number for all of them.
         Everything is checked before anything is counted.
         """
+        _width(channel)
         if isinstance(channel, SupportChannel):
             packed = channel.checked(np.asarray(reports))
             return cls._of_packed(channel, packed, weights, offsets)
@@ -263,6 +264,10 @@ class Aggregate:
             weighed = weighed + other.weights
         return Aggregate(self.channel, counts, self.reports + other.reports, weighed)
 
+    def __radd__(self, other: object) -> Aggregate:
+        # Where sum() begins.
+        return self if other == 0 and isinstance(other, int) else NotImplemented
+
     # --- looking at it --------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -366,6 +371,12 @@ class Aggregate:
 
 
 def _width(channel: AnyChannel) -> int:
+    if not isinstance(channel, Channel | SupportChannel):
+        raise InputError(
+            "not a channel",
+            value=type(channel).__name__,
+            remedy="give a mechanism's channel, or use its methods aggregate and gathered",
+        )
     return len(channel.inputs if isinstance(channel, SupportChannel) else channel.outputs)
 
 

@@ -19,6 +19,8 @@ def check_weights(aggregate: Aggregate, question: Question, about: About) -> Non
     """Refuse weights and offsets that give the question no meaning."""
     if aggregate.weights is None:
         return
+    if aggregate.weights.total_squares == 0:
+        raise InputError("all weights are 0", remedy="give those who count a weight")
     if aggregate.weights.offset != 0:
         if question.of != "sum":
             raise InputError(

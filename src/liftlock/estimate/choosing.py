@@ -52,19 +52,21 @@ def choose(
     return "bayes", why
 
 
-def misfit(fit: Fit, key: str) -> str | None:
-    """Return the warning about a prior that does not fit, with the direction, or None if it may."""
+def misfit(fit: Fit, key: str, *, free: bool = True) -> str | None:
+    """Return the warning about a prior that does not fit, with the direction, or None if it may.
+
+    `free` says whether the reports can be read without a prior.
+    """
     if fit.p_value >= WRONG:
         return None
     shown = ", ".join(str(drift) for drift in fit.drifts[:2] if abs(drift.score) > 2)
     seen = f": they show {shown}" if shown else ""
     if not math.isfinite(fit.statistic):
         seen = f": {fit.note}"
-    leaning = (
-        "the Bayes estimate leans on that prior, unbiased does not"
-        if key == "bayes"
-        else "this estimate does not lean on it, but what is promised under that prior does"
-    )
+    leaning = "this estimate does not lean on it, but what is promised under that prior does"
+    if key == "bayes":
+        other = "unbiased does not" if free else "and these reports cannot be read without one"
+        leaning = f"the Bayes estimate leans on that prior, {other}"
     return f"the prior does not fit the reports (p = {p_text(fit.p_value)}){seen}; {leaning}"
 
 

@@ -18,6 +18,7 @@ from liftlock.estimate.consistent import Consistent
 from liftlock.estimate.estimator import Estimator
 from liftlock.estimate.fit import Fit, fit_of_channel, fit_of_prior
 from liftlock.estimate.intervals import Spread
+from liftlock.estimate.intervals.caution import FEW_WEIGHTED
 from liftlock.estimate.intervals.normal import quantile
 from liftlock.estimate.likelihood import GAP, Likelihood
 from liftlock.estimate.model import Model
@@ -91,14 +92,15 @@ def estimate(
         seed=options.seed,
     )
     asked = Asked(question, aggregate, options)
+    alone = _alone(model, asked) if key == "bayes" else ()
     return asked.answered(
         key,
         why,
         values,
         replace(spread, remarks=(*_remarks(estimator, aggregate), *spread.remarks)),
         fit,
-        _warnings(model, aggregate, fit, key),
-        _alone(model, asked) if key == "bayes" else (),
+        _warnings(model, aggregate, fit, key, free=bool(alone)),
+        alone,
     )
 
 
@@ -113,8 +115,10 @@ def _alone(model: Model, asked: Asked) -> tuple[Answer, ...]:
     except NotDefined:
         return ()
     options = asked.options
+    # No kind of interval keeps its level for so few reports, and there is no room to say so.
+    bare = options.interval == "none" or asked.aggregate.reports < FEW_WEIGHTED
     spread = intervals.make(
-        "none" if options.interval == "none" else "auto",
+        "none" if bare else "auto",
         estimator,
         asked.aggregate,
         level=options.level,
@@ -239,11 +243,13 @@ def _estimator(key: str, model: Model, question: Question, aggregate: Aggregate)
     return Likelihood(model, question)
 
 
-def _warnings(model: Model, aggregate: Aggregate, fit: Fit | None, key: str) -> tuple[str, ...]:
+def _warnings(
+    model: Model, aggregate: Aggregate, fit: Fit | None, key: str, *, free: bool
+) -> tuple[str, ...]:
     """Say that the prior, or the whole mechanism, does not fit the reports."""
     found = []
     if fit is not None:
-        warning = misfit(fit, key)
+        warning = misfit(fit, key, free=free)
         found += [] if warning is None else [warning]
     if model.rows.size <= _CELLS:
         foreign = fit_of_channel(model, aggregate)

@@ -69,7 +69,7 @@ class Question:
     @classmethod
     def total(cls, inputs: Alphabet) -> Question:
         """Ask for the sum of all people's numbers."""
-        return cls("sum", inputs, ("sum",), points_of(inputs, "sum")[:, None])
+        return cls("sum", inputs, ("sum",), _points(inputs, "sum"))
 
     @classmethod
     def mean(cls, inputs: Alphabet) -> Question:
@@ -78,12 +78,24 @@ class Question:
         >>> Question.mean(Alphabet.of([1, 2, 5])).values.ravel().tolist()
         [1.0, 2.0, 5.0]
         """
-        return cls("mean", inputs, ("mean",), points_of(inputs, "mean")[:, None])
+        return cls("mean", inputs, ("mean",), _points(inputs, "mean"))
 
     @property
     def counts(self) -> bool:
         """Whether the answer counts people, so that it is at least 0 and at most all of them."""
         return self.of in ("histogram", "survey")
+
+
+def _points(inputs: Alphabet, of: str) -> Floats:
+    """Return a column of the numbers that the labels are."""
+    try:
+        return points_of(inputs, of)[:, None]
+    except InputError as error:
+        raise InputError(
+            f"the {of} needs numbers, and a label is not one",
+            value=error.value,
+            remedy="ask for histogram or survey, or give the labels coordinates",
+        ) from None
 
 
 def ask(inputs: Alphabet, of: str, value: Any = None) -> Question:
@@ -107,6 +119,6 @@ def ask(inputs: Alphabet, of: str, value: Any = None) -> Question:
             "mean": Question.mean,
         }[of](inputs)
     if value is None:
-        raise InputError("a survey of what?", remedy="name the value to count")
+        raise InputError("a survey of what?", remedy="name the value to count: value=, or --value")
     several = isinstance(value, list | set | frozenset)
     return Question.survey(inputs, value if several else [value])

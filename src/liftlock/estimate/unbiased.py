@@ -103,7 +103,9 @@ def _refusal(model: Model, misses: Floats) -> NotDefined:
     else:
         who = "a channel whose reports hardly depend on the values"
     return NotDefined(
-        "an unbiased estimate", who, "give a prior and ask for bayes, or ask another question"
+        "an unbiased estimate",
+        who,
+        "give a prior (prior=, --prior) and ask for bayes, or ask another question",
     )
 
 

@@ -45,7 +45,7 @@ def estimate_report(found: Estimate) -> RenderableType:
             cells.append(_interval(found, other) if known else _number(found, other.value))
         grid.add_row(Text(shown(answer.name)), *cells)
     parts: list[RenderableType] = [
-        Text(f"{found.reports:,} reports, {_about(found)}", style="bold"),
+        Text(f"{_number_of(found.reports)}, {_about(found)}", style="bold"),
         Text(),
         grid,
     ]
@@ -55,6 +55,10 @@ def estimate_report(found: Estimate) -> RenderableType:
     parts += [Text(printable(remark), style="dim") for remark in found.remarks]
     parts += [Text(f"WARNING: {printable(text)}", style="bold red") for text in found.warnings]
     return Group(*parts)
+
+
+def _number_of(reports: int) -> str:
+    return "1 report" if reports == 1 else f"{reports:,} reports"
 
 
 def _about(found: Estimate) -> str:
@@ -137,7 +141,9 @@ def draw_estimate(found: Estimate, path: Path, prior: Prior | None = None) -> No
         axes.xaxis.set_major_formatter(plain_number)
         counts = found.of in ("histogram", "survey")
         axes.set_xlabel("people" if counts else found.of)
-        title = f"Estimated from {found.reports:,} reports, with {100 * found.level:g} % intervals"
+        title = (
+            f"Estimated from {_number_of(found.reports)}, with {100 * found.level:g} % intervals"
+        )
         more = len(found.answers) - len(answers)
         axes.set_title(title + (f"\n(the first {len(answers)})" if more else ""), fontsize=11)
         for side in ("top", "right", "left"):

@@ -43,7 +43,8 @@ def plan_report(found: Plan) -> RenderableType:
             leaning, free = option.needed(found.margin)
             cells += [_people(option.free, free), _people(option.leaning, leaning)]
         grid.add_row(Text(printable(option.name)), *cells)
-    head = f"{_asked(found)} from {found.people:,} people, {100 * found.level:g} % intervals"
+    who = "1 person" if found.people == 1 else f"{found.people:,} people"
+    head = f"{_asked(found)} from {who}, {100 * found.level:g} % intervals"
     words = [
         Text(
             "without the prior: unbiased estimates of the population that the people are drawn "
@@ -57,14 +58,32 @@ def plan_report(found: Plan) -> RenderableType:
         for option in found.options
         if option.why
     ]
+    hints = _hints(found)
+    if hints:
+        words += [Text(), Text("To make them, with the --prior and the budget of this plan:")]
+        words += [Text(hint) for hint in hints]
     return Group(Text(head, style="bold"), Text(), grid, Text(), *words)
+
+
+def _hints(found: Plan) -> list[str]:
+    """Return how to design the mechanisms that are not made by default."""
+    if found.of == "survey":
+        return []
+    utility = "histogram" if found.of == "histogram" else "mean"
+    hints = []
+    for option in found.options:
+        if option.mechanism is None:
+            continue
+        own = "".join(f" --option {name}={value}" for name, value in option.options.items())
+        notion = "" if option.mechanism.notion.name != "ldp" else " --notion ldp"
+        hints.append(f"  liftlock design{notion} --utility {utility} --method {option.method}{own}")
+    return list(dict.fromkeys(hints))
 
 
 def _asked(found: Plan) -> str:
     return {
         "histogram": "the shares of all values (the worst of them)",
         "survey": f"the share of {shown(found.what)}",
-        "sum": "the mean number",
         "mean": "the mean number",
     }[found.of]
 
