@@ -33,6 +33,7 @@ from liftlock.notions.reading import Reading, number_to_json
 
 NO_SUM = "LIP budgets do not add up"
 DIFFERENT = "the releases were certified in different contexts"
+UNDER = "name one to account under: --prior, --joint or --family, in Python context= or under="
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class Account:
         if quantity not in self.best:
             who = "tight" if quantity in QUANTITIES else "delta-sum"
             why = self.refused.get(who, "no accountant bounds it")
-            raise NotDefined(quantity, f"{len(self)} releases", why)
+            number = f"{len(self):,} release{'s' * (len(self) != 1)}"
+            raise NotDefined(quantity, number, why)
         return self.best[quantity][quantity]
 
     def is_exact(self, quantity: str) -> bool:
@@ -120,7 +122,7 @@ class Account:
     @property
     def _context(self) -> Context:
         if self.context is None:
-            raise NotDefined("lip", "no context", "give a prior, a joint or a set of priors")
+            raise NotDefined("lip", f"{DIFFERENT[4:]}, or in none", UNDER)
         return self.context
 
     def warning(self) -> str:
@@ -149,25 +151,36 @@ class Account:
     def allows(self, limit: Notion) -> bool:
         """Tell whether everything released so far certainly keeps a guarantee.
 
-        Notions that no accountant bounds are audited on all releases together, if that table is
-        small enough, and refused otherwise.
+        Without a common context the level of LDP decides about lifts: it bounds them under every
+        prior. Notions that no accountant bounds are audited on all releases together, if that table
+        is small enough, and refused otherwise.
         """
-        if isinstance(limit, LIP):
-            return self._within("eps_lower", limit.epsilon) and self._within(
-                "eps_upper", limit.epsilon
+        asked = _asked_of(limit)
+        if asked and self.rests_on_ldp(limit):
+            if all(self._within("ldp", budget) for budget in asked.values()):
+                return True
+            level = self.best["ldp"].text("ldp")
+            raise NotDefined(
+                limit.name,
+                f"releases that were certified in different contexts, or in none, where LDP bounds "
+                f"it by {level} nats, which is above {limit}",
+                UNDER,
             )
-        if isinstance(limit, ALIP):
-            return self._within("eps_lower", limit.lower) and self._within("eps_upper", limit.upper)
-        if isinstance(limit, UpperBound) and limit.name in ("ldp", "eps_lower", "eps_upper"):
-            assert isinstance(limit.budget, Budget)
-            return self._within(limit.name, limit.budget)
+        if asked:
+            return all(self._within(quantity, budget) for quantity, budget in asked.items())
         if isinstance(limit, ApproximateLDP) and self._sums_allow(limit):
             return True
         return self.certify(limit).holds
 
+    def rests_on_ldp(self, limit: Notion) -> bool:
+        """Tell whether nothing but the level of LDP, under every prior, speaks of a limit."""
+        return self.context is None and bool(_asked_of(limit).keys() - {"ldp"})
+
     def _within(self, quantity: str, budget: Budget) -> bool:
         reading = self[quantity]
-        return budget.allows(reading.ratio)
+        told = reading.value.upper
+        # Budgets that add up to the limit keep it, though e^budget has no exact ratio.
+        return budget.allows(reading.ratio) or (told is not None and told <= budget.nats().lower)
 
     def _sums_allow(self, limit: ApproximateLDP) -> bool:
         if "ldp" in self and limit.epsilon.allows(self["ldp"].ratio):
@@ -197,7 +210,9 @@ class Account:
                 f"{kind}, and all releases together are not small enough for an audit; "
                 "ask for lip, alip or ldp",
             ) from None
-        return guarantee.certify(channel, self._context, impossible="ignore")
+        if self.context is None:
+            raise NotDefined(guarantee.name, f"{DIFFERENT[4:]}, or in none", UNDER)
+        return guarantee.certify(channel, self.context, impossible="ignore")
 
     def refuse_beyond(self, limit: Notion, what: str = "the account") -> None:
         """Raise an error with the numbers if a limit is not certainly kept."""
@@ -269,6 +284,18 @@ class Account:
         }
 
 
+def _asked_of(limit: Notion) -> dict[str, Budget]:
+    """Return the quantities that a limit bounds, and by what; nothing if it is no such limit."""
+    if isinstance(limit, LIP):
+        return {"eps_lower": limit.epsilon, "eps_upper": limit.epsilon}
+    if isinstance(limit, ALIP):
+        return {"eps_lower": limit.lower, "eps_upper": limit.upper}
+    if isinstance(limit, UpperBound) and limit.name in ("ldp", "eps_lower", "eps_upper"):
+        assert isinstance(limit.budget, Budget)
+        return {limit.name: limit.budget}
+    return {}
+
+
 def account(
     releases: Iterable[Released],
     context: Context | None = None,
@@ -327,7 +354,7 @@ def _needs_context(context: Context | None) -> Context:
         raise NotDefined(
             "an account of lifts",
             DIFFERENT + ", or in none",
-            "give the prior to account under; LDP needs none",
+            f"LDP alone is said; {UNDER}",
         )
     return context
 

@@ -37,11 +37,12 @@ from liftlock.accounting.release import (
     common_inputs,
     smallest_mass,
 )
-from liftlock.accounting.spent import Spent, sides
+from liftlock.accounting.spent import Spent, less_of, sides
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import NotDefined
+from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import sum_of
 from liftlock.notions.reading import Reading
 from liftlock.prior import Prior
@@ -83,6 +84,28 @@ class Composed:
     def ldp(self) -> Ratio:
         """The product of the ratios of all inputs, also of those that never occur."""
         return product_of((levels.ldp, times) for levels, times in self.each)
+
+    def sum_of(self, name: str, place: int | None = None, side: str = "") -> Enclosure:
+        """Add up levels in nats, where one release of a kind counts by another level."""
+        found = Enclosure.of(0)
+        for k, (levels, times) in enumerate(self.each):
+            if k == place:
+                found, times = found + levels.log(side), times - 1
+            if times:
+                found = found + levels.log(name).scaled(Fraction(times))
+        return found
+
+    def sums_of_sides(self) -> dict[str, Enclosure]:
+        """Return min_j eps_j + sum of the other omegas: the tight bound, if only a sum is left."""
+        if self.smallest and sum(times for _, times in self.each) > 1:
+            return {}
+        found = {}
+        for side in ("lower", "upper"):
+            sums = [self.sum_of("spread", j, side) for j in range(len(self.each))]
+            finite = [each for each in sums if each.upper is not None]
+            if finite:
+                found[f"eps_{side}"] = min(finite, key=lambda each: each.upper or 0)
+        return found
 
 
 def product_of(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
@@ -145,7 +168,7 @@ def tight(releases: Sequence[Release], context: Context) -> Spent:
     )
     return Spent(
         "tight",
-        sides(lower, upper),
+        sides(lower, upper, nats=composed.sums_of_sides()),
         False,
         "min over j: P_min + (e^eps_j - P_min) exp(sum of the other omegas)",
         "000 Thm 4 (tight form)",
@@ -167,7 +190,7 @@ def ldp_sum(releases: Sequence[Release], context: Context | None) -> Spent:
     ('9', '5')
     """
     composed = Composed.of(releases, context)
-    readings = {"ldp": Reading.of_ratio("ldp", composed.ldp, None)}
+    readings = {"ldp": less_of(Reading.of_ratio("ldp", composed.ldp, None), composed.sum_of("ldp"))}
     if context is not None:
         p, spread = composed.smallest, composed.spread
         lower = lower_bound(p, Fraction(1), spread)

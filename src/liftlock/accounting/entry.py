@@ -119,7 +119,12 @@ class Entry:
             context_kind=str(data["context_kind"]),
             notion=str(data["notion"]),
             budgets={str(key): str(value) for key, value in data["budgets"].items()},
-            levels=Levels(*(_read_ratio(levels[name]) for name in _LEVELS)),
+            levels=Levels(
+                lower=_read_ratio(levels["eps_lower"]),
+                upper=_read_ratio(levels["eps_upper"]),
+                ldp=_read_ratio(levels["ldp"]),
+                spread=_read_ratio(levels["spread"]),
+            ),
             embedded=data["embedded"] is True,
             unprotected=_whole(data["unprotected"]),
             note=read_note(data["note"]),
@@ -127,7 +132,6 @@ class Entry:
         )
 
 
-_LEVELS = ("eps_lower", "eps_upper", "ldp", "spread")
 _KEYS = frozenset(
     (
         *("number", "when", "who", "about", "channel", "context", "context_kind", "notion"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from liftlock.accounting.entry import Entry
@@ -18,18 +18,24 @@ class History:
     items: Mapping[str, tuple[Entry, ...]]
 
 
-def histories(entries: Sequence[Entry]) -> list[History]:
+def histories(
+    entries: Sequence[Entry], cohort: str | None = None, people: Collection[str] | None = None
+) -> list[History]:
     """Group people by what they took part in; cohorts are groups of their own.
 
     A person of a cohort who is also listed by id is in both: nothing in a ledger joins the two.
+    With a `cohort` or the hashes of some `people`, only they are looked at.
     """
+    everybody = cohort is None and people is None
+    chosen = frozenset(people or ())
     cohorts: dict[str, list[Entry]] = {}
     taken: dict[str, list[int]] = {}
     for place, entry in enumerate(entries):
-        if entry.cohort is not None:
+        if entry.cohort is not None and (everybody or entry.cohort == cohort):
             cohorts.setdefault(entry.cohort, []).append(entry)
         for digest in entry.people:
-            taken.setdefault(digest, []).append(place)
+            if everybody or digest in chosen:
+                taken.setdefault(digest, []).append(place)
     groups: dict[tuple[int, ...], int] = {}
     for listed in taken.values():
         groups[tuple(listed)] = groups.get(tuple(listed), 0) + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,10 +23,13 @@ from liftlock.accounting.product import exact_ldp
 from liftlock.accounting.release import Ratio, Release
 from liftlock.accounting.spent import QUANTITIES, Spent, sides
 from liftlock.context import Context, Joint
-from liftlock.errors import NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.mechanism import Mechanism
 from liftlock.notions.reading import Reading
 from liftlock.profile_graph import ProfileGraph
+from liftlock.salted_ids import id_text
+
+_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class LedgerAccount:
     """The accounts of everybody in a ledger; equal histories are accounted for once.
 
     `under` is a context to account under, `one_more` the mechanisms of a next release (by default
-    those that were used before), and `about` the only item to look at.
+    those that were used before), `about` the only item to look at, `who` the only cohort, and
+    `people` the ids of the only persons. Who is not in the ledger is refused.
     """
 
     def __init__(
@@ -62,18 +66,43 @@ class LedgerAccount:
         under: Context | None = None,
         one_more: Mapping[str, Mechanism] | None = None,
         about: str | None = None,
+        *,
+        who: str | None = None,
+        people: Iterable[object] | None = None,
+        place: Callable[[int], str] | None = None,
     ) -> None:
+        if who is not None and people is not None:
+            raise InputError("both a cohort and people", remedy="give who= or people=")
         self.ledger = ledger
-        self.about = about
+        self.about = None if about is None else id_text(about)
+        self.who = None if who is None else _cohort(ledger, who)
+        self.people = None if people is None else _known_people(ledger, people, place)
+        if self.about is not None and not self.entries:
+            raise _nothing(self)
         self.under = under
         self.asked = one_more
         self._accounts: dict[tuple[str, ...], Account] = {}
 
     @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries that are looked at."""
+        return tuple(entry for entry in self.concerning if self.about in (None, entry.about))
+
+    @cached_property
+    def concerning(self) -> tuple[Entry, ...]:
+        """The entries of the cohort or of the people that are looked at, about any item."""
+        return tuple(
+            entry
+            for entry in self.ledger.entries
+            if (self.who is None or entry.cohort == self.who)
+            and (self.people is None or not self.people.isdisjoint(entry.people))
+        )
+
+    @cached_property
     def groups(self) -> tuple[GroupAccount, ...]:
         """The accounts of every cohort and of every group of people."""
         found = []
-        for history in histories(self.ledger.entries):
+        for history in histories(self.ledger.entries, self.who, self.people):
             items = tuple(
                 self._item(about, entries)
                 for about, entries in history.items.items()
@@ -155,6 +184,68 @@ class LedgerAccount:
                 for group in self.groups
             ],
         }
+
+
+def _cohort(ledger: Ledger, who: object) -> str:
+    name = id_text(who)
+    cohorts = list(dict.fromkeys(e.cohort for e in ledger.entries if e.cohort is not None))
+    if name not in cohorts:
+        raise InputError("no such cohort in the ledger", value=name, remedy=_has(ledger, cohorts))
+    return name
+
+
+def _known_people(
+    ledger: Ledger, people: Iterable[object], place: Callable[[int], str] | None
+) -> frozenset[str]:
+    if isinstance(people, str):
+        raise InputError("people is one text", value=people, remedy="give a list of ids")
+    known = {digest for entry in ledger.entries for digest in entry.people}
+    found = set()
+    for number, person in enumerate(people):
+        digest = ledger.digest(person)
+        if digest not in known:
+            cohorts = dict.fromkeys(e.cohort for e in ledger.entries if e.cohort is not None)
+            raise InputError(
+                "a person who is not in the ledger",
+                where="" if place is None else place(number),
+                value=person,
+                remedy=_has(ledger, list(cohorts)) + "; ids are compared as written",
+            )
+        found.add(digest)
+    if not found:
+        raise InputError("no people", remedy="give at least one id")
+    return frozenset(found)
+
+
+def _has(ledger: Ledger, cohorts: list[str]) -> str:
+    """Say whom a ledger has."""
+    number = len({digest for entry in ledger.entries for digest in entry.people})
+    words = []
+    if cohorts:
+        words.append(f"the cohort{'s' * (len(cohorts) != 1)} {listed(cohorts)}")
+    if number:
+        words.append(f"{number:,} {'person' if number == 1 else 'people'} by id")
+    return f"it has {' and '.join(words) or 'nobody'}"
+
+
+def _nothing(found: LedgerAccount) -> InputError:
+    items = list(dict.fromkeys(entry.about for entry in found.concerning))
+    whose = "" if found.who is None and found.people is None else " of them"
+    return InputError(
+        f"nothing was released about it{whose}",
+        value=found.about,
+        remedy=f"the ledger has releases about {listed(items) or 'nothing'}{whose}",
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """List a few names, and say how many more there are.
+
+    >>> listed(["a", "b"]), listed("abcdefg")
+    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
+    """
+    more = len(names) - _LISTED
+    return ", ".join(map(repr, names[:_LISTED])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def together_of(accounts: list[Account]) -> Spent:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
@@ -16,6 +16,7 @@ from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.safe_side import ratio_above, upper_end
 from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
@@ -34,6 +35,7 @@ Ratio: TypeAlias = Fraction | None
 """The exponential of a leakage; None is infinite, which also stands for what is not known."""
 
 _ALIKE = 256
+_SIDES = ("eps_lower", "eps_upper")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,22 @@ class Levels:
     upper: Ratio
     ldp: Ratio
     spread: Ratio
+    nats: Mapping[str, Fraction] = field(default_factory=dict, compare=False, repr=False)
+    """What was promised in nats: e^3 is no fraction, so the ratio is a hair above it."""
+
+    def log(self, name: str) -> Enclosure:
+        """Enclose a level in nats; one that was promised is what was promised.
+
+        >>> fair = Prior.uniform(["no", "yes"])
+        >>> Release.promised(LIP("1"), fair).levels(fair).log("lower")
+        Enclosure(lower=Fraction(1, 1), upper=Fraction(1, 1))
+        """
+        ratio: Ratio = getattr(self, name)
+        found = Enclosure.infinity() if ratio is None else enclosure.log(ratio)
+        told = self.nats.get(name)
+        if told is None or (found.upper is not None and found.upper < told):
+            return found
+        return Enclosure.of(told)
 
 
 @dataclass(frozen=True)
@@ -118,10 +136,13 @@ class Release:
         spread = _least(ratio("ldp"), _omega(lower, upper, context))
         # What lifts prove of ratios, they prove of the symbols that can occur; LDP speaks of all.
         everywhere = spread if _complete(context) else None
+        nats = _in_nats(rows, context)
         if isinstance(guarantee, ldp.LDP) and not isinstance(context, Joint):
             assert isinstance(guarantee.budget, Budget)
             everywhere = _least(everywhere, ratio_above(guarantee.budget))
-        levels = Levels(lower, upper, everywhere, spread)
+            if guarantee.budget.epsilon is not None:
+                nats["ldp"] = guarantee.budget.epsilon
+        levels = Levels(lower, upper, everywhere, spread, nats)
         return cls(context.inputs, None, context, guarantee, levels)
 
     @classmethod
@@ -144,12 +165,16 @@ class Release:
         known = self.known
         if known is None:
             return Levels(None, None, None, None)
-        if context is None or self.context is None:
-            return Levels(None, None, known.ldp, known.ldp)
-        if context.fingerprint != self.context.fingerprint:
-            return Levels(None, None, known.ldp, known.ldp)
+        if (
+            context is None
+            or self.context is None
+            or context.fingerprint != self.context.fingerprint
+        ):
+            told = known.nats.get("ldp")
+            left = {} if told is None else {"ldp": told, "spread": told}
+            return Levels(None, None, known.ldp, known.ldp, left)
         spread = _least(known.spread, _omega(known.lower, known.upper, context))
-        return Levels(known.lower, known.upper, known.ldp, spread)
+        return Levels(known.lower, known.upper, known.ldp, spread, known.nats)
 
 
 Released: TypeAlias = Release | Mechanism | AnyChannel
@@ -243,6 +268,19 @@ def _implied(guarantee: Notion, context: Context) -> list[Implication]:
         # Nothing known of a secret, LDP included, bounds the ratios of the data behind it.
         return [row for row in implied(guarantee, context) if row.target != "ldp"]
     return list(implied(guarantee))
+
+
+def _in_nats(rows: Mapping[str, Enclosure | None], context: Context) -> dict[str, Fraction]:
+    """Return the levels of a promise that are rational numbers of nats."""
+    told = {name: row.lower for name, row in rows.items() if row is not None and row.is_exact}
+    found = {name.removeprefix("eps_"): told[name] for name in _SIDES if name in told}
+    if "ldp" in told:
+        found["spread"] = told["ldp"]
+    elif isinstance(context, PriorSet) and len(found) == len(_SIDES):
+        found["spread"] = found["lower"] + found["upper"]
+    if _complete(context) and "spread" in found:
+        found["ldp"] = found["spread"]
+    return found
 
 
 def _complete(context: Context) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -65,18 +65,31 @@ def sides(
     upper: Fraction | None,
     lower_witness: Witness | None = None,
     upper_witness: Witness | None = None,
+    *,
+    nats: Mapping[str, Enclosure] | None = None,
 ) -> dict[str, Reading]:
     """Turn the ratios of both sides (None: infinite) into eps_lower, eps_upper and lip.
+
+    `nats` are the same levels as sums of budgets, where they are: the less of both counts.
 
     >>> found = sides(Fraction(2), Fraction(3))
     >>> found["lip"].ratio, round(float(found["eps_lower"]), 6)
     (Fraction(3, 1), 0.693147)
     """
-    down = Reading.of_ratio("eps_lower", lower, lower_witness)
-    up = Reading.of_ratio("eps_upper", upper, upper_witness)
+    told = nats or {}
+    down = less_of(Reading.of_ratio("eps_lower", lower, lower_witness), told.get("eps_lower"))
+    up = less_of(Reading.of_ratio("eps_upper", upper, upper_witness), told.get("eps_upper"))
     larger = down if lower is None or (upper is not None and lower >= upper) else up
-    both = Reading("lip", larger.value, "nats", larger.ratio, larger.witness)
+    both = Reading("lip", down.value.maximum(up.value), "nats", larger.ratio, larger.witness)
     return {"lip": both, "eps_lower": down, "eps_upper": up}
+
+
+def less_of(reading: Reading, told: Enclosure | None) -> Reading:
+    """Take what budgets add up to, if the ratio is above it by the hair that e^budget needs."""
+    ours = reading.value.upper
+    if told is None or told.upper is None or (ours is not None and ours < told.upper):
+        return reading
+    return replace(reading, value=told)
 
 
 def rounded_up_text(value: Enclosure) -> str:

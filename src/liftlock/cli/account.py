@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import numpy as np
 
-from liftlock.accounting.entry import read_name
+from liftlock.accounting.entry import Entry, read_name
 from liftlock.accounting.ledger import Ledger
-from liftlock.accounting.ledger_account import LedgerAccount
+from liftlock.accounting.ledger_account import LedgerAccount, listed
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.cli.asked import check_output
@@ -18,7 +21,7 @@ from liftlock.cli.matching import matched
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.rewriting import RawTable
 from liftlock.context import Context
-from liftlock.errors import FileError, NotComposable, NotDefined
+from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.files import ReadChannel, read_joint, read_mechanism, read_prior, read_priors
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion
@@ -37,10 +40,11 @@ from liftlock.report.spent import draw_spent, drawable
     metavar="MECHANISM",
     help="First add a release by this mechanism; the ledger is begun if it is not there.",
 )
-@click.option("--who", metavar="COHORT", help="With --record: whose data, as one cohort.")
-@click.option("--people", type=FILE, metavar="TABLE", help="With --record: a CSV of people.")
+@click.option("--who", metavar="COHORT", help="Only this cohort; with --record, whose data.")
+@click.option("--person", metavar="ID", help="Only this person; with --record, whose data.")
+@click.option("--people", type=FILE, metavar="TABLE", help="The same for the people of a CSV.")
 @click.option("--column", metavar="NAME", help="With --people: the column of their ids.")
-@click.option("--about", metavar="ITEM", help="The data item; with --record, what was released.")
+@click.option("--about", metavar="ITEM", help="Only this item; with --record, what was released.")
 @click.option("--note", "remark", metavar="TEXT", help="With --record: a remark to keep.")
 @click.option(
     "--limit",
@@ -71,6 +75,7 @@ def account_command(
     ledger: Path,
     record: Path | None,
     who: str | None,
+    person: str | None,
     people: Path | None,
     column: str | None,
     about: str | None,
@@ -92,10 +97,11 @@ def account_command(
     \b
     liftlock account ledger.json --record flu.json --who staff --about health
     liftlock account ledger.json
+    liftlock account ledger.json --who staff --limit lip=2
     liftlock account ledger.json --one-more other.json --plot spent.png
     """
     note = Notes()
-    _check_usage(record, who, people, column, about, remark, plot)
+    _check_usage(record, [who, person, people], column, about, remark, plot)
     allowed = None if limit is None else parse_claim(limit)
     item = None if about is None else read_name(about, "about")
     inputs = {"LEDGER": ledger, "prior": prior, "joint": joint, "family": family, "people": people}
@@ -105,34 +111,29 @@ def account_command(
     source = prior or joint or family or ledger
     context = _read_context(prior, joint, family, note)
     asked = {str(path): read_mechanism(path) for path in one_more}
+    ids = _read_ids(person, people, column, note)
     if record is None:
         book = Ledger.load(ledger)
-        known = [book.contexts[e.context] for e in book.entries if item in (None, e.about)]
-        _check_asked(asked, [context.inputs for context in known], ledger)
+        shown = _looked_at(book, ledger, who, ids, item)
+        known = [book.contexts[entry.context].inputs for entry in shown]
+        _check_asked(asked, known, ledger)
     else:
         made = read_mechanism(record)
         _check_asked(asked, [made.channel.inputs], record)
-        table = None if people is None else RawTable.read(people, note)
         if context is not None:
             context = _agreed(context, made.channel.inputs, record, source)
-        book = _recorded(
-            ledger, made, who, table, column, str(item), remark or "", allowed, context
-        )
+        book = _recorded(ledger, made, who, ids, str(item), remark or "", allowed, context)
         note(f"release {len(book)} recorded in {ledger}: it counts now, whatever becomes of it")
         if allowed is not None:
             note(f"the limit {allowed} is kept")
         allowed = None
-    if item is not None and all(entry.about != item for entry in book.entries):
-        raise FileError(
-            "nothing was released about it",
-            where=str(ledger),
-            value=item,
-            remedy="the ledger has releases about " + _items(book),
-        )
+        # What was recorded is one of all releases about it, which are shown.
+        who, ids = None, None
+        shown = _looked_at(book, ledger, who, ids, item)
     if context is not None:
-        context = _for_items(book, item, context, ledger, source)
+        context = _for_items(book, shown, context, ledger, source)
     with note.shown_if_interrupted(), working("accounting"):
-        found = LedgerAccount(book, context, asked or None, item)
+        found = _account(book, who, ids, item, context, asked or None)
         broken = _limits(found, allowed)
         report = account_report(found, allowed)
         if plot is not None:
@@ -151,10 +152,52 @@ def account_command(
     return 1 if broken else 0
 
 
+@dataclass(frozen=True)
+class _Ids:
+    """The ids of people, and where each was read."""
+
+    ids: list[str]
+    place: Callable[[int], str] | None
+
+
+def _read_ids(
+    person: str | None, people: Path | None, column: str | None, note: Notes
+) -> _Ids | None:
+    if person is not None:
+        return _Ids([person], None)
+    if people is None or column is None:
+        return None
+    table = RawTable.read(people, note)
+    at = table.place(column)
+    return _Ids([cells[at] for _, cells in table.rows], lambda row: table.where(row, at))
+
+
+def _account(
+    book: Ledger,
+    who: str | None,
+    ids: _Ids | None,
+    item: str | None,
+    under: Context | None = None,
+    one_more: dict[str, Mechanism] | None = None,
+) -> LedgerAccount:
+    people, place = (None, None) if ids is None else (ids.ids, ids.place)
+    return LedgerAccount(book, under, one_more, item, who=who, people=people, place=place)
+
+
+def _looked_at(
+    book: Ledger, ledger: Path, who: str | None, ids: _Ids | None, item: str | None
+) -> tuple[Entry, ...]:
+    """Return the entries that were asked for; refuse names that the ledger does not have."""
+    try:
+        return _account(book, who, ids, item).entries
+    except InputError as error:
+        where = error.where or str(ledger)
+        raise FileError(error.what, where=where, value=error.value, remedy=error.remedy) from None
+
+
 def _check_usage(
     record: Path | None,
-    who: str | None,
-    people: Path | None,
+    whose: Sequence[object],
     column: str | None,
     about: str | None,
     remark: str | None,
@@ -162,16 +205,18 @@ def _check_usage(
 ) -> None:
     if record is not None and plot is not None:
         raise click.UsageError("--plot does not go with --record: draw it afterwards")
+    named = sum(given is not None for given in whose)
     if record is None:
-        for option, given in (("--who", who), ("--people", people), ("--note", remark)):
-            if given is not None:
-                raise click.UsageError(f"{option} goes with --record")
+        if remark is not None:
+            raise click.UsageError("--note goes with --record")
+        if named > 1:
+            raise click.UsageError("give only one of --who, --person and --people")
     else:
-        if (who is None) == (people is None):
-            raise click.UsageError("--record needs one of --who and --people")
+        if named != 1:
+            raise click.UsageError("--record needs one of --who, --person and --people")
         if about is None:
             raise click.UsageError("--record needs --about: which data item was released")
-    if (people is None) != (column is None):
+    if (whose[-1] is None) != (column is None):
         raise click.UsageError("--people and --column go together")
 
 
@@ -193,8 +238,7 @@ def _recorded(
     ledger: Path,
     made: Mechanism,
     who: str | None,
-    table: RawTable | None,
-    column: str | None,
+    ids: _Ids | None,
     about: str,
     remark: str,
     limit: Notion | None,
@@ -202,32 +246,41 @@ def _recorded(
 ) -> Ledger:
     """Add a release to the ledger on the disk."""
     with Ledger.opened(ledger) as book, working("recording"):
-        if table is None or column is None:
-            fresh = book.record(made, who=who, about=about, note=remark, limit=limit, under=under)
-        else:
-            at = table.place(column)
-            ids = [cells[at] for _, cells in table.rows]
-            fresh = book.record(
-                made,
-                people=ids,
-                about=about,
-                note=remark,
-                limit=limit,
-                under=under,
-                place=lambda row: table.where(row, at),
-            )
+        fresh = book.record(
+            made,
+            who=who,
+            people=None if ids is None else ids.ids,
+            about=about,
+            note=remark,
+            limit=limit,
+            under=under,
+            place=None if ids is None else ids.place,
+        )
         fresh.save(ledger)
     return fresh
 
 
 def _for_items(
-    book: Ledger, item: str | None, context: Context, ledger: Path, source: Path
+    book: Ledger, entries: Sequence[Entry], context: Context, ledger: Path, source: Path
 ) -> Context:
     """Return the context with the labels of the items that it is to be used for."""
-    for entry in book.entries:
-        if item in (None, entry.about):
+    fits: list[str] = []
+    failed: FileError | None = None
+    for about, entry in {entry.about: entry for entry in entries}.items():
+        try:
             context = _agreed(context, book.contexts[entry.context].inputs, ledger, source)
-    return context
+            fits.append(about)
+        except FileError as error:
+            failed = failed or error
+    if failed is None:
+        return context
+    if not fits:
+        raise failed
+    other = "an item" if len(fits) == 1 else "one of the items"
+    raise FileError(
+        f"{failed.what}, in other items than {listed(fits)}",
+        remedy=f"account for {other} that it fits: --about {shlex.quote(fits[0])}",
+    )
 
 
 def _agreed(context: Context, inputs: Alphabet, place: Path, source: Path) -> Context:
@@ -235,11 +288,6 @@ def _agreed(context: Context, inputs: Alphabet, place: Path, source: Path) -> Co
     ones = np.ones((len(inputs), 1), dtype=np.int64)
     stand_in = Channel(inputs, Alphabet.of(["any"]), ones, (1,) * len(inputs))
     return matched(ReadChannel(stand_in, None), context, place, source)
-
-
-def _items(book: Ledger) -> str:
-    names = list(dict.fromkeys(entry.about for entry in book.entries))
-    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" * (len(names) > 5))
 
 
 def _check_asked(asked: dict[str, Mechanism], inputs: list[Alphabet], place: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -11,8 +13,10 @@ from rich.text import Text
 from liftlock.accounting.accounts import Account
 from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
 from liftlock.accounting.spent import Spent
+from liftlock.context import Joint
 from liftlock.errors import NotDefined
 from liftlock.notions.notion import Notion
+from liftlock.notions.reading import Witness
 from liftlock.report.labels import printable, shown
 from liftlock.report.names import NAMES
 from liftlock.report.text import grid_of, several, value_text, where_text
@@ -32,6 +36,7 @@ HOW = {
 
 _NAMES = NAMES | {"epsilon_ldp": "epsilon (LDP, with delta)"}
 _LISTED = 8
+_RUNS = 12
 _MOST_GROUPS = 20
 
 
@@ -111,6 +116,8 @@ def _verdict(account: Account, limit: Notion) -> Text:
     except NotDefined as error:
         return Text(f"  limit {limit}: not known, {printable(str(error))}", style="bold red")
     words = "kept" if kept else "NOT certainly kept"
+    if kept and account.rests_on_ldp(limit):
+        words = "kept by the level of LDP, under every prior"
     return Text(f"  limit {limit}: {words}", style="green" if kept else "bold red")
 
 
@@ -120,19 +127,35 @@ def _table(account: Account) -> Grid:
     grid.add_column("spent", justify="right", no_wrap=True)
     grid.add_column("how", no_wrap=True)
     grid.add_column("where", overflow="fold")
+    of_secret = isinstance(account.context, Joint)
     for name, spent in account.best.items():
         reading = spent[name]
         where = ""
         if spent.exact and reading.witness is not None:
-            where = where_text(reading.witness)
+            where = _where(reading.witness, len(account))
         grid.add_row(
-            _NAMES.get(name, name),
+            _NAMES.get(name, name) + " of the secret" * (name == "ldp" and of_secret),
             spent_value(spent, name),
             how(spent),
             Text(where),
             style="red" if reading.value.is_infinite else None,
         )
     return grid
+
+
+def _where(witness: Witness, releases: int) -> str:
+    """Say where a value is attained; equal outputs in a row are counted."""
+    outputs = witness.output
+    if releases < 2 or not isinstance(outputs, tuple):
+        return where_text(witness)
+    runs = [(label, len(list(same))) for label, same in itertools.groupby(outputs)]
+    words = [shown(label) if n == 1 else f"{n:,} x {shown(label)}" for label, n in runs[:_RUNS]]
+    more = sum(n for _, n in runs[_RUNS:])
+    if more:
+        words.append(f"and {more:,} more outputs (--json lists all)")
+    text = where_text(replace(witness, output=None, prior=None))
+    last = where_text(Witness(prior=witness.prior))
+    return " ".join(part for part in (text, "at " + ", ".join(words), last) if part)
 
 
 def spent_value(spent: Spent, quantity: str) -> str:

@@ -39,12 +39,11 @@ class Repetition:
 
 def drawable(found: LedgerAccount) -> Repetition:
     """Choose what to draw: the last release of the ledger that is about lifts."""
-    for entry in reversed(found.ledger.entries):
-        if found.about in (None, entry.about):
-            (release,) = found.ledger.releases([entry])
-            context = found.under if found.under is not None else release.context
-            if context is not None:
-                return Repetition(release, context)
+    for entry in reversed(found.entries):
+        (release,) = found.ledger.releases([entry])
+        context = found.under if found.under is not None else release.context
+        if context is not None:
+            return Repetition(release, context)
     raise InputError("nothing to draw", remedy="record a release first")
 
 

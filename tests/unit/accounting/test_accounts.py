@@ -13,10 +13,12 @@ import liftlock as ll
 from liftlock.accounting import Release, account
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
+from liftlock.context import Intervals
 from liftlock.errors import InputError, NotComposable, NotDefined, UnprotectedInput
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.mutual_information import MutualInformation
+from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -224,3 +226,58 @@ def test_the_same_prior_in_another_order_is_the_same_context() -> None:
         ll.Prior.from_counts({"c": 1, "a": 2, "b": 7}), ll.LIP("1"), method="safe-response"
     )
     assert account([made[0], other]).context is None
+
+
+def test_budgets_that_are_no_logarithms_show_no_hair() -> None:
+    fair = Prior.uniform("ab")
+    three = Release.promised(ll.LDP("3"), fair)
+    # e^3 is no fraction, so no ratio is equal to it: the sum of budgets is.
+    for number, written in ((1, "ldp <= 3 nats"), (2, "ldp <= 6 nats"), (7, "ldp <= 21 nats")):
+        found = account([three] * number)
+        assert written in str(found)
+        assert found.allows(ll.LDP(3 * number))
+        assert not found.allows(ll.LDP(Fraction(3 * number) - Fraction(1, 10**60)))
+        assert found["ldp"].ratio is not None
+        with mpmath.workdps(60):
+            ratio = mpmath.mpf(found["ldp"].ratio.numerator) / found["ldp"].ratio.denominator
+            assert ratio >= mpmath.exp(3 * number)
+    one = account([Release.promised(ll.LIP("1"), fair)])
+    assert "lip <= 1 nats (tight)" in str(one)
+    assert one.allows(ll.LIP("1"))
+    # Where some prior of a set has a symbol as rare as it likes: 1 + 2 for 2 releases.
+    anything = Intervals.of({"a": ("0", "1"), "b": ("0", "1")})
+    two = account([Release.promised(ll.LIP("1"), anything)] * 2)
+    assert "lip <= 3 nats (tight)" in str(two)
+    assert two.allows(ll.LIP("3"))
+    # A budget and a ratio: 3 + ln 2, rounded up.
+    both = account([three, Release.promised(ll.LDP("ln 2"), fair)])
+    assert "ldp <= 3.69315 nats" in str(both)
+    assert not both.allows(ll.LDP("3.6931471805599453"))
+    assert both.allows(ll.LDP("3.6931471805599454"))
+
+
+def test_without_a_common_prior_ldp_bounds_lifts() -> None:
+    """Likelihood ratios of 9 keep every lift between 1/9 and 9, whatever the prior is."""
+    flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    twice = account([flip, flip])
+    assert twice.context is None
+    for limit in (
+        ll.LIP("ln 9"),
+        ll.ALIP(lower="ln 9", upper="3"),
+        parse_claim("eps_lower=ln 9"),
+        parse_claim("eps_upper=ln 9"),
+    ):
+        assert twice.allows(limit)
+        assert twice.rests_on_ldp(limit)
+        for count in (1, 10, 10**6):
+            prior = Prior.from_counts({0: 1, 1: count})
+            assert account([flip, flip], prior).allows(limit)
+    assert not twice.rests_on_ldp(ll.LDP("1"))
+    assert not twice.allows(ll.LDP("1"))
+    with pytest.raises(NotDefined, match=r"alip is not .* LDP bounds it by 2\.19722 .*--prior"):
+        twice.allows(ll.ALIP(lower="ln 9", upper="2"))
+    # And no less than ln 9 would do for every prior.
+    rare = account([flip, flip], Prior.from_counts({0: 1, 1: 10**6}))
+    assert not rare.allows(ll.LIP("2.197"))
+    with pytest.raises(NotDefined, match=r"mutual_information is not defined for .*--prior"):
+        twice.allows(MutualInformation("1"))

@@ -164,8 +164,10 @@ def test_different_contexts(flip: ll.Mechanism) -> None:
     assert set(found.best) == {"ldp"}
     with pytest.raises(NotDefined, match="different contexts"):
         found["lip"]
-    with pytest.raises(NotDefined, match="give the prior to account under"):
-        ledger.record(flip, who="x", about="smokes", limit=ll.LIP("9"))
+    # Three releases of ln 3 in LDP: every prior keeps ln 27, and of less nothing is known.
+    ledger.record(flip, who="x", about="smokes", limit=ll.LIP("ln 27"))
+    with pytest.raises(NotDefined, match=r"LDP bounds it by 3\.29584 nats.*under="):
+        ledger.record(flip, who="x", about="smokes", limit=ll.LIP("3.2"))
     under = ledger.account("smokes", who="x", under=skewed)
     assert under.is_exact("lip")
     product = flip.table.product(flip.table)

@@ -5,15 +5,43 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting import account
+import liftlock as ll
+from liftlock.accounting import Ledger, LedgerAccount, account
 from liftlock.accounting.ledger_account import together_of
+from liftlock.errors import InputError
 from liftlock.prior import Prior
 from tests import strategies
 from tests.unit.accounting import brute_force
 from tests.unit.accounting.test_sequences import channel_of
+
+
+def test_only_those_who_were_asked_for() -> None:
+    fair = Prior.uniform(["no", "yes"])
+    flip = ll.design(fair, ll.LIP("ln 3/2"), method="binary")
+    ledger = Ledger.new().record(flip, who="staff", about="x")
+    for number in range(3):
+        # Person k took part in the releases number = k, k + 1, ...
+        ledger = ledger.record(flip, people=range(number + 1), about="x")
+    found = LedgerAccount(ledger, people=[0, 2])
+    taken = {tuple(e.number for e in g.items[0].entries): g.history.people for g in found.groups}
+    assert taken == {(2, 3, 4): 1, (4,): 1}
+    assert len(LedgerAccount(ledger, people=[0, 1, 2]).groups) == 3
+    (staff,) = LedgerAccount(ledger, who=" staff ").groups
+    assert staff.history.people is None
+    for wrong, message in (
+        ({"who": "x"}, "no such cohort in the ledger: 'x'; it has the cohort 'staff' and 3 people"),
+        ({"people": [3]}, "a person who is not in the ledger: 3"),
+        ({"people": "0"}, "people is one text"),
+        ({"people": []}, "no people"),
+        ({"people": [0], "who": "staff"}, "both a cohort and people"),
+        ({"about": "y"}, "nothing was released about it: 'y'; the ledger has releases about 'x'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            LedgerAccount(ledger, **wrong)
 
 
 @settings(max_examples=40, deadline=None)

@@ -134,9 +134,17 @@ def test_mechanisms_in_different_contexts(made: Run) -> None:
     assert outcome.code == 0
     assert "different contexts" in outcome.out
     assert "LIP" not in outcome.out.replace("LIP budgets", "")
-    line = one_line(made("account", "l.json", *more, "--limit", "lip=5"), 2)
-    assert "give the prior to account under" in line
-    assert made("account", "l.json", *more, "--limit", "lip=5", "--prior", "p.csv").code == 0
+    line = one_line(made("account", "l.json", *more, "--limit", "lip=3.2"), 2)
+    assert line == (
+        "liftlock: lip is not defined for releases that were certified in different contexts, or "
+        "in none, where LDP bounds it by 3.29584 nats, which is above lip(3.2); name one to "
+        "account under: --prior, --joint or --family, in Python context= or under="
+    )
+    assert made("account", "l.json", *more, "--limit", "lip=3.2", "--prior", "p.csv").code == 0
+    # The likelihood ratios of three releases are 27, which no lift exceeds under any prior.
+    kept = made("account", "l.json", "--limit", "lip=ln 27")
+    assert kept.code == 0
+    assert "limit lip(ln 27): kept by the level of LDP, under every prior" in kept.out
 
 
 def test_a_limit_that_some_accounts_cannot_judge(made: Run) -> None:
@@ -155,7 +163,88 @@ def test_a_limit_that_some_accounts_cannot_judge(made: Run) -> None:
     assert outcome.code == 1
     assert "limit lip(1): kept" in outcome.out
     assert "limit lip(1): not known" in outcome.out
-    assert "mixed, about 'smokes', may exceed lip(1): eps_lower is not defined for" in outcome.err
+    assert "mixed, about 'smokes', may exceed lip(1): lip is not defined for" in outcome.err
+
+
+def test_one_cohort_or_one_person(made: Run) -> None:
+    people = ["--people", "people.csv", "--column", "id"]
+    record(made)
+    record(made, who="guests", about="drinks")
+    assert made("account", "l.json", "--record", "m.json", *people, "--about", "smokes").code == 0
+    bob = ["--person", "bob", "--about", "smokes"]
+    assert made("account", "l.json", "--record", "m.json", *bob).code == 0
+
+    def groups(*asked: str) -> list[tuple[str, list[list[int]]]]:
+        outcome = made("account", "l.json", "--json", *asked)
+        assert (outcome.code, outcome.err) == (0, "")
+        data = json.loads(outcome.out)
+        return [(g["who"], [item["entries"] for item in g["items"]]) for g in data["groups"]]
+
+    assert groups("--who", "staff") == [("staff", [[1]])]
+    assert groups("--person", "ann") == [("1 person", [[3]])]
+    assert groups("--person", " bob ", "--about", "smokes") == [("1 person", [[3, 4]])]
+    assert groups(*people) == [("1 person", [[3]]), ("1 person", [[3, 4]])]
+    assert made("account", "l.json", "--limit", "lip=ln 2").code == 1
+    assert made("account", "l.json", "--limit", "lip=ln 2", "--person", "ann").code == 0
+    assert made("account", "l.json", "--limit", "lip=ln 2", "--person", "bob").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--who", "Staff"],
+            (
+                "no such cohort in the ledger at l.json: 'Staff'; it has the cohorts 'staff', "
+                "'guests' and 2 people by id"
+            ),
+        ),
+        (
+            ["--person", "eve"],
+            (
+                "a person who is not in the ledger at l.json: 'eve'; it has the cohorts 'staff', "
+                "'guests' and 2 people by id; ids are compared as written"
+            ),
+        ),
+        (
+            ["--people", "more.csv", "--column", "id"],
+            "a person who is not in the ledger at more.csv, line 3, column 1 ('id'): 'eve'",
+        ),
+        (
+            ["--who", "staff", "--about", "drinks"],
+            (
+                "nothing was released about it of them at l.json: 'drinks'; the ledger has "
+                "releases about 'smokes' of them"
+            ),
+        ),
+        (["--who", "staff", "--person", "ann"], "only one of --who, --person and --people"),
+        (["--person", ""], "a person who is not in the ledger"),
+    ],
+)
+def test_whom_the_ledger_does_not_have(made: Run, arguments: list[str], message: str) -> None:
+    record(made)
+    record(made, who="guests", about="drinks")
+    people = ["--people", "people.csv", "--column", "id", "--about", "smokes"]
+    made("account", "l.json", "--record", "m.json", *people)
+    Path("more.csv").write_text("id\nann\neve\n")
+    assert message in one_line(made("account", "l.json", *arguments), 2)
+
+
+def test_a_prior_for_one_of_two_items(made: Run) -> None:
+    files = {"o.csv": "input,a,b\na,1/2,1/2\nb,1/2,1/2\n", "q.csv": "label,count\na,1\nb,1\n"}
+    lock = ["lock", "o.csv", "--prior", "q.csv", "--guarantee", "lip=1", "-o", "other.json"]
+    assert made(*lock, files=files).code == 0
+    record(made)
+    other = ["--record", "other.json", "--who", "guests", "--about", "home town"]
+    assert made("account", "l.json", *other).code == 0
+    for prior, about in (("skewed.csv", "smokes"), ("q.csv", "'home town'")):
+        line = one_line(made("account", "l.json", "--prior", prior), 2)
+        assert f"inputs of l.json and {prior} do not match" in line
+        assert line.endswith(f"account for an item that it fits: --about {about}")
+        asked = ["--prior", prior, "--about", about.strip("'")]
+        assert made("account", "l.json", *asked).code == 0
+    # The only item of a cohort needs no name.
+    assert made("account", "l.json", "--prior", "q.csv", "--who", "guests").code == 0
 
 
 def test_one_more_by_another(made: Run) -> None:
@@ -183,9 +272,9 @@ def test_a_picture(made: Run) -> None:
     ("arguments", "message"),
     [
         (["nothing.json"], "no such file at nothing.json"),
-        (["l.json", "--who", "x"], "--who goes with --record"),
+        (["l.json", "--who", "x"], "no such cohort in the ledger at l.json: 'x'"),
         (["l.json", "--note", "x"], "--note goes with --record"),
-        (["l.json", "--record", "m.json", "--about", "x"], "one of --who and --people"),
+        (["l.json", "--record", "m.json", "--about", "x"], "one of --who, --person and --people"),
         (["l.json", "--record", "m.json", "--who", "x"], "--record needs --about"),
         (["l.json", "--record", "c.csv", "--who", "x", "--about", "y"], "not a mechanism file"),
         (["l.json", "--record", "m.json", "--who", " ", "--about", "y"], "no cohort"),
