@@ -14,12 +14,13 @@ from typing import Any
 
 from liftlock.accounting.approximate import approximate_sum
 from liftlock.accounting.bounds import ldp_sum, pairs_ldp, pairwise, published, tight
+from liftlock.accounting.given import a_context, a_notion, several
 from liftlock.accounting.product import exact_product, product_channel
 from liftlock.accounting.release import Release, Released, budget_of, common_inputs
 from liftlock.accounting.spent import QUANTITIES, Spent, rounded_up_text
 from liftlock.alphabet import Label, label_to_json
 from liftlock.context import Context
-from liftlock.errors import NotComposable, NotDefined
+from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.alip import ALIP
@@ -77,12 +78,14 @@ class Account:
         names = (*QUANTITIES, "epsilon_ldp", "delta_ldp")
         return {name: found[name] for name in names if name in found}
 
-    def __contains__(self, quantity: str) -> bool:
-        return quantity in self.best
+    def __contains__(self, quantity: object) -> bool:
+        return isinstance(quantity, str) and quantity in self.best
 
     def __getitem__(self, quantity: str) -> Reading:
         """Return the least valid bound of a quantity."""
-        if quantity not in self.best:
+        if quantity not in self:
+            if not isinstance(quantity, str):
+                raise InputError("not the name of a quantity", value=type(quantity).__name__)
             who = "tight" if quantity in QUANTITIES else "delta-sum"
             why = self.refused.get(who, "no accountant bounds it")
             number = f"{len(self):,} release{'s' * (len(self) != 1)}"
@@ -91,7 +94,7 @@ class Account:
 
     def is_exact(self, quantity: str) -> bool:
         """Tell whether a quantity is known exactly, with a witness."""
-        return self.best[quantity].exact
+        return quantity in self and self.best[quantity].exact
 
     @property
     def exact_size(self) -> str:
@@ -155,7 +158,7 @@ class Account:
         prior. Notions that no accountant bounds are audited on all releases together, if that table
         is small enough, and refused otherwise.
         """
-        asked = _asked_of(limit)
+        asked = _asked_of(a_notion(limit))
         if asked and self.rests_on_ldp(limit):
             if all(self._within("ldp", budget) for budget in asked.values()):
                 return True
@@ -196,6 +199,7 @@ class Account:
 
         This is the only way to account for (epsilon, delta)-LIP and for averages.
         """
+        a_notion(guarantee)
         try:
             channel = product_channel(self.releases)
         except NotDefined as error:
@@ -309,7 +313,9 @@ def account(
 
     Source: 000 Thm 4, Cor 4 (corrected).
     """
-    found = tuple(Release.of(release, context) for release in releases)
+    if context is not None:
+        a_context(context)
+    found = tuple(Release.of(release, context) for release in several(releases, "releases"))
     common_inputs(found)
     chosen = context if context is not None else _common_context(found)
     spent: list[Spent] = []

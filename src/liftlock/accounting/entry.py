@@ -158,6 +158,22 @@ def read_name(value: object, what: str) -> str:
     return text
 
 
+def read_known(value: object, known: set[str], what: str) -> str:
+    """Read a name, but not one that differs from a known one only in case.
+
+    Such a slip would begin a new history.
+    """
+    name = read_name(value, what)
+    for other in known:
+        if other != name and other.casefold() == name.casefold():
+            raise InputError(
+                f"{'item' if what == 'about' else what} spelt otherwise than before",
+                value=name,
+                remedy=f"the ledger has {other!r}; write it so, or choose a different name",
+            )
+    return name
+
+
 def read_note(value: object) -> str:
     """Read a remark, which may be empty."""
     return read_name(value, "note") if id_text(value) else ""

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from liftlock.accounting.accounts import Account, account
-from liftlock.accounting.entry import Entry, now, read_name, read_note, read_when
+from liftlock.accounting.entry import Entry, now, read_known, read_note, read_when
+from liftlock.accounting.given import a_mechanism, a_path, several
 from liftlock.accounting.histories import histories
 from liftlock.accounting.release import Release, levels_of
 from liftlock.channel import Channel, check_format
@@ -112,7 +113,7 @@ class Ledger:
         checked `under` a context, by default the one that the mechanisms share. `place` says where
         the id of a number (from 0) comes from.
         """
-        if isinstance(mechanism.context, ProfileGraph):
+        if isinstance(a_mechanism(mechanism).context, ProfileGraph):
             raise NotComposable(
                 "a mechanism for a graph of profiles does not go into this ledger; "
                 "liftlock profiles release keeps a ledger of its own (--ledger)"
@@ -122,11 +123,11 @@ class Ledger:
                 "neither a cohort nor people" if who is None else "both a cohort and people",
                 remedy="give who= or people=",
             )
-        item = _spelt(read_name(about, "about"), {entry.about for entry in self.entries}, "item")
+        item = read_known(about, {entry.about for entry in self.entries}, "about")
         cohort = None
         if who is not None:
             known = {entry.cohort for entry in self.entries if entry.cohort is not None}
-            cohort = _spelt(read_name(who, "cohort"), known, "cohort")
+            cohort = read_known(who, known, "cohort")
         digests = () if people is None else self._digests(people, place)
         self._check_inputs(mechanism, item)
         entry = self._entry(mechanism, cohort, digests, item, note, when)
@@ -180,10 +181,8 @@ class Ledger:
     def _digests(
         self, people: Iterable[object], place: Callable[[int], str] | None
     ) -> tuple[str, ...]:
-        if isinstance(people, str):
-            raise InputError("people is one text", value=people, remedy="give a list of ids")
         seen: dict[str, int] = {}
-        for number, person in enumerate(people):
+        for number, person in enumerate(several(people, "ids of people")):
             digest = self.digest(person)
             usable = not is_missing(person) and id_text(person).isprintable()
             if usable and digest not in seen:
@@ -375,7 +374,7 @@ class Ledger:
 
         Entries are only ever added: a file that holds others is not replaced.
         """
-        place = Path(path)
+        place = a_path(path)
         check_one_name(place)
         if place.exists():
             self._check_continues(place)
@@ -403,7 +402,7 @@ class Ledger:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ledger:
         """Read a ledger that exists, and check it."""
-        place = Path(path)
+        place = a_path(path)
         data = read_json(place)
         with located(place):
             return cls.from_data(data)
@@ -416,23 +415,11 @@ class Ledger:
         Two releases at the same time could each find that the limit allows one more. So a symbolic
         link is followed first: under all its names a ledger has one lock.
         """
-        check_writable(Path(path))
-        place = destination(Path(path))
+        check_writable(a_path(path))
+        place = destination(a_path(path))
         with locked(place):
             check_one_name(place)
             yield cls.load(place) if place.exists() else cls.new()
-
-
-def _spelt(name: str, known: set[str], what: str) -> str:
-    """Refuse a name that differs from a known one only in case: a slip would begin anew."""
-    for other in known:
-        if other != name and other.casefold() == name.casefold():
-            raise InputError(
-                f"{what} spelt otherwise than before",
-                value=name,
-                remedy=f"the ledger has {other!r}; write it so, or choose a different name",
-            )
-    return name
 
 
 def is_small(mechanism: Mechanism) -> bool:

@@ -17,6 +17,7 @@ from liftlock.accounting.bounds import (
     upper_bound,
 )
 from liftlock.accounting.entry import Entry
+from liftlock.accounting.given import a_mechanism, several
 from liftlock.accounting.histories import History, histories
 from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.product import exact_ldp
@@ -71,6 +72,16 @@ class LedgerAccount:
         people: Iterable[object] | None = None,
         place: Callable[[int], str] | None = None,
     ) -> None:
+        if not isinstance(ledger, Ledger):
+            raise InputError(
+                "not a ledger", value=str(ledger)[:40], remedy="give Ledger.load(path)"
+            )
+        if one_more is not None and not isinstance(one_more, Mapping):
+            raise InputError(
+                "not mechanisms by their names", value=type(one_more).__name__, remedy="give a dict"
+            )
+        for name, mechanism in (one_more or {}).items():
+            a_mechanism(mechanism, str(name))
         if who is not None and people is not None:
             raise InputError("both a cohort and people", remedy="give who= or people=")
         self.ledger = ledger
@@ -197,11 +208,9 @@ def _cohort(ledger: Ledger, who: object) -> str:
 def _known_people(
     ledger: Ledger, people: Iterable[object], place: Callable[[int], str] | None
 ) -> frozenset[str]:
-    if isinstance(people, str):
-        raise InputError("people is one text", value=people, remedy="give a list of ids")
     known = {digest for entry in ledger.entries for digest in entry.people}
     found = set()
-    for number, person in enumerate(people):
+    for number, person in enumerate(several(people, "ids of people")):
         digest = ledger.digest(person)
         if digest not in known:
             cohorts = dict.fromkeys(e.cohort for e in ledger.entries if e.cohort is not None)

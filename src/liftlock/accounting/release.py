@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from liftlock.accounting.given import a_channel, a_context, a_notion
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
@@ -104,7 +105,8 @@ class Release:
             )
         if isinstance(context, ProfileGraph):
             raise NotDefined("an account", context.describe(), "use liftlock.profiles.compose")
-        return cls(released.inputs, released, context)
+        channel = a_channel(released)
+        return cls(channel.inputs, channel, context if context is None else a_context(context))
 
     @classmethod
     def promised(cls, guarantee: Notion, context: Context) -> Release:
@@ -114,7 +116,8 @@ class Release:
         >>> print(Release.promised(LIP("ln 2"), fair).levels(fair).spread)
         3
         """
-        rows = {row.target: row.bound for row in _implied(guarantee, context)}
+        a_context(context)
+        rows = {row.target: row.bound for row in _implied(a_notion(guarantee), context)}
         if rows.get("eps_lower") is None and rows.get("ldp") is None:
             raise NotDefined(
                 f"an account of {guarantee}",
@@ -148,6 +151,13 @@ class Release:
     @classmethod
     def promised_delta(cls, guarantee: ApproximateLDP, context: Context) -> Release:
         """Take a release of which only (epsilon, delta)-LDP is known: it bounds no lift."""
+        if not isinstance(guarantee, ApproximateLDP):
+            raise InputError(
+                "not a promise of (epsilon, delta)-LDP",
+                value=str(guarantee)[:40],
+                remedy="give an ApproximateLDP, or use Release.promised",
+            )
+        a_context(context)
         return cls(context.inputs, None, context, guarantee, Levels(None, None, None, None))
 
     @property

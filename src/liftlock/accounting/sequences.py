@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from liftlock.accounting.accounts import Account, account
 from liftlock.accounting.bounds import product_of
+from liftlock.accounting.given import a_channel, a_prior, several
 from liftlock.accounting.product import MOST_CELLS
 from liftlock.accounting.release import Levels, Release, levels_of
 from liftlock.accounting.spent import Spent, sides
@@ -42,10 +43,12 @@ def chain(first: Prior, steps: Sequence[Channel]) -> Prior:
     >>> two.labels, str(two[(0, 0)])
     (((0, 0), (0, 1), (1, 0), (1, 1)), '3/8')
     """
+    a_prior(first)
     found: dict[tuple[Label, ...], Fraction] = {
         (label,): mass for label, mass in zip(first.labels, first.fractions, strict=True) if mass
     }
-    for place, step in enumerate(steps):
+    for place, each in enumerate(several(steps, "channels")):
+        step = dense(a_channel(each, f"step {place + 1}"))
         grown: dict[tuple[Label, ...], Fraction] = {}
         for past, mass in found.items():
             if past[-1] not in step.inputs:
@@ -71,9 +74,10 @@ def independent(priors: Sequence[Prior]) -> Prior:
     >>> str(both[("a", "d")])
     '1/3'
     """
-    if not priors:
+    given = [a_prior(prior) for prior in several(priors, "priors")]
+    if not given:
         raise InputError("no priors", remedy="give one for each datum")
-    parts = [prior.restricted() for prior in priors]
+    parts = [prior.restricted() for prior in given]
     _check_tuples(math.prod(len(part.labels) for part in parts))
     labels = itertools.product(*(part.labels for part in parts))
     counts = [math.prod(c) for c in itertools.product(*(part.counts for part in parts))]
@@ -120,7 +124,8 @@ def sequence(
     >>> str(found.linked[0]["lip"].ratio), str(found.alone[0].lower)
     ('5', '2')
     """
-    possible = prior.restricted()
+    channels = [a_channel(channel) for channel in several(channels, "channels")]
+    possible = a_prior(prior).restricted()
     tuples = [_tuple(label, len(channels)) for label in possible.labels]
     alone, lifted = [], []
     for k, channel in enumerate(channels):
@@ -146,10 +151,16 @@ def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:
     >>> str(found["eps_lower"].ratio), str(found["eps_upper"].ratio), str(found["ldp"].ratio)
     ('8', '27/8', '27')
     """
-    if not released:
+    given = several(released, "pairs (channel, prior)")
+    if not given:
         raise InputError("no releases", remedy="give at least one")
     each = []
-    for channel, prior in released:
+    for place, pair in enumerate(given):
+        where = f"release {place + 1}"
+        parts = several(pair, "a channel and a prior")
+        if len(parts) != 2:
+            raise InputError("not a pair (channel, prior)", where=where, value=len(parts))
+        channel, prior = a_channel(parts[0], where), a_prior(parts[1], where)
         refuse_impossible(channel, prior, "refuse")
         each.append(levels_of(channel, prior))
     lower = product_of((levels.lower, 1) for levels in each)
@@ -157,7 +168,7 @@ def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:
     readings = sides(lower, upper)
     ratio = product_of((levels.ldp, 1) for levels in each)
     readings["ldp"] = Reading.of_ratio("ldp", ratio, None)
-    forms_attain = all(isinstance(c, Channel) or c.every_set for c, _ in released)
+    forms_attain = all(isinstance(c, Channel) or c.every_set for c, _ in given)
     return Spent(
         "independent",
         readings,

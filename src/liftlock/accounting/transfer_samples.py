@@ -13,6 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from liftlock.accounting.given import pairs_of
 from liftlock.accounting.transfer_bounds import (
     Bound,
     Shift,
@@ -57,7 +58,7 @@ def transfer_from_samples(
     """
     if by not in _WAYS:
         raise InputError("unknown set", value=by, remedy=f"use {', '.join(_WAYS)}")
-    pairs = list(counts.items() if isinstance(counts, Mapping) else counts)
+    pairs = pairs_of(counts)
     beta = read_confidence(confidence)
     share = beta / 2 if by == "both" else beta
     intervals = Intervals.from_counts(pairs, confidence=1 - share)

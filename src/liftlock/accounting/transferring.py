@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from liftlock.accounting.given import a_context, a_notion
 from liftlock.accounting.transfer_bounds import (
     Bound,
     Level,
@@ -235,11 +236,12 @@ class Known:
         elif isinstance(subject, Channel | SupportChannel):
             channel = subject
         else:
-            guarantee = subject
+            guarantee = a_notion(subject)
         if context is None:
             raise InputError(
                 "no prior of the design", remedy="say which prior it was made for: designed=..."
             )
+        a_context(context)
         if not isinstance(context, Prior | PriorSet):
             raise NotDefined(
                 "transfer",
@@ -355,6 +357,8 @@ def on_inputs(context: Prior | PriorSet, inputs: Alphabet, name: str) -> Prior |
 
     A prior may list symbols that the channel does not take, if it calls them impossible.
     """
+    if not isinstance(a_context(context, name), Prior | PriorSet):
+        raise NotDefined("transfer", context.describe(), "give a prior or a set of priors")
     if not isinstance(context, Prior):
         return context.reordered(inputs)
     extra = [label for label in context.labels if label not in inputs]

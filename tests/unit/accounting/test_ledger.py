@@ -190,7 +190,7 @@ def test_what_does_not_go_in(flip: ll.Mechanism) -> None:
         ({"who": " "}, "no cohort"),
         ({"who": "two\nlines"}, "cannot be printed"),
         ({"people": []}, "no people"),
-        ({"people": "ann"}, "people is one text"),
+        ({"people": "ann"}, "not a list of ids of people"),
         ({"who": "x", "note": "half \ud800"}, "note with characters that cannot be printed"),
         ({"people": ["a", "", "b"]}, "a person without an id at number 2"),
         ({"people": ["a", float("nan")]}, "a person without an id at number 2: 'nan'"),

@@ -35,7 +35,7 @@ def test_only_those_who_were_asked_for() -> None:
     for wrong, message in (
         ({"who": "x"}, "no such cohort in the ledger: 'x'; it has the cohort 'staff' and 3 people"),
         ({"people": [3]}, "a person who is not in the ledger: 3"),
-        ({"people": "0"}, "people is one text"),
+        ({"people": "0"}, "not a list of ids of people"),
         ({"people": []}, "no people"),
         ({"people": [0], "who": "staff"}, "both a cohort and people"),
         ({"about": "y"}, "nothing was released about it: 'y'; the ledger has releases about 'x'"),
