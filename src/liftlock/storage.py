@@ -82,10 +82,12 @@ def _kind(found: os.stat_result) -> str:
 def written_atomically(path: Path) -> Iterator[Path]:
     """Give the name of a new file beside `path`, and move it there only when all went well.
 
-    A symbolic link stays, and what it leads to is replaced.
+    A symbolic link stays, and what it leads to is replaced. A file that is there already keeps who
+    may read and write it.
     """
     check_writable(path)
     place = destination(path)
+    before = _status(place)
     try:
         handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         os.close(handle)
@@ -94,7 +96,7 @@ def written_atomically(path: Path) -> Iterator[Path]:
     fresh = Path(name)
     try:
         yield fresh
-        fresh.chmod(0o666 & ~_umask())
+        fresh.chmod(0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode))
         fresh.replace(place)
     except OSError as error:
         raise _cannot_write(path, error) from None

@@ -167,3 +167,14 @@ def test_folders_that_cannot_be_synced(
     else:
         write_durably(tmp_path / "ledger.json", "new")
     assert (tmp_path / "ledger.json").read_text() == "new"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are of another kind there")
+def test_a_file_keeps_who_may_read_it(tmp_path: Path) -> None:
+    """A ledger that its owner has closed to others must not be opened by adding to it."""
+    path = tmp_path / "ledger.json"
+    write_atomically(path, "one")
+    for mode in (0o600, 0o640, 0o664):
+        path.chmod(mode)
+        write_durably(path, "two")
+        assert stat.S_IMODE(path.stat().st_mode) == mode

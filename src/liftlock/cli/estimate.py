@@ -18,7 +18,6 @@ from liftlock.estimate.intervals import KINDS
 from liftlock.estimate.options import METHODS
 from liftlock.estimate.question import QUESTIONS
 from liftlock.estimate.result import ABOUT
-from liftlock.exact.numbers import exact
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
 from liftlock.report.estimate import draw_estimate, estimate_report
@@ -180,7 +179,6 @@ def labels_of(known: Sequence[Any], values: Sequence[str]) -> list[Any]:
 
 
 def _seed(text: str) -> int:
-    value = exact(text, name="--seed")
-    if value.denominator != 1 or value < 0:
+    if not (text.isascii() and text.isdigit()):
         raise InputError("--seed is not a whole number", value=text, remedy="give 0 or more")
-    return int(value)
+    return int(text)

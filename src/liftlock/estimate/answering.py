@@ -20,7 +20,10 @@ def check_weights(aggregate: Aggregate, question: Question, about: About) -> Non
     if aggregate.weights is None:
         return
     if aggregate.weights.total_squares == 0:
-        raise InputError("all weights are 0", remedy="give those who count a weight")
+        raise InputError(
+            "all weights are 0, or too small to be squared",
+            remedy="give those who count a weight, or measure in another unit",
+        )
     if aggregate.weights.offset != 0:
         if question.of != "sum":
             raise InputError(

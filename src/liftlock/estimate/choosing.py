@@ -52,14 +52,17 @@ def choose(
     return "bayes", why
 
 
-def misfit(fit: Fit, key: str, *, free: bool = True) -> str | None:
+def misfit(fit: Fit, key: str, *, free: bool = True, numbers: bool = False) -> str | None:
     """Return the warning about a prior that does not fit, with the direction, or None if it may.
 
-    `free` says whether the reports can be read without a prior.
+    `free` says whether the reports can be read without a prior, `numbers` whether a sum or a mean
+    is asked for: then higher or lower is what matters.
     """
     if fit.p_value >= WRONG:
         return None
     shown = ", ".join(str(drift) for drift in fit.drifts[:2] if abs(drift.score) > 2)
+    if numbers and fit.shift is not None and abs(fit.shift) > 2:
+        shown = f"{'higher' if fit.shift > 0 else 'lower'} numbers than it says"
     seen = f": they show {shown}" if shown else ""
     if not math.isfinite(fit.statistic):
         seen = f": {fit.note}"
@@ -77,6 +80,18 @@ def p_text(p_value: float) -> str:
     ('0.031', '1e-09', '0')
     """
     return f"{p_value:.2g}"
+
+
+def up_text(value: float) -> str:
+    """Write a bound with one digit, never smaller than it is.
+
+    >>> up_text(1.4e-7), up_text(2e-7), up_text(0.0)
+    ('2e-07', '2e-07', '0')
+    """
+    text = f"{value:.1g}"
+    if float(text) >= value:
+        return text
+    return f"{value + 10.0 ** math.floor(math.log10(value)):.1g}"
 
 
 def _ratio(model: Model, question: Question, other: Linear) -> float:

@@ -13,10 +13,10 @@ from liftlock.estimate import intervals
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.answering import Asked, check_weights
 from liftlock.estimate.bayes import bayes, no_prior
-from liftlock.estimate.choosing import DOUBTFUL, choose, misfit, p_text
+from liftlock.estimate.choosing import DOUBTFUL, choose, misfit, p_text, up_text
 from liftlock.estimate.consistent import Consistent
 from liftlock.estimate.estimator import Estimator
-from liftlock.estimate.fit import Fit, fit_of_channel, fit_of_prior
+from liftlock.estimate.fit import Fit, fit_of_channel, fit_of_prior, sharpened
 from liftlock.estimate.intervals import Spread
 from liftlock.estimate.intervals.caution import FEW_WEIGHTED
 from liftlock.estimate.intervals.normal import quantile
@@ -75,7 +75,7 @@ def estimate(
     if isinstance(channel, SupportChannel):
         return estimate_support(channel, aggregate, question, prior, options)
     model = Model.of(channel, prior)
-    fit = None if prior is None else fit_of_prior(model, aggregate)
+    fit = None if prior is None else _fit(model, question, aggregate)
     if options.method == "auto":
         key, why = choose(model, question, fit, options.about)
     else:
@@ -99,9 +99,19 @@ def estimate(
         values,
         replace(spread, remarks=(*_remarks(estimator, aggregate), *spread.remarks)),
         fit,
-        _warnings(model, aggregate, fit, key, free=bool(alone)),
+        _warnings(model, question, aggregate, fit, key, free=bool(alone)),
         alone,
     )
+
+
+def _fit(model: Model, question: Question, aggregate: Aggregate) -> Fit:
+    """Test the reports against the prior, all of them and the one number that is asked for."""
+    assert model.masses is not None
+    found = fit_of_prior(model, aggregate)
+    if len(question.names) > 1:
+        return found
+    scores = bayes(model, question).scores[:, 0]
+    return sharpened(found, scores, model.mixture(model.masses), aggregate)
 
 
 def _alone(model: Model, asked: Asked) -> tuple[Answer, ...]:
@@ -201,7 +211,11 @@ def _posterior(
     if options.method == "auto":
         why = f"the prior fits the reports (p = {p_text(fit.p_value)}), which are all at hand"
     if options.interval not in ("auto", "normal", "none"):
-        raise NotDefined(f"an interval of kind {options.interval}", "an encoding", "ask for normal")
+        raise NotDefined(
+            f"an interval of kind {options.interval}",
+            "a Bayes estimate of an encoding",
+            "ask for normal, or for unbiased",
+        )
     found = posterior_of(channel, channel.checked(reports), question, prior, weights)
     spread = Spread(None, None, None, "none")
     if options.interval != "none" and options.about == "population":
@@ -244,12 +258,18 @@ def _estimator(key: str, model: Model, question: Question, aggregate: Aggregate)
 
 
 def _warnings(
-    model: Model, aggregate: Aggregate, fit: Fit | None, key: str, *, free: bool
+    model: Model,
+    question: Question,
+    aggregate: Aggregate,
+    fit: Fit | None,
+    key: str,
+    *,
+    free: bool,
 ) -> tuple[str, ...]:
     """Say that the prior, or the whole mechanism, does not fit the reports."""
     found = []
     if fit is not None:
-        warning = misfit(fit, key, free=free)
+        warning = misfit(fit, key, free=free, numbers=not question.counts)
         found += [] if warning is None else [warning]
     if model.rows.size <= _CELLS:
         foreign = fit_of_channel(model, aggregate)
@@ -268,7 +288,7 @@ def _remarks(estimator: Estimator, aggregate: Aggregate) -> tuple[str, ...]:
     amounts = aggregate.amounts()
     best = estimator.maximum(amounts)
     short = "" if best.gaps <= max(GAP, 5e-12 * amounts.sum()) else ": more was not reached"
-    gap, steps = f"{float(best.gaps):.1g}", f"{best.steps} step{'s' * (best.steps != 1)}"
+    gap, steps = up_text(float(best.gaps)), f"{best.steps} step{'s' * (best.steps != 1)}"
     remarks = [f"the log-likelihood is within {gap} of the largest, after {steps}{short}"]
     if not estimator.unique(amounts, best.shares):
         remarks.append("other answers are as likely: these reports do not determine it")

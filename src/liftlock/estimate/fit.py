@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ _WORK = 10**8
 """Simulations of more outputs, or of more products, would take longer than the estimate."""
 _TINY = 1e-9
 _GONE = 1e-6
+_ENOUGH_FOR_A_MEAN = 30
+"""The mean of fewer scores is not taken to be normal."""
 _CERTAIN = 1e6
 """The score of a symbol that the prior calls impossible when a report shows that it is not."""
 
@@ -76,6 +78,8 @@ class Fit:
     freedom: int | None
     drifts: tuple[Drift, ...]
     note: str = ""
+    shift: float | None = None
+    """Of a question with one answer: how many standard errors the reports are above the prior."""
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form; a statistic that is infinite is null there."""
@@ -85,6 +89,7 @@ class Fit:
             "freedom": self.freedom,
             "drifts": [drift.to_data() for drift in self.drifts],
             "note": self.note,
+            "shift": self.shift,
         }
 
 
@@ -130,6 +135,22 @@ def fit_of_prior(model: Model, aggregate: Aggregate) -> Fit:
         return Fit(*_simulated(observed, expected), drifts, note)
     note = f"chi-square of {outputs}"
     return Fit(*_chi_square(observed, expected, len(expected) - 1), drifts, note)
+
+
+def sharpened(fit: Fit, scores: Floats, masses: Floats, aggregate: Aggregate) -> Fit:
+    """Add the test of the one number that is asked for, in which a small shift shows best.
+
+    The mean Bayes score of all reports is, under the prior, the prior mean of f(X), with variance
+    Var(g(Y)) / n. The p-value is the smaller of both tests', times two.
+    """
+    number = aggregate.reports
+    expected = float(masses @ scores)
+    variance = float(masses @ (scores - expected) ** 2)
+    if number < _ENOUGH_FOR_A_MEAN or variance <= _GONE * float(masses @ scores**2):
+        return fit
+    score = (float(aggregate.floats() @ scores) - number * expected) / math.sqrt(number * variance)
+    p_value = min(1.0, 2.0 * min(fit.p_value, math.erfc(abs(score) / math.sqrt(2.0))))
+    return replace(fit, p_value=p_value, shift=score)
 
 
 def fit_of_channel(model: Model, aggregate: Aggregate) -> Fit | None:

@@ -184,7 +184,7 @@ def estimate_support(
     if key == "auto":
         key, why = (
             "unbiased",
-            "the counts of an encoding leave room for no other, nor is one needed",
+            "counts of an encoding do not say what was supported together, which others need",
         )
     if key in ("bayes", "likelihood"):
         raise NotDefined(
