@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from liftlock.accounting.approximate import approximate_sum
 from liftlock.accounting.bounds import ldp_sum, pairs_ldp, pairwise, published, tight
 from liftlock.accounting.given import a_context, a_notion, several
 from liftlock.accounting.product import exact_product, product_channel
 from liftlock.accounting.release import Release, Released, budget_of, common_inputs
 from liftlock.accounting.spent import QUANTITIES, Spent, rounded_up_text
-from liftlock.alphabet import Label, label_to_json
+from liftlock.alphabet import Alphabet, Label, label_to_json
+from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.budget import Budget
@@ -32,6 +35,8 @@ from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion, UpperBound
 from liftlock.notions.reading import Reading, number_to_json
 
+_NAMED = (*QUANTITIES, "epsilon_ldp", "delta_ldp")
+_LISTED = 5
 NO_SUM = "LIP budgets do not add up"
 DIFFERENT = "the releases were certified in different contexts"
 UNDER = "name one to account under: --prior, --joint or --family, in Python context= or under="
@@ -75,8 +80,7 @@ class Account:
             for name in spent.readings:
                 if name not in found or _less(spent, found[name], name):
                     found[name] = spent
-        names = (*QUANTITIES, "epsilon_ldp", "delta_ldp")
-        return {name: found[name] for name in names if name in found}
+        return {name: found[name] for name in _NAMED if name in found}
 
     def __contains__(self, quantity: object) -> bool:
         return isinstance(quantity, str) and quantity in self.best
@@ -84,8 +88,10 @@ class Account:
     def __getitem__(self, quantity: str) -> Reading:
         """Return the least valid bound of a quantity."""
         if quantity not in self:
-            if not isinstance(quantity, str):
-                raise InputError("not the name of a quantity", value=type(quantity).__name__)
+            if quantity not in _NAMED:
+                raise InputError(
+                    "unknown quantity", value=quantity, remedy=f"there are {', '.join(_NAMED)}"
+                )
             who = "tight" if quantity in QUANTITIES else "delta-sum"
             why = self.refused.get(who, "no accountant bounds it")
             number = f"{len(self):,} release{'s' * (len(self) != 1)}"
@@ -225,6 +231,27 @@ class Account:
         verb = "exceeds" if self._surely_beyond(limit) else "could exceed"
         raise NotComposable(f"{what} {verb} {limit}: {self.spent_text(limit)}")
 
+    @cached_property
+    def unforeseen(self) -> tuple[Label, ...]:
+        """The unprotected symbols that some certificate did protect: no limit covers them."""
+        return tuple(
+            label
+            for label in self.unprotected
+            if not all(
+                label in release.unprotected or _promised_in(release, self.context)
+                for release in self.releases
+            )
+        )
+
+    def refuse_unforeseen(self, limit: Notion) -> None:
+        """Refuse to judge a limit where the context calls a symbol impossible that may occur."""
+        if self.unforeseen and not (isinstance(limit, UpperBound) and limit.name == "ldp"):
+            raise InputError(
+                f"{limit} says nothing of what the context to account under calls impossible",
+                value=list(self.unforeseen[:_LISTED]),
+                remedy="the mechanisms accept it: give it a probability, or limit ldp instead",
+            )
+
     def _surely_beyond(self, limit: Notion) -> bool:
         return isinstance(limit, LIP) and self.is_exact("lip")
 
@@ -242,7 +269,14 @@ class Account:
             kind = "is" if self.is_exact(name) else "is at most"
             words.append(f"{name} {kind} {self.best[name].text(name)} nats")
         number = f"{len(self):,} release{'s' * (len(self) != 1)}"
-        return f"after {number} {', '.join(words) or 'nothing is proved'}"
+        bare = f"; {self._bare()}" if self.unprotected else ""
+        return f"after {number} {', '.join(words) or 'nothing is proved'}{bare}"
+
+    def _bare(self) -> str:
+        named = ", ".join(map(repr, self.unprotected[:_LISTED]))
+        more = len(self.unprotected) - _LISTED
+        named += f" and {more:,} more" if more > 0 else ""
+        return f"NOT protected (prior probability 0): {named}"
 
     # --- words and files ------------------------------------------------------------------------
 
@@ -258,6 +292,8 @@ class Account:
             lines.append(f"  {name} {sign} {spent.text(name)}{unit} ({how})")
         if self.warning():
             lines.append(self.warning())
+        if self.unprotected:
+            lines.append(self._bare())
         return "\n".join(lines)
 
     def to_data(self) -> dict[str, Any]:
@@ -322,10 +358,12 @@ def account(
     refused: dict[str, str] = {}
     unprotected: dict[Label, None] = {}
     for release in found:
-        if chosen is not None and release.channel is not None:
+        if chosen is not None:
             # What a certificate listed already is listed again, not refused.
-            known = "ignore" if release.unprotected and context is None else impossible
-            unprotected |= dict.fromkeys(refuse_impossible(release.channel, chosen, known))
+            listed = release.unprotected and context is None
+            known = "ignore" if listed or _promised_in(release, chosen) else impossible
+            channel = release.channel or _silent(release.inputs)
+            unprotected |= dict.fromkeys(refuse_impossible(channel, chosen, known))
         elif release.unprotected:
             unprotected |= dict.fromkeys(release.unprotected)
     for name, accountant in ACCOUNTANTS.items():
@@ -343,6 +381,18 @@ def _common_context(releases: Sequence[Release]) -> Context | None:
     if first is None:
         return None
     return first if all(_same_context(first, context) for context in contexts) else None
+
+
+def _promised_in(release: Release, context: Context | None) -> bool:
+    """Tell whether all that is known of a release is what was promised in this very context."""
+    own = release.context
+    return release.channel is None and own is not None and _same_context(own, context)
+
+
+def _silent(inputs: Alphabet) -> Channel:
+    """Return a channel that says nothing, for a release of which the channel is not known."""
+    ones = np.ones((len(inputs), 1), dtype=np.int64)
+    return Channel(inputs, Alphabet.of(["any"]), ones, (1,) * len(inputs))
 
 
 def _same_context(one: Context, other: Context | None) -> bool:

@@ -223,7 +223,7 @@ class Ledger:
             if set(known) != ours:
                 raise InputError(
                     f"other values than release {entry.number} about {about!r} had",
-                    value=sorted(map(str, ours ^ set(known)))[:4],
+                    value=sorted(map(str, ours - set(known) or set(known) - ours))[:4],
                     remedy="releases about one item accept the same values; name another item",
                 )
             return
@@ -280,6 +280,7 @@ class Ledger:
             key = tuple(sorted(each.mechanism for each in entries))
             if key not in accounts:
                 accounts[key] = account(self.releases(entries), under, impossible="ignore")
+            accounts[key].refuse_unforeseen(limit)
             what = f"release {len(entries)} about {entry.about!r} of {history.name!r}"
             accounts[key].refuse_beyond(limit, what)
 

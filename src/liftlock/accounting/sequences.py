@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from liftlock.accounting.accounts import Account, account
@@ -135,10 +135,32 @@ def sequence(
         alone.append(levels_of(channel, known))
         lifted.append(_lifted(channel, alone[-1], tuples, k, possible))
     joints = [_joint(possible, tuples, k) for k in range(len(channels))]
-    whole = account(lifted, possible)
+    whole = _about_all_tuples(account(lifted, possible), alone, channels)
     linked = tuple(account(lifted, joint) for joint in joints)
     values = math.prod(len({label[k] for label in tuples}) for k in range(len(channels)))
     return SequenceAccount(whole, tuple(alone), linked, values - len(tuples))
+
+
+def _about_all_tuples(
+    whole: Account, alone: Sequence[Levels], channels: Sequence[AnyChannel]
+) -> Account:
+    """Let LDP compare all tuples, also those that the joint prior excludes: its ratios multiply."""
+    ratio = product_of((levels.ldp, 1) for levels in alone)
+    attained = all(isinstance(channel, Channel) or channel.every_set for channel in channels)
+    every = Spent(
+        "pairs",
+        {"ldp": Reading.of_ratio("ldp", ratio, None)},
+        attained,
+        "product of the largest ratios of each datum",
+        "000 Def 1, section III.B",
+        f"the levels of {len(alone):,} releases",
+    )
+    others = [
+        replace(spent, readings={k: v for k, v in spent.readings.items() if k != "ldp"})
+        for spent in whole.spent
+        if set(spent.readings) != {"ldp"}
+    ]
+    return replace(whole, spent=(*others, every))
 
 
 def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:

@@ -112,6 +112,7 @@ def account_command(
     context = _read_context(prior, joint, family, note)
     asked = {str(path): read_mechanism(path) for path in one_more}
     ids = _read_ids(person, people, column, note)
+    judged = allowed
     if record is None:
         book = Ledger.load(ledger)
         shown = _looked_at(book, ledger, who, ids, item)
@@ -126,8 +127,8 @@ def account_command(
         note(f"release {len(book)} recorded in {ledger}: it counts now, whatever becomes of it")
         if allowed is not None:
             note(f"the limit {allowed} is kept")
+        # The limit was for this release; shown are all releases about the item.
         allowed = None
-        # What was recorded is one of all releases about it, which are shown.
         who, ids = None, None
         shown = _looked_at(book, ledger, who, ids, item)
     if context is not None:
@@ -140,7 +141,7 @@ def account_command(
             draw_spent(drawable(found), plot)
             note(f"picture written to {plot}")
     if as_json:
-        told = None if allowed is None else {"limit": str(allowed), "kept": not broken}
+        told = None if judged is None else {"limit": str(judged), "kept": not broken}
         show_json(found.to_data() | {"limit": told, "notes": list(note.texts)})
     else:
         number = f"{len(book):,} release{'s' * (len(book) != 1)}"
@@ -312,6 +313,7 @@ def _limits(found: LedgerAccount, limit: Notion | None) -> list[str]:
     items = [(group, item) for group in found.groups for item in group.items]
     for group, item in items:
         what = f"{group.history.name}, about {item.about!r},"
+        item.account.refuse_unforeseen(limit)
         try:
             item.account.refuse_beyond(limit, what)
         except NotComposable as error:

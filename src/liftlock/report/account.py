@@ -127,14 +127,18 @@ def _table(account: Account) -> Grid:
     grid.add_column("spent", justify="right", no_wrap=True)
     grid.add_column("how", no_wrap=True)
     grid.add_column("where", overflow="fold")
-    of_secret = isinstance(account.context, Joint)
+    of_what = ""
+    if isinstance(account.context, Joint):
+        of_what = " of the secret"
+    elif any(isinstance(release.context, Joint) for release in account.releases):
+        of_what = " of the data"
     for name, spent in account.best.items():
         reading = spent[name]
         where = ""
         if spent.exact and reading.witness is not None:
             where = _where(reading.witness, len(account))
         grid.add_row(
-            _NAMES.get(name, name) + " of the secret" * (name == "ldp" and of_secret),
+            _NAMES.get(name, name) + (of_what if name == "ldp" else ""),
             spent_value(spent, name),
             how(spent),
             Text(where),
@@ -188,14 +192,17 @@ def _one_more(item: ItemAccount) -> list[str]:
         quantity = "lip" if "lip" in after else "ldp"
         if quantity not in after:
             continue
-        before = ""
+        value = spent_value(after.best[quantity], quantity)
+        change = f"to {value}" if after.is_exact(quantity) else f"to at most {value}"
         if quantity in item.account:
-            before = f"from {spent_value(item.account.best[quantity], quantity)} "
-        kind = "" if after.is_exact(quantity) else "at most "
-        lines.append(
-            f"one more release by {printable(name)}: {_NAMES[quantity]} {before}to "
-            f"{kind}{spent_value(after.best[quantity], quantity)}"
-        )
+            now = item.account[quantity].ratio
+            same = now is not None and now == after[quantity].ratio
+            if same and after.is_exact(quantity) and item.account.is_exact(quantity):
+                change = f"stays at {value}"
+            else:
+                spent = spent_value(item.account.best[quantity], quantity)
+                change = f"from {spent} {change}"
+        lines.append(f"one more release by {printable(name)}: {_NAMES[quantity]} {change}")
     rest = len(item.one_more) - _LISTED
     return [*lines, f"and {rest:,} more mechanisms; --json lists all"] if rest > 0 else lines
 

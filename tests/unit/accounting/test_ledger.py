@@ -368,3 +368,28 @@ def test_secrets_behind_different_items_may_be_shared_in_any_way() -> None:
     assert ratio is not None
     assert abs(float(ratio) - 81) < 1e-9
     assert "lip" not in group.together.readings
+
+
+def test_no_limit_is_kept_by_calling_a_symbol_impossible(
+    flip: ll.Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certain = Prior.from_counts({"no": 1, "yes": 0})
+    # Known with its channel, and by its levels alone.
+    for cells in (65_536, 0):
+        monkeypatch.setattr("liftlock.accounting.ledger.MOST_CELLS", cells)
+        ledger = Ledger.new().record(flip, who="x", about="smokes")
+        with pytest.raises(
+            InputError, match=r"lip\(1\) says nothing of .*: \['yes'\]; .*limit ldp"
+        ):
+            ledger.record(flip, who="x", about="smokes", limit=ll.LIP("1"), under=certain)
+        ledger.record(flip, who="x", about="smokes", limit=ll.LDP("ln 9"), under=certain)
+        with pytest.raises(NotComposable, match="ldp"):
+            ledger.record(flip, who="x", about="smokes", limit=ll.LDP("2"), under=certain)
+        shown = ledger.account("smokes", who="x", under=certain)
+        assert "NOT protected (prior probability 0): 'yes'" in str(shown)
+        assert "NOT protected" in shown.spent_text()
+    # What the certificate left out from the start is no surprise.
+    alone = ll.lock(flip.table, ll.LIP("1"), certain, bits=2, impossible="ignore")
+    ledger = Ledger.new().record(alone, who="x", about="smokes", limit=ll.LIP("1"))
+    ledger = ledger.record(alone, who="x", about="smokes", limit=ll.LIP("1"))
+    assert "'yes'" in str(ledger.account("smokes", who="x"))

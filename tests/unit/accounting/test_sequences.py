@@ -144,3 +144,14 @@ def test_what_is_refused() -> None:
         independent([Prior.uniform(range(10))] * 6)
     with pytest.raises(InputError, match="no releases"):
         independent_data([])
+
+
+def test_ldp_compares_tuples_that_never_occur_too() -> None:
+    rise = Channel.from_rows({0: {0: "1/100", 1: "99/100"}, 1: {0: "1/10", 1: "9/10"}})
+    fall = Channel.from_rows({0: {0: "1/10", 1: "9/10"}, 1: {0: "1/100", 1: "99/100"}})
+    copy = chain(Prior.uniform([0, 1]), [Channel.identity([0, 1])])
+    found = sequence(copy, [rise, fall])
+    # (1, 0) against (0, 1), of which neither occurs: 10 times 10.
+    assert found.whole["ldp"].ratio == 100
+    assert found.whole.is_exact("ldp")
+    assert found.impossible == 2

@@ -321,3 +321,19 @@ def test_no_command_writes_over_a_ledger(made: Run) -> None:
     outcome = made("lock", "c.csv", "--prior", "p.csv", "--guarantee", "lip=1", "-o", "l.json")
     assert "would replace a ledger" in one_line(outcome, 2)
     assert Path("l.json").read_bytes() == before
+
+
+def test_a_prior_that_calls_a_value_impossible_keeps_no_limit(made: Run) -> None:
+    record(made)
+    Path("certain.csv").write_text("label,count\nno,1\nyes,0\n")
+    asked = ["--limit", "lip=1", "--prior", "certain.csv"]
+    for outcome in (made("account", "l.json", *asked), record(made, *asked)):
+        assert "lip(1) says nothing of what the context to account under calls" in one_line(
+            outcome, 2
+        )
+    assert len(json.loads(Path("l.json").read_text())["entries"]) == 1
+
+
+def test_the_limit_of_a_record_is_in_the_json(made: Run) -> None:
+    data = json.loads(record(made, "--limit", "lip=1", "--json").out)
+    assert data["limit"] == {"limit": "lip(1)", "kept": True}
