@@ -28,6 +28,9 @@ from liftlock.designs.registry import (
     option_names,
 )
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
+from liftlock.estimate.model import Model
+from liftlock.estimate.question import Question
+from liftlock.estimate.unbiased import identifiable
 from liftlock.exact.integers import Floats
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import AnyChannel, SupportChannel, dense
@@ -68,6 +71,8 @@ _ONE_PRIOR = {
 _MORE_BLEND = Fraction(1, 256)
 _TINY_ROOM = 1e-6
 """Where lifts may move by less than this, rounding alone can ask for any blend."""
+_COMPARED = 128
+"""Whether more values than this can be told apart is not looked at."""
 _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
@@ -498,6 +503,11 @@ class _Order:
             remarks += _resolution(self.context)
         if isinstance(self.context, PriorSet):
             remarks.append(f"the utility is that under {_ONE_PRIOR[kind_of(self.context)]}")
+            if isinstance(locked, Locked) and not _tells_apart(locked.channel):
+                remarks.append(
+                    "the reports do not tell all values apart: estimates of a histogram will need "
+                    "a prior; the method k-rr tells them apart"
+                )
         if _is_constant(locked.channel) and not any("constant" in text for text in remarks):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         proved = draft.optimality
@@ -561,6 +571,13 @@ def _resolution(prior: GridPrior) -> list[str]:
         f"{100 * prior.inner_variance / whole:.2g} % of the variance of X"
     )
     return [*said, *(text for text in (prior.grid.clamped(), prior.grid.doubt) if text)]
+
+
+def _tells_apart(channel: Table) -> bool:
+    """Tell whether shares of the values can be estimated from the reports without a prior."""
+    if len(channel.inputs) > _COMPARED:
+        return True  # not looked at, so nothing is said
+    return identifiable(Model.of(channel), Question.histogram(channel.inputs))
 
 
 def _is_constant(channel: AnyChannel) -> bool:
