@@ -180,7 +180,8 @@ def how(spent: Spent) -> str:
 def _reasons(account: Account) -> list[str]:
     """Say how large the exact computation was, or why bounds were used instead."""
     if "lip" not in account:
-        return [f"no lifts: {printable(account.refused.get('exact', 'no context'))}"]
+        why = printable(account.refused.get("exact", "no context"))
+        return ["LIP is at most LDP, under every prior", f"no lifts: {why}"]
     if account.is_exact("lip"):
         return [f"exact: {account.exact_size}"] if len(account) > 1 else []
     return [f"bounds were used: {printable(account.exact_size)}"]
