@@ -192,7 +192,7 @@ class Account:
         return budget.allows(reading.ratio) or (told is not None and told <= budget.nats().lower)
 
     def _sums_allow(self, limit: ApproximateLDP) -> bool:
-        if "ldp" in self and limit.epsilon.allows(self["ldp"].ratio):
+        if "ldp" in self and self._within("ldp", limit.epsilon):
             return True
         if "delta_ldp" not in self:
             return False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
+import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,6 +29,7 @@ from liftlock.notions.alip import ALIP
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.notions.mutual_information import MutualInformation
+from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from tests import strategies
 from tests.theorems import worlds
@@ -232,3 +235,41 @@ def test_too_many_pairs() -> None:
         pairwise([bits, bits], Prior.uniform(range(101)))
     found = tight([bits, bits], Prior.uniform(range(101)))
     assert not found["lip"].value.is_infinite
+
+
+@settings(max_examples=40, deadline=None)
+@given(situations(), st.sampled_from(["lip", "alip", "ldp"]))
+def test_promises_in_decimals_bound_what_keeps_them(
+    situation: tuple[list[Release], Context, Ratio, Ratio, Ratio], kind: str
+) -> None:
+    """A budget with three decimals, just above what a channel leaks: no sum of them is too low."""
+    releases, context, *truth = situation
+    promises = []
+    for release in releases:
+        levels = release.levels(context)
+        budgets = [above(ratio) for ratio in (levels.lower, levels.upper, levels.ldp)]
+        if None in budgets:
+            return
+        lower, upper, ldp = budgets
+        notion: Notion = LDP(ldp)
+        if kind == "lip":
+            notion = LIP(max(lower or 0, upper or 0))
+        elif kind == "alip":
+            notion = ALIP(lower=lower, upper=upper)
+        promises.append(Release.promised(notion, context))
+    for found in (tight(promises, context), ldp_sum(promises, context)):
+        for name, ratio in zip(("eps_lower", "eps_upper", "ldp"), truth, strict=True):
+            most = found[name].value.upper if name in found.readings else None
+            if most is not None:
+                assert ratio is not None
+                assert mpmath.mpf(most.numerator) / most.denominator >= logarithm(ratio) - 1e-12
+            if most is not None and name != "ldp":
+                assert found["lip"].value.upper is None or found["lip"].value.upper >= most
+
+
+def above(ratio: Ratio) -> Fraction | None:
+    return None if ratio is None else Fraction(math.ceil(logarithm(ratio) * 1000 + 1), 1000)
+
+
+def logarithm(ratio: Fraction) -> mpmath.mpf:
+    return mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
