@@ -48,6 +48,7 @@ class Inverse:
             inverse = _by_elimination(scaled)
         elif outputs > symbols:
             inverse = _by_gram(scaled)
+            inverse = _by_triangle(scaled) if inverse is None else inverse
         full = inverse is not None
         if inverse is None:
             inverse, rank = _by_singular_values(scaled)
@@ -72,6 +73,13 @@ def _by_gram(matrix: Floats) -> Floats | None:
     if inverted is None or not _norm(gram) * _norm(inverted) < _GRAM_CONDITION:
         return None
     return _refined(matrix, matrix.T @ inverted)
+
+
+def _by_triangle(matrix: Floats) -> Floats | None:
+    """Invert through A^T = Q R, whose condition is that of the channel and not its square."""
+    basis, triangle = np.linalg.qr(matrix.T)
+    inverted = _by_elimination(triangle)
+    return None if inverted is None else np.asarray(basis @ inverted.T, dtype=np.float64)
 
 
 def _by_singular_values(matrix: Floats) -> tuple[Floats, int]:

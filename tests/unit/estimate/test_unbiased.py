@@ -131,3 +131,16 @@ def test_outputs_that_never_come_score_nothing() -> None:
     rows = np.array([[0.75, 0.25, 0.0], [0.25, 0.75, 0.0]])
     scores = unbiased(model_of(rows), Question.histogram(model_of(rows).inputs)).scores
     assert scores == pytest.approx(np.array([[1.5, -0.5], [-0.5, 1.5], [0.0, 0.0]]))
+
+
+def test_nearly_dependent_rows_and_more_outputs_than_inputs() -> None:
+    """The Gram matrix squares the condition of 1e7; a triangle does not, and needs no values."""
+    generator = np.random.default_rng(5)
+    rows = generator.dirichlet(np.ones(24), size=12)
+    rows[-1] = (1 - 1e-7) * rows[:-1].mean(axis=0) + 1e-7 * rows[-1]
+    inverse = model_of(rows).inverse
+    assert inverse.full
+    assert rows @ inverse.matrix == pytest.approx(np.eye(12), abs=1e-7)
+    roots = np.sqrt(rows.mean(axis=0))
+    expected = np.linalg.pinv(rows / roots, rcond=1e-12) / roots[:, None]
+    assert inverse.matrix == pytest.approx(expected, rel=1e-4, abs=1e-6 * np.abs(expected).max())
