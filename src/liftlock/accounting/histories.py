@@ -52,3 +52,21 @@ def _items(entries: list[Entry]) -> dict[str, tuple[Entry, ...]]:
     for entry in entries:
         found.setdefault(entry.about, []).append(entry)
     return {about: tuple(listed) for about, listed in found.items()}
+
+
+def whose(all_entries: Sequence[Entry], entry: Entry, entries: Sequence[Entry]) -> str:
+    """Say which people of an entry have exactly these entries about its item."""
+    took = [
+        (each in entries, frozenset(each.people))
+        for each in all_entries
+        if each.about == entry.about
+    ]
+    those = [
+        number
+        for number, digest in enumerate(entry.people, start=1)
+        if all((digest in people) == wanted for wanted, people in took)
+    ]
+    everybody = f"{len(entry.people):,} {'person' if len(entry.people) == 1 else 'people'}"
+    if len(those) == len(entry.people):
+        return everybody
+    return f"{len(those):,} of the {everybody} (the first is number {those[0]:,})"

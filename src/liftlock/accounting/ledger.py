@@ -19,7 +19,7 @@ from typing import Any
 from liftlock.accounting.accounts import Account, account
 from liftlock.accounting.entry import Entry, now, read_known, read_note, read_when
 from liftlock.accounting.given import a_mechanism, a_path, several
-from liftlock.accounting.histories import histories
+from liftlock.accounting.histories import histories, whose
 from liftlock.accounting.release import Release, levels_of
 from liftlock.channel import Channel, check_format
 from liftlock.context import Context, Joint, context_from_data
@@ -267,7 +267,13 @@ class Ledger:
         """
         entries = self.history(about, who=who, person=person)
         if not entries:
-            raise InputError("nothing was released", value=about, remedy="check the names")
+            them = f"cohort {id_text(who)!r}" if who is not None else f"person {id_text(person)!r}"
+            items = dict.fromkeys(entry.about for entry in self.entries)
+            raise InputError(
+                f"nothing was released of {them}",
+                value=about,
+                remedy=f"names are compared as written; the ledger is about {list(items)[:4]}",
+            )
         return account(self.releases(entries), under, impossible="ignore")
 
     def refuse_beyond(self, limit: Notion, entry: Entry, under: Context | None = None) -> None:
@@ -281,8 +287,10 @@ class Ledger:
             if key not in accounts:
                 accounts[key] = account(self.releases(entries), under, impossible="ignore")
             accounts[key].refuse_unforeseen(limit)
-            what = f"release {len(entries)} about {entry.about!r} of {history.name!r}"
-            accounts[key].refuse_beyond(limit, what)
+            if not accounts[key].allows(limit):
+                them = repr(history.name) if entry.cohort else whose(self.entries, entry, entries)
+                what = f"release {len(entries)} about {entry.about!r} of {them}"
+                accounts[key].refuse_beyond(limit, what)
 
     # --- files ----------------------------------------------------------------------------------
 

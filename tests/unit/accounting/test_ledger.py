@@ -131,7 +131,7 @@ def test_limits(flip: ll.Mechanism) -> None:
     ledger.record(flip, who="guests", about="smokes", limit=ll.LIP("ln 5"))
     ledger.record(flip, who="staff", about="drinks", limit=ll.LIP("ln 5"))
     people = Ledger.new().record(flip, people=["a", "b"], about="smokes")
-    with pytest.raises(NotComposable, match="of '1 person'"):
+    with pytest.raises(NotComposable, match="of 1 of the 2 people"):
         people.record(flip, people=["b", "c"], about="smokes", limit=ll.LIP("1"))
     people.record(flip, people=["c"], about="smokes", limit=ll.LIP("1"))
 
@@ -393,3 +393,19 @@ def test_no_limit_is_kept_by_calling_a_symbol_impossible(
     ledger = Ledger.new().record(alone, who="x", about="smokes", limit=ll.LIP("1"))
     ledger = ledger.record(alone, who="x", about="smokes", limit=ll.LIP("1"))
     assert "'yes'" in str(ledger.account("smokes", who="x"))
+
+
+def test_a_refusal_says_of_whom(flip: ll.Mechanism) -> None:
+    ledger = Ledger.new().record(flip, people=["bob", "cyd"], about="x")
+    ledger = ledger.record(flip, people=["bob"], about="other")
+    everybody = ["ann", "bob", "dan", "cyd"]
+    with pytest.raises(
+        NotComposable, match=r"release 2 about 'x' of 2 of the 4 people \(the first is number 2\)"
+    ):
+        ledger.record(flip, people=everybody, about="x", limit=ll.LIP("ln 2"))
+    with pytest.raises(NotComposable, match="release 2 about 'x' of 2 people exceeds"):
+        ledger.record(flip, people=["cyd", "bob"], about="x", limit=ll.LIP("ln 2"))
+    with pytest.raises(InputError, match=r"nothing was released of person 'eve': 'x'; .*'other'\]"):
+        ledger.account("x", person="eve")
+    with pytest.raises(InputError, match="nothing was released of cohort 'staff'"):
+        ledger.account("x", who="staff")
