@@ -281,7 +281,8 @@ def test_ledgers_and_accounts(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         asked = ["--people", str(people), "--column", "id", "--about", about]
         assert main([*record, *asked, "--note", "again"]) == 0
     check(read(ledger), "ledger")
-    for change in ({"head": "0"}, {"surprise": 1}, {"entries": [{}]}):
+    changes: list[dict[str, Any]] = [{"head": "0"}, {"surprise": 1}, {"entries": [{}]}]
+    for change in changes:
         assert refused(read(ledger) | change, "ledger")
     capsys.readouterr()
     assert main(["account", str(ledger), "--json", "--limit", "lip=5"]) == 0

@@ -91,8 +91,8 @@ def test_several_orders_keep_the_budget(notion: LIP | ALIP) -> None:
     prior = Prior.from_counts({k: 60 // (k + 1) for k in range(7)})
     made = design(prior, notion, method="arc", orders=5)
     assert notion.certify(made.channel, prior).holds
-    assert len(made.channel.outputs.labels) == 5 * 14
-    assert made.channel.outputs.labels[-1] == "order 5, window 14"
+    assert len(made.table.outputs.labels) == 5 * 14
+    assert made.table.outputs.labels[-1] == "order 5, window 14"
 
 
 def test_several_orders_tell_neighbours_apart() -> None:
