@@ -15,8 +15,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from liftlock.errors import FileError
+from liftlock.storage import check_writable, destination
 
 _MOST_BYTES = 4096
+
+
+@contextmanager
+def kept_alone(path: Path) -> Iterator[Path]:
+    """Give the file that a ledger is kept in, and keep others from using it meanwhile.
+
+    A symbolic link is followed first: under all its names a ledger has one lock.
+    """
+    check_writable(path)
+    place = destination(path)
+    with locked(place):
+        check_one_name(place)
+        yield place
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from liftlock.channel import Channel, check_format
 from liftlock.context import Context, Joint, context_from_data
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.exact.encoding import fingerprint
-from liftlock.file_lock import check_one_name, locked
+from liftlock.file_lock import check_one_name, kept_alone
 from liftlock.mechanism import FORMAT as MECHANISM_FORMAT
 from liftlock.mechanism import VERSION as MECHANISM_VERSION
 from liftlock.mechanism import Mechanism
@@ -33,8 +33,6 @@ from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
 from liftlock.storage import (
-    check_writable,
-    destination,
     located,
     read_json,
     shaped,
@@ -421,13 +419,9 @@ class Ledger:
     def opened(cls, path: str | os.PathLike[str]) -> Iterator[Ledger]:
         """Read a ledger, or begin one, and keep others from using it until it is saved.
 
-        Two releases at the same time could each find that the limit allows one more. So a symbolic
-        link is followed first: under all its names a ledger has one lock.
+        Two releases at the same time could each find that the limit allows one more.
         """
-        check_writable(a_path(path))
-        place = destination(a_path(path))
-        with locked(place):
-            check_one_name(place)
+        with kept_alone(a_path(path)) as place:
             yield cls.load(place) if place.exists() else cls.new()
 
 

@@ -69,8 +69,18 @@ def estimate(
     """
     options = Options.of(method, interval, level, about, seed)
     _check_kinds(aggregate, prior)
+    return _estimated(channel, aggregate, ask(channel.inputs, of, value), prior, options)
+
+
+def _estimated(
+    channel: AnyChannel,
+    aggregate: Aggregate,
+    question: Question,
+    prior: Prior | None,
+    options: Options,
+) -> Estimate:
+    """Choose an estimator and an interval, and say what to beware of."""
     aggregate.checked(channel)
-    question = ask(channel.inputs, of, value)
     check_weights(aggregate, question, options.about)
     if isinstance(channel, SupportChannel):
         return estimate_support(channel, aggregate, question, prior, options)
@@ -161,27 +171,16 @@ def estimate_reports(
     options = Options.of(method, interval, level, about, seed)
     aggregate = Aggregate.of(channel, reports, weights=weights, offsets=offsets)
     _check_kinds(aggregate, prior)
+    question = ask(channel.inputs, of, value)
     if isinstance(channel, SupportChannel) and prior is None and options.method == "bayes":
         raise no_prior()
     if isinstance(channel, SupportChannel) and prior is not None:
-        question = ask(channel.inputs, of, value)
         check_weights(aggregate, question, options.about)
         fit = fit_of_support(channel, aggregate, prior)
         fits = fit.p_value >= DOUBTFUL and options.about == "people"
         if options.method == "bayes" or (options.method == "auto" and fits):
             return _posterior(channel, reports, aggregate, question, prior, options, fit, weights)
-    return estimate(
-        channel,
-        aggregate,
-        of,
-        value=value,
-        prior=prior,
-        method=method,
-        interval=interval,
-        level=level,
-        about=about,
-        seed=seed,
-    )
+    return _estimated(channel, aggregate, question, prior, options)
 
 
 def _check_kinds(aggregate: object, prior: object) -> None:

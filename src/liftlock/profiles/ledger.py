@@ -20,13 +20,11 @@ from typing import Any
 
 from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError, NotComposable
-from liftlock.file_lock import check_one_name, locked
+from liftlock.file_lock import check_one_name, kept_alone
 from liftlock.mechanism import Mechanism
 from liftlock.profiles.composition import NO_RULE, ONCE, refusal
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
 from liftlock.storage import (
-    check_writable,
-    destination,
     located,
     read_json,
     shaped,
@@ -161,9 +159,21 @@ class ProfileLedger:
         return cls(salt, entries)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ledger onto the disk; an interrupted write leaves the old one whole."""
+        """Write the ledger onto the disk; an interrupted write leaves the old one whole.
+
+        Entries are only ever added: a file that holds others is not replaced.
+        """
         place = Path(path)
         check_one_name(place)
+        if place.exists():
+            stored = ProfileLedger.load(place)
+            kept = self.entries[: len(stored.entries)]
+            if (stored.salt, stored.entries) != (self.salt, kept):
+                raise FileError(
+                    "the file holds a release that this ledger lacks",
+                    where=str(place),
+                    remedy="record in it: with ProfileLedger.opened(path) as ledger",
+                )
         # What it lists is released next: it must not be lost if the power fails then.
         write_durably(place, json.dumps(self.to_data(), indent=1) + "\n")
 
@@ -180,13 +190,9 @@ class ProfileLedger:
     def opened(cls, path: str | os.PathLike[str]) -> Iterator[ProfileLedger]:
         """Read a ledger, or begin one, and keep others from using it until it is saved.
 
-        Two releases at the same time could each find that the other's observations are new. So a
-        symbolic link is followed first: under all its names a ledger has one lock.
+        Two releases at the same time could each find that the other's observations are new.
         """
-        check_writable(Path(path))
-        place = destination(Path(path))
-        with locked(place):
-            check_one_name(place)
+        with kept_alone(Path(path)) as place:
             yield cls.load(place) if place.exists() else cls.new()
 
 

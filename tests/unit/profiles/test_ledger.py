@@ -236,3 +236,15 @@ def test_the_hash_is_the_one_of_the_format() -> None:
     found = ProfileLedger(bytes(16)).digest(" ann ")
     inner = hashlib.sha256(b"\x36" * 64 + b"ann").digest()
     assert found == hashlib.sha256(b"\x5c" * 64 + inner).hexdigest()[:32]
+
+
+def test_an_older_ledger_does_not_replace_a_newer_one(tmp_path: Path, flip: ll.Mechanism) -> None:
+    path = tmp_path / "ledger.json"
+    first = ProfileLedger.new().with_release(flip, ["a"])
+    first.save(path)
+    second = first.with_release(flip, ["b"])
+    second.save(path)
+    for stale in (first, first.with_release(flip, ["c"]), ProfileLedger.new()):
+        with pytest.raises(FileError, match="holds a release that this ledger lacks"):
+            stale.save(path)
+    assert ProfileLedger.load(path) == second
