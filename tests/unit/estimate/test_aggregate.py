@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections import Counter
 from fractions import Fraction
@@ -162,3 +163,9 @@ def test_damaged_counts_are_found_out() -> None:
         with pytest.raises(InputError, match="count the reports again"):
             Aggregate(whole.channel, counts, reports).checked(ILL)
     assert len(whole.checked(ILL)) == 2
+
+
+def test_parts_travel_between_processes() -> None:
+    whole = Aggregate.of(ILL, ["none", "flu", "cold"], weights=[0.1, 2.5, -1.0], offsets=1.0)
+    assert pickle.loads(pickle.dumps(whole)) == whole
+    assert sum([whole, whole]).reports == 6  # type: ignore[union-attr]
