@@ -46,7 +46,9 @@ def normal_remarks(estimator: Linear, tally: Tally, spread: Spread) -> tuple[str
         jumpy = two_valued(estimator.scores)
     # Weights enter squared; their mean square makes the steps comparable.
     scale = float(tally.squares.sum() / tally.reports[0])
-    few = jumpy & (steps > 0) & (spread.errors**2 < enough * scale * steps**2)
+    # Without any noise there is nothing to be rough about.
+    noisy = spread.errors**2 > 1e-12 * scale * steps**2
+    few = jumpy & noisy & (spread.errors**2 < enough * scale * steps**2)
     if few.any():
         kinds = "exact intervals" if question.counts else "credible intervals"
         remedy = "no other kind takes weights" if tally.weighted else f"{kinds} need no normal law"
