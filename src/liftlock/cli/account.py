@@ -16,10 +16,10 @@ from liftlock.accounting.ledger_account import LedgerAccount, listed
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.cli.asked import check_output
+from liftlock.cli.columns import Columns
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.matching import matched
 from liftlock.cli.options import FILE
-from liftlock.cli.profiles.rewriting import RawTable
 from liftlock.context import Context
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.files import ReadChannel, read_joint, read_mechanism, read_prior, read_priors
@@ -168,7 +168,7 @@ def _read_ids(
         return _Ids([person], None)
     if people is None or column is None:
         return None
-    table = RawTable.read(people, note)
+    table = Columns.of_file(people, note, "person")
     at = table.place(column)
     return _Ids([cells[at] for _, cells in table.rows], lambda row: table.where(row, at))
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from liftlock.cli.columns import Columns
 from liftlock.errors import FileError
-from liftlock.files import MARKS, Note, first_line, is_json, mark_of, sheet_lines
-from liftlock.profile_files import column_place
+from liftlock.files import Note
 from liftlock.storage import read_text
 
 _BOM = b"\xef\xbb\xbf"
@@ -31,15 +31,9 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RawTable:
+class RawTable(Columns):
     """A CSV file that can be written again with other cells in some columns."""
 
-    path: Path
-    mark: str
-    header: list[str]
-    header_line: int
-    rows: list[tuple[int, list[str]]]
-    """The line and the cells of each row below the header, as they are read."""
     records: list[Record]
     bom: bool
 
@@ -47,44 +41,18 @@ class RawTable:
     def read(cls, path: Path, note: Note) -> RawTable:
         """Read a file with a header and one row for each observation."""
         text = read_text(path)
-        if is_json(path, text):
-            raise FileError(
-                "JSON is not a table with columns",
-                where=str(path),
-                remedy="give a CSV with a header",
-            )
-        mark = mark_of(text)
-        if mark != ",":
-            note(f"the cells of {path} are separated by {dict(MARKS)[mark]}, and were read so")
-        lines = sheet_lines(path, text, records=True, mark=mark)
-        header_line, header = first_line(path, lines)
-        rows = list(lines)
-        if not rows:
-            raise FileError(
-                "no rows below the header",
-                where=f"{path}, line {header_line}",
-                value=mark.join(header),
-                remedy="the first line names the columns, the others hold one observation each",
-            )
-        records = list(_records(text, mark))
-        _check_same(path, mark, header_line, header, rows, records)
-        return cls(path, mark, header, header_line, rows, records, _starts_with_bom(path))
-
-    def place(self, column: str) -> int:
-        """Return the position of a column."""
-        if self.header.count(column) > 1:
-            raise FileError(
-                "column name given twice",
-                where=f"{self.path}, line {self.header_line}",
-                value=column,
-                remedy="the names of columns are different from one another",
-            )
-        return column_place(self.path, self.header_line, self.header, column)
-
-    def where(self, row: int, column: int) -> str:
-        """Name the place of a cell."""
-        line = self.rows[row][0]
-        return f"{self.path}, line {line}, column {column + 1} ({self.header[column]!r})"
+        table = Columns.of_text(path, text, note)
+        records = list(_records(text, table.mark))
+        _check_same(path, table.mark, table.header_line, table.header, table.rows, records)
+        return cls(
+            path,
+            table.mark,
+            table.header,
+            table.header_line,
+            table.rows,
+            records,
+            _starts_with_bom(path),
+        )
 
     def written(self, column: int, values: Sequence[str], dropped: int | None) -> bytes:
         """Return the file with other values in a column, and maybe without another column."""
