@@ -20,7 +20,7 @@ _STYLES = {
     "tight": ("#b3500a", "--", "s", "tight bound"),
     "pairwise": ("#3d7a35", "-.", "^", "pairs of inputs"),
     "ldp-sum": ("#8a2f6b", "--", "D", "sum of LDP levels"),
-    "published": ("#777777", ":", "v", "000 Thm 4, as published"),
+    "published": ("#777777", ":", "v", "published bound"),
 }
 _FALSE = "#c0392b"
 
