@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from liftlock.alphabet import Label, label_to_json
@@ -86,10 +86,6 @@ class Estimate:
     def value(self) -> float:
         """The estimate of a question that has one answer."""
         return self.answer.value
-
-    def warned(self, *texts: str) -> Estimate:
-        """Return the same estimate with more warnings."""
-        return replace(self, warnings=(*self.warnings, *texts))
 
     def __str__(self) -> str:
         number = f"{self.reports:,} report{'s' * (self.reports != 1)}"
