@@ -19,7 +19,7 @@ from liftlock.estimate.estimator import Estimator
 from liftlock.estimate.fit import Fit, fit_of_channel, fit_of_prior, sharpened
 from liftlock.estimate.intervals import Spread
 from liftlock.estimate.intervals.caution import FEW_WEIGHTED
-from liftlock.estimate.intervals.normal import quantile
+from liftlock.estimate.level import quantile
 from liftlock.estimate.likelihood import GAP, Likelihood
 from liftlock.estimate.model import Model
 from liftlock.estimate.options import Options

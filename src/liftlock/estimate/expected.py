@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,6 +20,7 @@ from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.bayes import posterior_variances
 from liftlock.estimate.estimator import Linear
+from liftlock.estimate.level import quantile, read_level
 from liftlock.estimate.model import Model
 from liftlock.estimate.question import Of, Question
 from liftlock.estimate.result import ABOUT, About
@@ -66,7 +66,7 @@ class ExpectedError:
     @property
     def quantile(self) -> float:
         """How many standard errors the interval reaches to each side."""
-        return NormalDist().inv_cdf((1.0 + self.level) / 2.0)
+        return quantile(self.level)
 
     @property
     def errors(self) -> tuple[float, ...]:
@@ -145,9 +145,7 @@ def expected_error(
         raise InputError("unknown method", value=method, remedy=f"use {', '.join(WAYS)}")
     if about not in ABOUT:
         raise InputError("about whom?", value=about, remedy=f"use {' or '.join(ABOUT)}")
-    chance = exact(level, name="level")
-    if not 0 < chance < 1:
-        raise InputError("level outside 0 to 1", value=level, remedy="0.95 is usual")
+    chance = read_level(level)
     masses = prior.reordered(question.inputs).floats()
     own = _variances(masses, question.values)
     if method == "prior":
@@ -168,7 +166,7 @@ def expected_error(
         each = _of_unbiased(channel, prior, question)
         each = each + own if about == "population" else each
     return ExpectedError(
-        question.of, method, about, float(chance), people, question.names, tuple(each.tolist())
+        question.of, method, about, chance, people, question.names, tuple(each.tolist())
     )
 
 

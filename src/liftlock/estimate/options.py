@@ -7,8 +7,8 @@ from typing import Literal, cast, get_args
 
 from liftlock.errors import InputError
 from liftlock.estimate.intervals import KINDS, Kind
+from liftlock.estimate.level import read_level
 from liftlock.estimate.result import ABOUT, About
-from liftlock.exact.numbers import exact
 
 Method = Literal["auto", "bayes", "unbiased", "likelihood", "consistent"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -45,17 +45,13 @@ class Options:
         ):
             if given not in known:
                 raise InputError(f"unknown {what}", value=given, remedy=f"say {', '.join(known)}")
-        number = level if isinstance(level, float) else exact(level, name="level")
-        if not 0 < number < 1:
-            raise InputError(
-                "the level is not between 0 and 1", value=level, remedy="say 0.95 or 95 %"
-            )
+        chance = read_level(level)
         if seed is not None and seed < 0:
             raise InputError("the seed is not a whole number of 0 or more", value=seed)
         return cls(
             cast("Method", method),
             cast("Kind", interval),
-            float(number),
+            chance,
             cast("About", about),
             seed,
         )

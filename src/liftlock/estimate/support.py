@@ -27,7 +27,8 @@ from liftlock.estimate.choosing import misfit
 from liftlock.estimate.consistent import projected
 from liftlock.estimate.fit import Drift, Fit, chi_square_tail
 from liftlock.estimate.intervals import Spread
-from liftlock.estimate.intervals.normal import quantile, solve
+from liftlock.estimate.intervals.normal import solve
+from liftlock.estimate.level import quantile
 from liftlock.estimate.options import Options
 from liftlock.estimate.question import Question
 from liftlock.estimate.result import Estimate

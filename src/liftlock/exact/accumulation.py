@@ -52,6 +52,16 @@ def exact_sum(values: Floats) -> Fraction:
     return exact_sums(values, np.zeros(len(values), dtype=np.intp), 1)[0]
 
 
+def column_sums(table: Floats) -> tuple[Fraction, ...]:
+    """Return the exact sum of each column of a table of finite floats.
+
+    >>> column_sums(np.array([[0.1, 1e300], [0.2, 1.0], [-0.3, -1e300]]))
+    (Fraction(1, 36028797018963968), Fraction(1, 1))
+    """
+    rows, columns = table.shape
+    return exact_sums(table.ravel(), np.tile(np.arange(columns), rows), columns)
+
+
 def added(left: Sequence[Fraction], right: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Add two tuples of exact numbers."""
     return tuple(a + b for a, b in zip(left, right, strict=True))

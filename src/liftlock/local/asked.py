@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from liftlock.errors import FileError, InputError
-from liftlock.exact.accumulation import added
+from liftlock.exact.accumulation import added, column_sums, exact_sum
 from liftlock.exact.encoding import fraction_text
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.local.column_sums import column_sums
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ class Asked:
             columns,
             column_sums(means),
             column_sums(variances),
-            Fraction(len(means)) if weights is None else column_sums(weights[:, None])[0],
-            Fraction(0) if offsets is None else column_sums(offsets[:, None])[0],
+            Fraction(len(means)) if weights is None else exact_sum(weights),
+            Fraction(0) if offsets is None else exact_sum(offsets),
             weights is not None or offsets is not None,
         )
 

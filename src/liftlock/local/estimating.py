@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from statistics import NormalDist
-
 import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.estimate.expected import ExpectedError
+from liftlock.estimate.level import quantile, read_level
 from liftlock.estimate.question import Question
 from liftlock.estimate.result import Answer, Estimate
 from liftlock.exact.integers import Floats
-from liftlock.exact.numbers import exact, measured
 from liftlock.local.aggregate import LocalAggregate
 from liftlock.local.fitting import misfit, test_priors
 from liftlock.local.methods import Method, prior_variances
@@ -38,7 +35,7 @@ def estimate_from(aggregate: LocalAggregate, question: Question, level: object) 
 
     Source: 001 Prop. 2, eq. (14).
     """
-    chance = checked_level(level)
+    chance = read_level(level)
     if not aggregate.reports:
         raise InputError("no reports", remedy="give at least one")
     asked = aggregate.asked
@@ -89,7 +86,7 @@ def estimate_from(aggregate: LocalAggregate, question: Question, level: object) 
 def _answers(
     question: Question, values: Floats, errors: Floats, level: float, limit: float | None
 ) -> tuple[Answer, ...]:
-    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    reach = quantile(level)
     found = []
     for name, value, error in zip(question.names, values.tolist(), errors.tolist(), strict=True):
         low, high = value - reach * error, value + reach * error
@@ -124,16 +121,8 @@ def expected_error(
         question.of,
         "bayes",
         "people",
-        checked_level(level),
+        read_level(level),
         priors.users,
         question.names,
         tuple(float(value) for value in each),
     )
-
-
-def checked_level(level: object) -> float:
-    """Read a level between 0 and 1."""
-    chance = float(measured(level) if isinstance(level, float) else exact(level, name="level"))
-    if not (0 < chance < 1 and math.isfinite(chance)):
-        raise InputError("level outside 0 to 1", value=level, remedy="0.95 is usual")
-    return chance

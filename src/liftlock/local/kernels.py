@@ -7,8 +7,6 @@ and variances are rounded to multiples of 2^-42, each by itself, and added as in
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -218,17 +216,3 @@ def window_variances(
                     front = 0
                     turn = np.int64(_POINTS)
         found[user] = total
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def fill_bins(table: npt.NDArray[np.float64], lowest: int, bins: npt.NDArray[np.int64]) -> None:
-    """Add the mantissas of each column, as integers in two halves, by their power of two."""
-    for row in range(table.shape[0]):
-        for column in range(table.shape[1]):
-            value = table[row, column]
-            if value == 0.0:
-                continue
-            mantissa, power = math.frexp(value)
-            whole = np.int64(mantissa * 2.0**53)
-            bins[0, power - lowest, column] += whole >> 27
-            bins[1, power - lowest, column] += whole & ((1 << 27) - 1)

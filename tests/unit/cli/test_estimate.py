@@ -127,7 +127,7 @@ def test_plan(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--n", "10", "--epsilon", "1", "--value", "measles"], "unknown label"),
         (["--n", "10", "--epsilon", "1", "--of", "mean"], "needs numbers"),
         (["--n", "10", "--epsilon", "1", "--of", "survey"], "a survey of what"),
-        (["--n", "10", "--epsilon", "1", "--level", "1"], "level outside"),
+        (["--n", "10", "--epsilon", "1", "--level", "1"], "the level is not between 0 and 1"),
     ],
 )
 def test_plan_refuses_in_one_line(

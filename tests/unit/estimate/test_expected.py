@@ -101,7 +101,7 @@ def test_refusals() -> None:
         expected_error(CHANNEL, PRIOR, 0, question)
     with pytest.raises(InputError, match="unknown method"):
         expected_error(CHANNEL, PRIOR, 1, question, "magic")
-    with pytest.raises(InputError, match="level outside"):
+    with pytest.raises(InputError, match="the level is not between 0 and 1"):
         expected_error(CHANNEL, PRIOR, 1, question, level=2)
     with pytest.raises(NotDefined, match="population"):
         expected_error(CHANNEL, PRIOR, 1, question, about="population")

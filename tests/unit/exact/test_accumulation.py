@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.exact import accumulation
-from liftlock.exact.accumulation import added, exact_sum, exact_sums
+from liftlock.exact.accumulation import added, column_sums, exact_sum, exact_sums
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -48,3 +48,15 @@ def test_added_needs_the_same_length() -> None:
     assert added((Fraction(1),), (Fraction(1, 2),)) == (Fraction(3, 2),)
     with pytest.raises(ValueError, match="zip"):
         added((Fraction(1),), ())
+
+
+def test_columns_against_fractions() -> None:
+    """Of all sizes and signs, the smallest float and zeros among them, in any order of rows."""
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(200, 3)) * 2.0 ** rng.integers(-600, 600, (200, 3))
+    table[3, 0], table[4, 0], table[5, 1] = 5e-324, -1.7e308, 0.0
+    found = column_sums(table)
+    for column, total in zip(table.T.tolist(), found, strict=True):
+        assert total == sum((Fraction(value) for value in column), Fraction(0))
+    assert column_sums(table[::-1]) == found
+    assert column_sums(np.zeros((4, 2))) == (Fraction(0), Fraction(0))

@@ -144,5 +144,5 @@ def test_few_people() -> None:
     assert nothing is not None
     assert nothing.note == "the reports say too little for a test"
     assert "rough" in found.remarks[0]
-    with pytest.raises(InputError, match="level outside"):
+    with pytest.raises(InputError, match="the level is not between 0 and 1"):
         mechanism.estimate(reports, priors, level=1)

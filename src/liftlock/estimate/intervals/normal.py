@@ -13,28 +13,18 @@ Source: 001 eq. (14).
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
 from liftlock.estimate.bayes import posterior_variances
 from liftlock.estimate.estimator import Linear
 from liftlock.estimate.intervals.shares import likely_counts
 from liftlock.estimate.intervals.spread import Spread, Tally
+from liftlock.estimate.level import quantile
 from liftlock.estimate.question import Question
 from liftlock.estimate.result import About
 from liftlock.exact.integers import Floats
 
 _TINY = 1e-12
-
-
-def quantile(level: float) -> float:
-    """Return z with P(|Z| <= z) = level for a standard normal Z.
-
-    >>> round(quantile(0.95), 4)
-    1.96
-    """
-    return NormalDist().inv_cdf(0.5 + level / 2)
 
 
 def student(level: float, people: Floats) -> Floats:
