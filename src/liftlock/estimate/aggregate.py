@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.channel import Channel, check_format
-from liftlock.errors import FileError, InputError
+from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.accumulation import added, exact_sum, exact_sums
 from liftlock.exact.encoding import fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
@@ -133,7 +133,16 @@ class Aggregate:
                 "one text instead of a column of reports", value=reports, remedy="put it in a list"
             )
         column = reports if isinstance(reports, np.ndarray | Sequence) else list(reports)
-        return cls.of_codes(channel, channel.outputs.encode(column), weights, offsets)
+        try:
+            codes = channel.outputs.encode(column)
+        except LabelError as error:
+            raise LabelError(
+                "a report that is no output of the channel",
+                where=error.where.replace("value", "report"),
+                value=error.value,
+                remedy=f"{error.remedy}; nothing was counted".replace("known labels", "outputs"),
+            ) from None
+        return cls.of_codes(channel, codes, weights, offsets)
 
     @classmethod
     def of_codes(
