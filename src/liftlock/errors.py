@@ -6,7 +6,8 @@
     │   ├── LabelError        labels missing, repeated, unknown or not matching
     │   ├── RowError          a row of a channel is not a probability distribution
     │   ├── CountError        counts or probabilities of a prior or joint are not usable
-    │   └── FileError         a file is missing, empty, malformed, or of an unknown version
+    │   ├── FileError         a file is missing, empty, malformed, or of an unknown version
+    │   └── CellError         a cell of a table is not usable; carries its row and column
     ├── UnprotectedInput      the prior says "impossible" of a symbol the channel accepts
     ├── NotDefined            this notion has no meaning in this kind of context
     ├── NotCertified          the exact audit refused a guarantee; carries the certificate
@@ -78,6 +79,18 @@ class CountError(InputError):
 
 class FileError(InputError):
     """A file is missing, empty, malformed, or of an unknown version."""
+
+
+class CellError(InputError):
+    """A cell of a table is not usable. ``row`` counts from 0, within what was handed over."""
+
+    def __init__(
+        self, what: str, row: int, column: str, *, value: object = None, remedy: str = ""
+    ) -> None:
+        self.row = row
+        self.column = column
+        where = f"row {row + 1:,}" + (f", column {column!r}" if column else "")
+        super().__init__(what, where=where, value=value, remedy=remedy)
 
 
 class UnprotectedInput(LiftlockError, ValueError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 
 from liftlock.channel import Channel, Table, check_format
+from liftlock.column_code import ColumnCode
 from liftlock.context import Context, Joint, context_from_data
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import lock as lock_channel
@@ -81,6 +82,8 @@ class Mechanism:
     certificate: Certificate
     context: Context
     origin: Origin | None = None
+    column: ColumnCode | None = None
+    """The rules by which the cells of a column become inputs, if it was made for a column."""
 
     def __post_init__(self) -> None:
         if not self.certificate.holds:
@@ -429,6 +432,8 @@ class Mechanism:
         }
         if self.origin is not None:
             data["origin"] = self.origin.to_data()
+        if self.column is not None:
+            data["column"] = self.column.to_data()
         return data
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -465,6 +470,8 @@ class Mechanism:
             notion = make_notion(str(stored.get("notion")), budgets)
             told = data.get("origin")
             origin = None if told is None else Origin.from_data(told)
+            rules = data.get("column")
+            column = None if rules is None else ColumnCode.from_data(rules)
         if not isinstance(channel, Table | SupportChannel):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
@@ -481,7 +488,7 @@ class Mechanism:
         if not certificate.holds:
             raise NotCertified(certificate, notion.smallest(channel, context))
         check_stored(stored, certificate)
-        return cls(channel, certificate, context, origin)
+        return cls(channel, certificate, context, origin, column)
 
 
 def lock(

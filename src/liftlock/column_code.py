@@ -1,0 +1,220 @@
+"""How the cells of a column become the inputs of a mechanism, before anything is random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet, Label, label_to_json, plain_label
+from liftlock.errors import CellError, FileError, InputError
+
+Missing = Literal["category", "keep", "refuse"]
+Unseen = Literal["refuse", "map"]
+MISSING: tuple[Missing, ...] = ("category", "keep", "refuse")
+UNSEEN: tuple[Unseen, ...] = ("refuse", "map")
+
+MISSING_LABEL = "(missing)"
+OTHER_LABEL = "(other)"
+KEPT = -1
+"""The code of a cell that is missing and stays so."""
+
+_LISTED = 6
+
+
+@dataclass(frozen=True)
+class ColumnCode:
+    """The rules of a column: what missing, rare and unknown values become, which cells numbers have.
+
+    >>> code = ColumnCode("job", missing="(missing)", other="(other)", merged=("cook",))
+    >>> read = CellReader(code, Alphabet.of(["clerk", "nurse", "(other)", "(missing)"]))
+    >>> [read.index(cell) for cell in ("nurse", "cook", None, float("nan"))]
+    [1, 2, 3, 3]
+    """
+
+    name: str = ""
+    missing: Label | None = None
+    """The input that a missing cell becomes, if it becomes one."""
+    keeps_missing: bool = False
+    """Whether missing cells are left as they are, outside of the mechanism."""
+    spelled: tuple[str, ...] = ()
+    """Texts that mean a missing cell, besides none at all."""
+    other: Label | None = None
+    """The input that merged values become, and with `unseen` "map" all that are not known."""
+    merged: tuple[Label, ...] = ()
+    """Values that were too rare for an input of their own."""
+    unseen: Unseen = "refuse"
+    edges: tuple[float, ...] = ()
+    """For numbers: the ends of their cells, ascending; numbers outside count as the nearer cell."""
+    cells: tuple[Label, ...] = ()
+    """For numbers: the input of each cell."""
+
+    def __post_init__(self) -> None:
+        if self.unseen not in UNSEEN:
+            raise InputError("unknown policy for unseen values", value=self.unseen)
+        if (self.unseen == "map" or self.merged) and self.other is None:
+            raise InputError("no input that unseen or merged values become")
+        if self.missing is not None and self.keeps_missing:
+            raise InputError("missing cells are an input, or kept, not both")
+        if len(self.edges) != (len(self.cells) + 1 if self.cells else 0):
+            raise InputError(f"{len(self.edges)} edges for {len(self.cells)} cells")
+        if any(not low < high for low, high in zip(self.edges, self.edges[1:], strict=False)):
+            raise InputError("the edges of cells do not ascend", remedy="make the file again")
+
+    @property
+    def numeric(self) -> bool:
+        """Whether values are numbers that are counted by cells."""
+        return bool(self.cells)
+
+    def cell_of(self, label: Label) -> Label | None:
+        """Return what an output is written as: missing cells have no text."""
+        return None if self.missing is not None and label == self.missing else label
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form; what is not used is left out."""
+        data: dict[str, Any] = {"name": self.name}
+        if self.missing is not None:
+            data["missing"] = label_to_json(self.missing)
+        if self.keeps_missing:
+            data["keeps_missing"] = True
+        if self.spelled:
+            data["spelled"] = list(self.spelled)
+        if self.other is not None:
+            data["other"] = label_to_json(self.other)
+        if self.merged:
+            data["merged"] = [label_to_json(label) for label in self.merged]
+        data["unseen"] = self.unseen
+        if self.cells:
+            data["edges"] = list(self.edges)
+            data["cells"] = [label_to_json(label) for label in self.cells]
+        return data
+
+    @classmethod
+    def from_data(cls, data: Any) -> ColumnCode:
+        """Read the JSON form."""
+        if not isinstance(data, Mapping):
+            raise FileError("the rules of a column are not an object", value=data)
+
+        def listed(name: str) -> list[Any]:
+            found = data.get(name, [])
+            if not isinstance(found, list):
+                raise FileError(f"{name} of a column is not a list", value=found)
+            return found
+
+        known = {"name", "missing", "keeps_missing", "spelled", "other", "merged", "unseen"}
+        for key in data:
+            if key not in known | {"edges", "cells"}:
+                raise FileError("unknown rule of a column", value=key)
+        missing, other = data.get("missing"), data.get("other")
+        return cls(
+            name=str(data.get("name", "")),
+            missing=None if missing is None else plain_label(missing),
+            keeps_missing=data.get("keeps_missing", False) is True,
+            spelled=tuple(str(text) for text in listed("spelled")),
+            other=None if other is None else plain_label(other),
+            merged=tuple(plain_label(label) for label in listed("merged")),
+            unseen=data.get("unseen", "refuse"),
+            edges=tuple(float(edge) for edge in listed("edges")),
+            cells=tuple(plain_label(label) for label in listed("cells")),
+        )
+
+
+PLAIN = ColumnCode()
+"""Every cell is an input, and nothing else is accepted."""
+
+
+@dataclass(frozen=True)
+class CellReader:
+    """Finds the input of a cell: equal to it, or written the same."""
+
+    code: ColumnCode
+    inputs: Alphabet
+
+    @cached_property
+    def _by_text(self) -> dict[str, int]:
+        return {str(label): place for place, label in enumerate(self.inputs.labels)}
+
+    @cached_property
+    def _merged(self) -> frozenset[str]:
+        return frozenset(str(label) for label in self.code.merged)
+
+    @cached_property
+    def _cells(self) -> Sequence[int]:
+        return [self.inputs.index(label) for label in self.code.cells]
+
+    def index(self, cell: object, row: int = 0) -> int:
+        """Return the position of a cell's input; `KEPT` for a missing one that stays missing."""
+        if self.is_missing(cell):
+            if self.code.keeps_missing:
+                return KEPT
+            if self.code.missing is None:
+                raise CellError(
+                    "missing value",
+                    row,
+                    self._name,
+                    remedy="fill it in, or make it a category of its own or keep it missing "
+                    "(--missing category or keep, when the mechanism is made)",
+                )
+            return self.inputs.index(self.code.missing)
+        if self.code.cells:
+            return self._cell(cell, row)
+        place = self._equal(cell)
+        if place is not None:
+            return place
+        place = self._by_text.get(str(cell).strip())
+        if place is not None:
+            return place
+        other = self.code.other
+        if other is not None and (self.code.unseen == "map" or str(cell) in self._merged):
+            return self.inputs.index(other)
+        shown = ", ".join(map(repr, self.inputs.labels[:_LISTED]))
+        more = len(self.inputs) - _LISTED
+        raise CellError(
+            "a value that the mechanism does not know",
+            row,
+            self._name,
+            value=cell,
+            remedy=f"it knows {shown}{f' and {more} more' if more > 0 else ''}"
+            + (
+                f"; --unseen map makes it {other!r}"
+                if other is not None
+                else "; design it with that value, or with --unseen map"
+            ),
+        )
+
+    def is_missing(self, cell: object) -> bool:
+        """Tell whether nothing is in a cell."""
+        if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+            return True
+        return isinstance(cell, str) and (not cell.strip() or cell.strip() in self.code.spelled)
+
+    @property
+    def _name(self) -> str:
+        return self.code.name
+
+    def _equal(self, cell: object) -> int | None:
+        try:
+            label = plain_label(cell)
+        except InputError:
+            return None
+        if label not in self.inputs:
+            return None
+        place = self.inputs.index(label)
+        # True equals 1, and is another value all the same.
+        same = isinstance(self.inputs.labels[place], bool) == isinstance(label, bool)
+        return place if same else None
+
+    def _cell(self, cell: object, row: int) -> int:
+        try:
+            number = float(cell)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            number = math.nan
+        if isinstance(cell, bool) or not math.isfinite(number):
+            raise CellError(
+                "not a number", row, self._name, value=cell, remedy="correct it or leave it empty"
+            )
+        return self._cells[int(np.searchsorted(self.code.edges[1:-1], number, side="right"))]

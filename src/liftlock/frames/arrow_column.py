@@ -1,0 +1,363 @@
+"""Arrow arrays in, private Arrow arrays out: the one way that files, frames and Spark all take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from liftlock.column_code import KEPT, PLAIN, CellReader, ColumnCode
+from liftlock.errors import CellError, InputError, NotDefined
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.forms import SupportChannel
+from liftlock.line.grid import GridPrior
+from liftlock.profile_graph import ProfileGraph
+from liftlock.sampling.release import release_codes
+from liftlock.utility.mean import points_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from liftlock.mechanism import Mechanism
+
+Codes = Any
+
+
+@dataclass(frozen=True)
+class ArrowColumn:
+    """A mechanism at work on Arrow arrays.
+
+    >>> from liftlock import LIP, Prior, design
+    >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
+    >>> column = ArrowColumn(made)
+    >>> reports = column.released(pa.array(["yes", "no", "no"]))
+    >>> reports.type, set(reports.to_pylist()) <= {"no", "yes"}
+    (DataType(string), True)
+    """
+
+    mechanism: Mechanism
+    unseen: str | None = None
+    """Another policy for unseen values than the mechanism's own."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.mechanism.context, ProfileGraph):
+            raise NotDefined(
+                "releasing a column",
+                self.mechanism.context.describe(),
+                "it needs the profile of each row: use liftlock profiles release",
+            )
+
+    # --- what is said about the column ----------------------------------------------------------
+
+    @cached_property
+    def code(self) -> ColumnCode:
+        """The rules of the column."""
+        from dataclasses import replace
+
+        code = self.mechanism.column or PLAIN
+        if self.unseen is None or self.unseen == code.unseen:
+            return code
+        if self.unseen == "map" and code.other is None:
+            raise InputError(
+                "the mechanism has no input that unseen values could become",
+                remedy="make it with --unseen map, or leave them out",
+            )
+        return replace(code, unseen=self.unseen)  # type: ignore[arg-type]
+
+    @cached_property
+    def _reader(self) -> CellReader:
+        return CellReader(self.code, self.mechanism.channel.inputs)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the column holds numbers that are counted by cells."""
+        return isinstance(self.mechanism.context, GridPrior) or self.code.numeric
+
+    # --- from cells to inputs -------------------------------------------------------------------
+
+    def codes(self, cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
+        """Return the input of each cell, or `KEPT`; the first that is not usable is named."""
+        column = _whole(cells)
+        if self.numeric:
+            return self._cells_of_numbers(column)
+        known = _encoded(column)
+        places = self._places(known)
+        indices = known.indices
+        if not indices.null_count:
+            return places[:-1][indices.to_numpy(zero_copy_only=True)]
+        return places[pc.fill_null(indices, len(known.dictionary)).to_numpy()]
+
+    def _places(self, known: pa.DictionaryArray) -> npt.NDArray[Any]:
+        """Return the input of each entry of a dictionary, and last that of a missing cell."""
+        entries = known.dictionary.to_pylist()
+        places = np.zeros(len(entries) + 1, dtype=_code_type(len(self._reader.inputs)))
+        for at, entry in enumerate([*entries, None]):
+            try:
+                places[at] = self._reader.index(entry)
+            except CellError as refusal:
+                # A dictionary may list what does not occur.
+                row = _first(known.indices, at if at < len(entries) else None)
+                if row is not None:
+                    raise CellError(
+                        refusal.what,
+                        row,
+                        refusal.column,
+                        value=refusal.value,
+                        remedy=refusal.remedy,
+                    ) from None
+        return places
+
+    def _cells_of_numbers(self, column: pa.Array) -> npt.NDArray[Any]:
+        numbers = _numbers(column, self._reader)
+        missing = np.isnan(numbers)
+        context = self.mechanism.context
+        if isinstance(context, GridPrior):
+            edges = np.array(context.grid.edges[1:-1])
+            labels = context.labels
+        else:
+            edges = np.array(self.code.edges[1:-1])
+            labels = self.code.cells
+        inputs = self.mechanism.channel.inputs
+        places = np.array([inputs.index(label) for label in labels], dtype=_code_type(len(inputs)))
+        codes: npt.NDArray[Any] = places[np.searchsorted(edges, numbers, side="right")]
+        if missing.any():
+            codes[missing] = self._reader.index(None, int(np.argmax(missing)))
+        return codes
+
+    # --- from outputs to cells ------------------------------------------------------------------
+
+    def released_type(self, before: pa.DataType) -> pa.DataType:
+        """Return the type of the column once it is released: as before where outputs fit it."""
+        channel = self.mechanism.channel
+        if isinstance(channel, SupportChannel):
+            width = release_codes(channel, np.zeros(1, dtype=np.intp)).shape[1]
+            return pa.binary(width)
+        inner = before.value_type if pa.types.is_dictionary(before) else before
+        cells = self._written
+        if pa.types.is_null(inner) or not _fits(cells, inner):
+            natural = pa.infer_type([cell for cell in cells if cell is not None] or [""])
+            if not _fits(cells, natural):
+                natural = pa.string()
+            inner = natural
+        if pa.types.is_dictionary(before):
+            return pa.dictionary(before.index_type, inner, before.ordered)
+        return inner
+
+    @cached_property
+    def _written(self) -> list[Any]:
+        """What each output is written as."""
+        outputs = self.mechanism.table.outputs
+        if isinstance(self.mechanism.context, GridPrior):
+            points: list[Any] = points_of(outputs, "release").tolist()
+            return points
+        cells = [self.code.cell_of(label) for label in outputs.labels]
+        kinds = {type(cell) for cell in cells if cell is not None}
+        if kinds <= {int, float} or kinds == {bool}:
+            return cells
+        return [None if cell is None else _text(cell) for cell in cells]
+
+    def decoded(self, outputs: Codes, before: pa.DataType, kept: Codes | None = None) -> pa.Array:
+        """Return outputs as cells; `kept` marks those that stay missing."""
+        kind = self.released_type(before)
+        if isinstance(self.mechanism.channel, SupportChannel):
+            packed = pa.FixedSizeBinaryArray.from_buffers(
+                kind, len(outputs), [None, pa.py_buffer(np.ascontiguousarray(outputs))]
+            )
+            return packed if kept is None else pc.if_else(pa.array(kept), None, packed)
+        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+        named, places = self._dictionary(inner)
+        codes = places[outputs]
+        missing = codes < 0
+        if kept is not None:
+            missing |= kept
+        mask = missing if missing.any() else None
+        found = pa.DictionaryArray.from_arrays(pa.array(codes, mask=mask), named)
+        return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
+
+    def _dictionary(self, inner: pa.DataType) -> tuple[pa.Array, npt.NDArray[Any]]:
+        """Return the cells of all outputs, and which one belongs to each output, -1 for none."""
+        cells = self._written
+        if pa.types.is_string(inner) or pa.types.is_large_string(inner):
+            cells = [None if cell is None else _text(cell) for cell in cells]
+        named = [cell for cell in cells if cell is not None]
+        places = np.full(len(cells), -1, dtype=_code_type(len(cells)))
+        places[[at for at, cell in enumerate(cells) if cell is not None]] = np.arange(len(named))
+        return pa.array(named, type=inner), places
+
+    # --- the whole way --------------------------------------------------------------------------
+
+    def released(self, cells: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """Randomise cells with the operating system's entropy."""
+        codes = self.codes(cells)
+        kept = codes == KEPT if self.code.keeps_missing else None
+        if kept is not None:
+            codes = np.where(kept, 0, codes)
+        return self.decoded(release_codes(self.mechanism.channel, codes), cells.type, kept)
+
+    def counted(self, reports: pa.Array | pa.ChunkedArray, **numbers: Any) -> Aggregate:
+        """Count a column of reports, as `released` writes them."""
+        column = _whole(reports)
+        channel = self.mechanism.channel
+        if isinstance(channel, SupportChannel):
+            return self.mechanism.aggregate(_packed(column, channel), **numbers)
+        return Aggregate.of_codes(channel, self._reports(column), **numbers)
+
+    def _reports(self, column: pa.Array) -> npt.NDArray[Any]:
+        known = _encoded(column)
+        by_text = {_text(cell): at for at, cell in enumerate(self._written) if cell is not None}
+        by_value = {
+            cell: at
+            for at, cell in enumerate(self._written)
+            if cell is not None and not isinstance(cell, str)
+        }
+        nothing = next((at for at, cell in enumerate(self._written) if cell is None), None)
+        entries = known.dictionary.to_pylist()
+        places = np.zeros(len(entries) + 1, dtype=np.intp)
+        for at, entry in enumerate([*entries, None]):
+            place = nothing
+            if not self._reader.is_missing(entry):
+                place = by_text.get(str(entry).strip())
+                if place is None:
+                    place = by_value.get(entry, _as_number(entry, by_value))
+            if place is None:
+                row = _first(known.indices, at if at < len(entries) else None)
+                if row is not None:
+                    listed = ", ".join(list(by_text)[:6])
+                    raise CellError(
+                        "a report that is no output of the mechanism",
+                        row,
+                        self.code.name,
+                        value=entry,
+                        remedy=f"outputs are {listed}{' ...' if len(by_text) > 6 else ''}; "
+                        "nothing was counted",
+                    )
+                place = 0
+            places[at] = place
+        return places[pc.fill_null(known.indices, len(entries)).to_numpy(zero_copy_only=False)]
+
+
+def _whole(cells: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return one array; Arrow's other ways to hold texts and runs become the plain ones."""
+    column = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    if isinstance(column, pa.ChunkedArray):  # what no one array can hold
+        column = pa.concat_arrays(column.chunks)
+    kind = column.type
+    if pa.types.is_run_end_encoded(kind):
+        column = pc.run_end_decode(column)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        try:
+            column = column.cast(pa.large_string())
+        except pa.ArrowInvalid:
+            raise InputError(
+                "a column of bytes that are no text", value=str(kind), remedy="give text"
+            ) from None
+    return column
+
+
+def _encoded(column: pa.Array) -> pa.DictionaryArray:
+    """Return a column as a dictionary with plain indices, null ones for missing cells."""
+    if pa.types.is_nested(column.type) and not pa.types.is_dictionary(column.type):
+        raise InputError(
+            "a column of lists or structures",
+            value=str(column.type),
+            remedy="give a column of texts, numbers or truth values",
+        )
+    known = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return known if isinstance(known, pa.DictionaryArray) else known.combine_chunks()
+
+
+def _numbers(column: pa.Array, reader: CellReader) -> npt.NDArray[np.float64]:
+    """Return the numbers of a column, not a number where a cell is missing."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.dictionary_decode()
+        kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        endless = np.isinf(numbers)
+        if endless.any():
+            row = int(np.argmax(endless))
+            raise CellError(
+                "not a finite number",
+                row,
+                reader.code.name,
+                value=float(numbers[row]),
+                remedy="correct it or leave it empty",
+            )
+        return numbers
+    found = np.full(len(column), np.nan)
+    for row, cell in enumerate(column.to_pylist()):
+        if reader.is_missing(cell):
+            continue
+        try:
+            found[row] = float(cell)
+        except (TypeError, ValueError):
+            found[row] = np.inf
+        if isinstance(cell, bool) or not np.isfinite(found[row]):
+            raise CellError(
+                "not a number",
+                row,
+                reader.code.name,
+                value=cell,
+                remedy="correct it or leave it empty",
+            )
+    return found
+
+
+def _packed(column: pa.Array, channel: SupportChannel) -> npt.NDArray[np.uint8]:
+    """Return the packed reports of an encoding: bytes, or their hexadecimal digits."""
+    width = release_codes(channel, np.zeros(1, dtype=np.intp)).shape[1]
+    rows = np.zeros((len(column), width), dtype=np.uint8)
+    for row, cell in enumerate(column.to_pylist()):
+        try:
+            raw = bytes.fromhex(cell) if isinstance(cell, str) else bytes(cell)
+        except (TypeError, ValueError):
+            raw = b""
+        if len(raw) != width:
+            raise CellError(
+                "a report that is no output of the mechanism",
+                row,
+                "",
+                value=cell,
+                remedy=f"reports are {width} bytes, in text {2 * width} hexadecimal digits",
+            )
+        rows[row] = np.frombuffer(raw, dtype=np.uint8)
+    return rows
+
+
+def _first(indices: pa.Array, entry: int | None) -> int | None:
+    """Return the first row that has an entry of the dictionary, or none at all."""
+    where = pc.is_null(indices) if entry is None else pc.equal(indices, entry)
+    row = pc.index(where, True).as_py()
+    return None if row < 0 else int(row)
+
+
+def _fits(cells: list[Any], kind: pa.DataType) -> bool:
+    try:
+        made = pa.array(cells, type=kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return False
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return True
+    return bool(made.to_pylist() == cells)
+
+
+def _text(cell: object) -> str:
+    return cell if isinstance(cell, str) else str(cell)
+
+
+def _as_number(entry: Any, by_value: dict[Any, int]) -> int | None:
+    try:
+        return by_value.get(float(entry))
+    except (TypeError, ValueError):
+        return None
+
+
+def _code_type(number: int) -> Any:
+    return np.int8 if number < 127 else np.int16 if number < 32_000 else np.int64
