@@ -1,0 +1,110 @@
+"""What protecting a table came to: each column with its mechanism, and what all of them tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from liftlock.accounting.accounts import Account
+from liftlock.local.mechanism import LocalMechanism
+from liftlock.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The best mechanism found at another budget, and what it is worth."""
+
+    scale: float
+    """What the chosen budget was multiplied by."""
+    guarantee: str
+    """In short, e.g. ``alip(lower=1.3, upper=0.7)``."""
+    utility: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What stricter and looser budgets would cost, the chosen one among them."""
+
+    title: str
+    """The utility in words, with its unit."""
+    larger_is_better: bool
+    points: tuple[CurvePoint, ...]
+    nothing: float
+    """The utility of releasing nothing."""
+    truth: float
+    """The utility of releasing the values as they are."""
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """How much the mechanism would leak under tables drawn anew from the rows it was learned from.
+
+    The guarantee is for the joint that was learned. These are the leakages under others that the
+    same number of rows might have given: how far to trust what was learned.
+    """
+
+    tables: int
+    lower: tuple[float, float, float]
+    """Leakage eps_lower: the median, the value that 95 % stay below, and the largest."""
+    upper: tuple[float, float, float]
+    kept: float
+    """The share of tables under which the budget holds outright."""
+
+
+@dataclass(frozen=True)
+class ProtectedColumn:
+    """One column that was replaced, the mechanism that did it, and how good it is."""
+
+    name: str
+    secret: str | None
+    """The column that must not be inferred; None if it is the value itself."""
+    mechanism: Mechanism | LocalMechanism
+    learned: bool
+    """Whether the prior or joint was counted in the table itself, not given."""
+    notes: tuple[str, ...] = ()
+    """What was done with missing, rare and unseen values, and other things worth knowing."""
+    curve: Curve | None = None
+    resampled: Resampled | None = None
+    file: str | None = None
+    """Where the mechanism was written."""
+    counts: Mapping[Any, int] = field(default_factory=dict)
+    """How often each output was released; empty before that."""
+
+
+@dataclass(frozen=True)
+class CombinedLeak:
+    """What all released columns tell together about one secret."""
+
+    secret: str
+    columns: tuple[str, ...]
+    account: Account
+    """Under the joint of the secret and all these columns; says itself what is exact."""
+
+
+@dataclass(frozen=True)
+class KeptColumn:
+    """A column that stays as it is, and what it tells about a secret by itself."""
+
+    name: str
+    secret: str
+    values: int
+    eps_lower: float
+    eps_upper: float
+    """Leakages of its values about the secret in the table; infinity where one is ruled out."""
+
+
+@dataclass(frozen=True)
+class Protection:
+    """A table whose columns were protected."""
+
+    source: str
+    rows: int
+    columns: tuple[ProtectedColumn, ...]
+    combined: tuple[CombinedLeak, ...] = ()
+    kept: tuple[KeptColumn, ...] = ()
+    """Columns that tell more about a secret than the budget allows the released ones to tell."""
+    dropped: tuple[str, ...] = ()
+    """Columns that were left out, secrets among them."""
+    output: str | None = None
+    notes: tuple[str, ...] = ()
