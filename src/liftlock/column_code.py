@@ -28,7 +28,7 @@ _LISTED = 6
 
 @dataclass(frozen=True)
 class ColumnCode:
-    """The rules of a column: what missing, rare and unknown values become, which cells numbers have.
+    """The rules of a column: what missing, rare and unknown values become, and the cells of numbers.
 
     >>> code = ColumnCode("job", missing="(missing)", other="(other)", merged=("cook",))
     >>> read = CellReader(code, Alphabet.of(["clerk", "nurse", "(other)", "(missing)"]))

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from liftlock.column_code import KEPT, PLAIN, CellReader, ColumnCode
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
+from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.profile_graph import ProfileGraph
@@ -88,8 +89,10 @@ class ArrowColumn:
         places = self._places(known)
         indices = known.indices
         if not indices.null_count:
-            return places[:-1][indices.to_numpy(zero_copy_only=True)]
-        return places[pc.fill_null(indices, len(known.dictionary)).to_numpy()]
+            at: npt.NDArray[Any] = indices.to_numpy(zero_copy_only=True)
+        else:
+            at = pc.fill_null(indices, len(known.dictionary)).to_numpy()
+        return places[at]
 
     def _places(self, known: pa.DictionaryArray) -> npt.NDArray[Any]:
         """Return the input of each entry of a dictionary, and last that of a missing cell."""
@@ -237,7 +240,8 @@ class ArrowColumn:
                     )
                 place = 0
             places[at] = place
-        return places[pc.fill_null(known.indices, len(entries)).to_numpy(zero_copy_only=False)]
+        rows: npt.NDArray[Any] = pc.fill_null(known.indices, len(entries)).to_numpy()
+        return places[rows]
 
 
 def _whole(cells: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -272,14 +276,14 @@ def _encoded(column: pa.Array) -> pa.DictionaryArray:
     return known if isinstance(known, pa.DictionaryArray) else known.combine_chunks()
 
 
-def _numbers(column: pa.Array, reader: CellReader) -> npt.NDArray[np.float64]:
+def _numbers(column: pa.Array, reader: CellReader) -> Floats:
     """Return the numbers of a column, not a number where a cell is missing."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = column.dictionary_decode()
         kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        numbers: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         endless = np.isinf(numbers)
         if endless.any():
             row = int(np.argmax(endless))

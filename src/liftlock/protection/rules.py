@@ -1,0 +1,373 @@
+"""From counted cells to what a mechanism knows: labels, missing and rare values, numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet, Label, plain_label
+from liftlock.column_code import (
+    MISSING,
+    MISSING_LABEL,
+    OTHER_LABEL,
+    UNSEEN,
+    CellReader,
+    ColumnCode,
+    Missing,
+    Unseen,
+)
+from liftlock.context import Joint
+from liftlock.errors import InputError, LabelError
+from liftlock.exact.integers import Floats
+from liftlock.exact.numbers import exact
+from liftlock.line import from_data
+from liftlock.prior import Prior, common_integers, sorted_labels
+
+Counts = Mapping[tuple[Any, Any], int]
+"""How often each pair of a secret's value and a column's value occurs; None is a missing cell. If
+the value itself is the secret, the first of each pair is None."""
+
+CELLS_WITH_SECRET = 48
+"""So many cells of numbers, unless told otherwise, if another column is the secret."""
+
+_LISTED = 4
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What becomes of missing, rare and unseen values."""
+
+    missing: Missing = "category"
+    unseen: Unseen = "refuse"
+    rare: int = 0
+    """Values in fewer rows than this are merged."""
+    spelled: tuple[str, ...] = ()
+    """Texts that mean a missing cell."""
+    smooth: object = 0
+    """What is added to every count of a joint or a prior that is learned."""
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("missing", self.missing, MISSING),
+            ("unseen", self.unseen, UNSEEN),
+        ):
+            if value not in known:
+                raise InputError(
+                    f"unknown policy for {name} values",
+                    value=value,
+                    remedy=f"use {', '.join(known)}",
+                )
+        if self.rare < 0:
+            raise InputError(
+                "rare is not a number of rows", value=self.rare, remedy="give 0 or more"
+            )
+        if exact(self.smooth, name="smooth") < 0:
+            raise InputError("smooth is negative", value=self.smooth, remedy="give 0 or more")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A column as its mechanism will know it."""
+
+    context: Prior | Joint
+    code: ColumnCode
+    fixed: Label | None = None
+    """The input of missing cells that must come out as it is."""
+    notes: tuple[str, ...] = ()
+
+
+def learn_labels(
+    name: str, counts: Counts, policy: Policy | None = None, *, secret: str | None = None
+) -> Learned:
+    """Make a joint of a secret and a column, or a prior, from how often their cells occur.
+
+    >>> learned = learn_labels("job", {(None, "nurse"): 7, (None, "cook"): 2, (None, None): 1})
+    >>> learned.context.labels, learned.code.missing
+    (('cook', 'nurse', '(missing)'), '(missing)')
+    """
+    policy = Policy() if policy is None else policy
+    by_value = _by_text(_plain(counts, policy, secret is not None))
+    values = Counter[Label]()
+    missing = 0
+    for (_, value), count in by_value.items():
+        if value is None:
+            missing += count
+        else:
+            values[value] += count
+    rows = missing + sum(values.values())
+    _check_types(name, values)
+    _check_missing(name, missing, rows, policy)
+    _check_values(name, len(values), rows - missing)
+    notes: list[str] = []
+    rare = sorted_labels(label for label in values if values[label] < policy.rare)
+    if len(rare) == 1 and OTHER_LABEL not in values:
+        notes.append(f"{rare[0]!r} alone is rare: it is called {OTHER_LABEL}")
+    if len(rare) == len(values):
+        raise InputError(
+            f"every value of {name!r} is rarer than {policy.rare} rows",
+            value=max(values.values()),
+            remedy="merge less: lower --rare",
+        )
+    kept = sorted_labels(label for label in values if values[label] >= policy.rare)
+    for taken in (MISSING_LABEL, OTHER_LABEL):
+        if taken in values:
+            raise LabelError(
+                f"a value of {name!r} is called {taken!r}, which has a meaning of its own here",
+                remedy="rename it",
+            )
+    labels: list[Label] = [*kept]
+    other: Label | None = None
+    if rare:
+        other = OTHER_LABEL
+        labels.append(other)
+        merged = sum(values[label] for label in rare)
+        notes.append(
+            f"{len(rare)} values in fewer than {policy.rare} rows were merged into {other} "
+            f"({merged:,} rows): {_several(rare)}"
+        )
+        if merged < policy.rare:
+            notes.append(f"{other} is still in only {merged:,} rows")
+    elif policy.unseen == "map":
+        other = max(kept, key=lambda label: values[label])
+        notes.append(f"unseen values become {other!r}, the most frequent one")
+    asks = missing and (policy.missing == "category" or (policy.missing == "keep" and secret))
+    if asks:
+        labels.append(MISSING_LABEL)
+    notes += _missing_notes(name, missing, policy, secret)
+    if len(labels) < 2:
+        raise InputError(
+            f"all rows have the same value of {name!r}",
+            value=labels[0],
+            remedy="there is nothing to protect: a constant tells nothing",
+        )
+    code = ColumnCode(
+        name,
+        missing=MISSING_LABEL if asks else None,
+        keeps_missing=policy.missing == "keep" and secret is None,
+        spelled=policy.spelled,
+        other=other,
+        merged=tuple(rare),
+        unseen=policy.unseen,
+    )
+    reader = CellReader(code, Alphabet.of(labels))
+    table = Counter[tuple[Label, int]]()
+    for (told, value), count in by_value.items():
+        if value is not None or asks:
+            table[told, reader.index(value)] += count
+    inputs = Alphabet.of(labels, _coordinates(labels))
+    context = _context(name, table, inputs, policy, secret)
+    fixed = MISSING_LABEL if asks and policy.missing == "keep" else None
+    return Learned(context, code, fixed, tuple(notes))
+
+
+def learn_numbers(
+    name: str,
+    numbers: Floats,
+    secrets: Sequence[Any] | None = None,
+    policy: Policy | None = None,
+    *,
+    secret: str | None = None,
+    cells: int | None = None,
+    domain: Any = None,
+) -> Learned:
+    """Make a prior of cells from numbers, or a joint of a secret and cells; NaN is missing.
+
+    >>> learn_numbers("pay", np.arange(100.0), cells=4, domain=(0, 100)).context.labels
+    ('[0, 25)', '[25, 50)', '[50, 75)', '[75, 100]')
+    """
+    policy = Policy() if policy is None else policy
+    empty = np.isnan(numbers)
+    missing, rows = int(empty.sum()), len(numbers)
+    _check_missing(name, missing, rows, policy)
+    if policy.rare:
+        raise InputError(
+            "rare values of numbers are not merged: cells hold many",
+            value=policy.rare,
+            remedy="leave out --rare, or use fewer cells (--cells)",
+        )
+    if missing == rows:
+        raise InputError(f"all values of {name!r} are missing", remedy="choose another column")
+    notes: list[str] = []
+    law = from_data(numbers[~empty], domain=domain)
+    if domain is None:
+        notes.append(
+            f"no --domain: [{law.lower:g}, {law.upper:g}] was taken from the data, and shows "
+            "their ends to everybody"
+        )
+    if secret is None:
+        if missing and policy.missing == "category":
+            raise InputError(
+                f"{missing:,} missing values among the numbers of {name!r}",
+                remedy="numbers have no category for them: fill them in, or keep them missing "
+                "(--missing keep)",
+            )
+        grid = law.grid() if cells is None else law.grid(cells)
+        notes += _missing_notes(name, missing, policy, secret)
+        code = ColumnCode(name, keeps_missing=policy.missing == "keep", spelled=policy.spelled)
+        return Learned(grid, code, None, tuple(notes))
+    assert secrets is not None
+    grid = law.grid(CELLS_WITH_SECRET if cells is None else cells)
+    labels: list[Label] = list(grid.labels)
+    points = list(grid.inputs.coordinates or ())
+    if missing:
+        labels.append(MISSING_LABEL)
+    notes += _missing_notes(name, missing, policy, secret)
+    places = np.where(empty, len(grid.labels), grid.grid.encode(np.where(empty, 0.0, numbers)))
+    table = Counter[tuple[Label, int]]()
+    for told, place in zip(secrets, places.tolist(), strict=True):
+        table[_secret_label(told), place] += 1
+    code = ColumnCode(
+        name,
+        missing=MISSING_LABEL if missing else None,
+        spelled=policy.spelled,
+        edges=grid.grid.edges,
+        cells=tuple(grid.labels),
+    )
+    # A missing value has no place on the line, so there is no mean error with it.
+    inputs = Alphabet.of(labels, None if missing else points)
+    context = _context(name, table, inputs, policy, secret)
+    fixed = MISSING_LABEL if missing and policy.missing == "keep" else None
+    return Learned(context, code, fixed, tuple(notes))
+
+
+def _context(
+    name: str,
+    table: Mapping[tuple[Label, int], int],
+    inputs: Alphabet,
+    policy: Policy,
+    secret: str | None,
+) -> Prior | Joint:
+    more = exact(policy.smooth, name="smooth")
+    if secret is None:
+        masses = [table.get((None, place), 0) + more for place in range(len(inputs))]
+        return Prior(inputs, common_integers(masses))
+    told = sorted_labels({label for label, _ in table})
+    if MISSING_LABEL in told:
+        told.remove(MISSING_LABEL)
+        told.append(MISSING_LABEL)
+    if len(told) < 2:
+        raise InputError(
+            f"the secret {secret!r} has the same value in all rows",
+            value=told[0] if told else None,
+            remedy="there is nothing to hide; to protect the column itself leave out --secret",
+        )
+    rows = [[table.get((label, place), 0) + more for place in range(len(inputs))] for label in told]
+    _check_values(secret, len(told), sum(table.values()), what="the secret")
+    _check_different(name, secret, rows)
+    return Joint.from_rows(Alphabet.of(told), inputs, rows)
+
+
+def _check_different(name: str, secret: str, rows: list[list[Fraction]]) -> None:
+    """Refuse a column that is the secret itself under other names."""
+    if len(rows) != len(rows[0]):
+        return
+    one = all(sum(value > 0 for value in line) == 1 for line in (*rows, *zip(*rows, strict=True)))
+    if one:
+        raise InputError(
+            f"the column {name!r} is the secret {secret!r} itself: each value of one is always "
+            "with the same value of the other",
+            remedy="leave out --secret to protect the values of the column themselves",
+        )
+
+
+def _plain(counts: Counts, policy: Policy, has_secret: bool) -> Counter[tuple[Label, Label | None]]:
+    """Unwrap labels, and call all missing cells None."""
+    reader = CellReader(ColumnCode(spelled=policy.spelled), Alphabet.of(["(nothing)"]))
+    found = Counter[tuple[Label, Label | None]]()
+    for (told, value), count in counts.items():
+        key = None if reader.is_missing(value) else plain_label(_written(value))
+        found[_secret_label(told) if has_secret else None, key] += count
+    return found
+
+
+def _by_text(
+    counts: Counter[tuple[Label, Label | None]],
+) -> Counter[tuple[Label, Label | None]]:
+    """Make numbers of texts where every text is a whole number."""
+    labels = {value for _, value in counts if value is not None}
+    if not labels or not all(isinstance(label, str) and _is_whole(label) for label in labels):
+        return counts
+    found = Counter[tuple[Label, Label | None]]()
+    for (told, value), count in counts.items():
+        found[told, None if value is None else int(str(value))] += count
+    return found
+
+
+def _check_types(name: str, labels: Iterable[Label]) -> None:
+    by_type = {type(label): label for label in labels}
+    if len(by_type) > 1 and not set(by_type) <= {int, float}:
+        shown = " and ".join(map(repr, list(by_type.values())[:2]))
+        raise LabelError(
+            f"values of different types in {name!r}",
+            value=shown,
+            remedy="make them all text, or all numbers",
+        )
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        return str(int(text)) == text
+    except ValueError:
+        return False
+
+
+def _written(value: Any) -> Any:
+    """Return a label that can be one: dates and the like by how they are written."""
+    if isinstance(value, str):
+        return value.strip()
+    return value if isinstance(value, bool | int | float | np.generic) else str(value)
+
+
+def _secret_label(told: Any) -> Label:
+    if told is None or (isinstance(told, float) and told != told):
+        return MISSING_LABEL
+    written = _written(told)
+    return MISSING_LABEL if written == "" else plain_label(written)
+
+
+def _coordinates(labels: Sequence[Label]) -> Sequence[Label] | None:
+    numbers = all(
+        isinstance(label, int | float) and not isinstance(label, bool) for label in labels
+    )
+    return labels if numbers else None
+
+
+def _check_missing(name: str, missing: int, rows: int, policy: Policy) -> None:
+    if missing and policy.missing == "refuse":
+        raise InputError(
+            f"{missing:,} of {rows:,} values of {name!r} are missing",
+            remedy="fill them in, or say what they become: --missing category or keep",
+        )
+
+
+def _check_values(name: str, values: int, rows: int, what: str = "the column") -> None:
+    if 2 * values > rows:
+        raise InputError(
+            f"{what} {name!r} has {values:,} different values in {rows:,} rows: too many to learn "
+            "how often each occurs",
+            remedy="merge rare ones (--rare), cut numbers into cells (--numbers), or give a "
+            "public joint (--joint)",
+        )
+
+
+def _missing_notes(name: str, missing: int, policy: Policy, secret: str | None) -> Iterable[str]:
+    if not missing:
+        return
+    how = f"{missing:,} missing values of {name!r}"
+    if policy.missing == "category":
+        yield f"{how} are a category of their own, {MISSING_LABEL}, and protected like the others"
+    elif secret is None:
+        yield f"{how} were kept missing: who has none is not protected"
+    else:
+        yield f"{how} were kept missing: what that tells about {secret!r} is in the guarantee"
+
+
+def _several(labels: Sequence[Label]) -> str:
+    shown = ", ".join(map(repr, labels[:_LISTED]))
+    more = len(labels) - _LISTED
+    return f"{shown} and {more} more" if more > 0 else shown
