@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from liftlock.errors import FileError, InputError, LiftlockError
 
@@ -104,6 +105,89 @@ def written_atomically(path: Path) -> Iterator[Path]:
         fresh.unlink(missing_ok=True)
 
 
+@contextmanager
+def opened_atomically(path: Path, *, replace: bool = True) -> Iterator[BinaryIO]:
+    """Open a new file for writing, and give it the name `path` only when all went well.
+
+    Where the system has files without a name (Linux), even a process that is killed leaves
+    nothing behind. With ``replace=False`` a file that appears meanwhile is not replaced.
+    """
+    check_writable(path)
+    place = destination(path)
+    handle = _nameless(place.parent)
+    if handle is None:
+        with written_atomically(path) as fresh:
+            with fresh.open("wb") as stream:
+                yield stream
+            if not replace:
+                check_free(path)
+        return
+    stream = os.fdopen(handle, "wb", buffering=_BUFFER)
+    try:
+        yield stream
+        stream.flush()
+        before = _status(place)
+        mode = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
+        os.fchmod(handle, mode)
+        if not replace:
+            check_free(path)
+        _give_name(handle, place)
+        stream.close()
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+    finally:
+        # What could not be written is tried again by `close`, and fails again.
+        with suppress(OSError):
+            stream.close()
+
+
+_BUFFER = 1 << 20
+_OPEN_FILES = Path("/proc/self/fd")
+
+
+def _nameless(folder: Path) -> int | None:
+    """Open a file without a name in a folder, where the system and the disk know such files."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None or not _OPEN_FILES.is_dir():
+        return None
+    try:
+        return os.open(folder, flag | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None
+
+
+def _give_name(handle: int, place: Path) -> None:
+    """Let a file without a name appear under a name, in place of what was there."""
+    folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for number in itertools.count():
+            name = place.name if number == 0 else f".{place.name}.{os.getpid()}.{number}"
+            try:
+                # Only with a folder does Python follow the link that leads to the open file.
+                os.link(_OPEN_FILES / str(handle), name, dst_dir_fd=folder, follow_symlinks=True)
+            except FileExistsError:
+                continue
+            break
+        if number > 0:
+            try:
+                os.replace(name, place.name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                os.unlink(name, dir_fd=folder)
+                raise
+    finally:
+        os.close(folder)
+
+
+def check_free(path: Path) -> None:
+    """Refuse to write where a file is already."""
+    if _status(path) is not None or path.is_symlink():
+        raise FileError(
+            "a file is there already",
+            where=str(path),
+            remedy="choose another name, or replace it (--force, force=True in Python)",
+        )
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file completely or not at all."""
     with written_atomically(path) as fresh:
@@ -136,11 +220,14 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _cannot_write(path: Path, error: OSError | ValueError) -> FileError:
+    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return FileError(
         "cannot write",
         where=str(path),
         value=getattr(error, "strerror", None) or str(error),
-        remedy="choose a file that you may write to",
+        remedy="make room, or choose another disk"
+        if full
+        else "choose a file that you may write to",
     )
 
 

@@ -1,0 +1,1 @@
+"""Tables: files of any size (CSV, Parquet, Arrow) and data frames, all through Arrow arrays."""
