@@ -1,0 +1,138 @@
+"""The best mechanism that can be certified in a given time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from liftlock.context import Context
+from liftlock.designing import design
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.registry import Design, kind_of
+from liftlock.errors import LiftlockError, NotDefined
+from liftlock.forms import SupportChannel
+from liftlock.mechanism import Mechanism
+from liftlock.notions.notion import Notion
+from liftlock.utility.registry import make_utility
+from liftlock.utility.utility import Utility
+
+SECONDS = 60.0
+"""How long is searched unless told otherwise."""
+
+_FOR_THE_OPTIMUM = 0.75
+"""The share of the time that the search for the optimum may take before others are tried."""
+
+Watch = Callable[[str], None]
+
+
+def choose(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: str | Utility | None = None,
+    method: str | None = None,
+    seconds: float = SECONDS,
+    watch: Watch | None = None,
+) -> Mechanism:
+    """Design with one method, or with all that fit until the time is up, and take the best.
+
+    The optimum comes first: once it is proved, nothing else can be better. If time runs out
+    before, its best mechanism so far competes with those of all other methods. Methods that report
+    sets of values are left out: a column has one value in each cell.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.prior import Prior
+    >>> made = choose(Prior.from_counts({"none": 7, "cold": 2, "flu": 1}), LIP("1"))
+    >>> made.origin.method, made.certificate.holds
+    ('optimal', True)
+    """
+    say = _silent if watch is None else watch
+    if method is not None and method != "auto":
+        made = _made(method, context, notion, utility, seconds, say)
+        if isinstance(made.channel, SupportChannel):
+            raise NotDefined(
+                f"the method {method}",
+                "a column of a table",
+                "it reports sets of values: choose another method",
+            )
+        return made
+    end = time.monotonic() + seconds
+    kind = kind_of(context)
+    found: list[Mechanism] = []
+    refused: list[LiftlockError] = []
+    best: Design = DESIGNS["optimal"]
+    others = [entry for entry in DESIGNS.values() if entry is not best and not entry.on_request]
+    for entry in (best, *others):
+        fits = entry.keeps and kind in entry.contexts and notion.name in entry.notions
+        left = end - time.monotonic()
+        if not fits or (found and left <= 0):
+            continue
+        share = _FOR_THE_OPTIMUM if entry is best else 1.0
+        try:
+            made = _made(entry.key, context, notion, utility, max(1.0, share * left), say)
+        except LiftlockError as error:
+            refused.append(error)
+            continue
+        if isinstance(made.channel, SupportChannel):
+            continue
+        found.append(made)
+        if entry is best and _proved(made):
+            return made
+    if not found:
+        if refused:
+            raise refused[0]
+        raise NotDefined(
+            "protecting a column",
+            f"the notion {notion.name} for {context.describe()}",
+            f"ask for {', '.join(best.notions)}",
+        )
+    return _the_best(found, context, utility)
+
+
+def _made(
+    key: str,
+    context: Context,
+    notion: Notion,
+    utility: str | Utility | None,
+    seconds: float,
+    say: Watch,
+) -> Mechanism:
+    say(f"designing ({key})")
+    entry = DESIGNS.get(key)
+    options: dict[str, Any] = {}
+    if entry is not None and entry.accepts("seconds"):
+        options["seconds"] = seconds
+    return design(context, notion, utility=utility, method=key, **options)
+
+
+def _proved(made: Mechanism) -> bool:
+    """Tell whether nothing better than this is left to be found, up to the gap of the search."""
+    origin = made.origin
+    return origin is not None and origin.gap is not None and origin.gap <= 1e-5
+
+
+def _the_best(found: list[Mechanism], context: Context, utility: str | Utility | None) -> Mechanism:
+    first = found[0].origin
+    assert first is not None
+    goal = make_utility(first.utility if utility is None else utility, context.inputs)
+    ordered = sorted(
+        (made for made in found if made.origin is not None),
+        key=lambda made: made.origin.objective if made.origin else 0.0,
+        reverse=goal.larger_is_better,
+    )
+    chosen = ordered[0]
+    origin = chosen.origin
+    assert origin is not None
+    others = ", ".join(
+        f"{made.origin.method} {made.origin.objective:.6g}" for made in ordered[1:] if made.origin
+    )
+    if not others:
+        return chosen
+    said = f"the best of {len(ordered)} methods in the time given; others: {others}"
+    return replace(chosen, origin=replace(origin, remarks=(*origin.remarks, said)))
+
+
+def _silent(_: str) -> None:
+    return None

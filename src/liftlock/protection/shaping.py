@@ -1,0 +1,149 @@
+"""Fitting a mechanism to its column: cells that stay missing, and outputs that are numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Table
+from liftlock.column_code import ColumnCode
+from liftlock.comparison import sides
+from liftlock.context import Joint
+from liftlock.errors import InputError, NotCertified, NotDefined
+from liftlock.exact import enclosure
+from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.integers import Floats
+from liftlock.line.grid import number_labels
+from liftlock.mechanism import Mechanism
+from liftlock.notions.alip import ALIP, MaxLift, MinLift
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+
+_FINE = Fraction(1, 10**9)
+"""Budgets that are made smaller are rounded down to multiples of this."""
+
+
+def without_missing(joint: Joint, missing: Label, notion: Notion) -> tuple[Joint, Notion]:
+    """Return the joint of those who have a value, and the budget that is left for it.
+
+    With M the event that the value is missing, every lift of an output y other than "missing" is
+
+        P(y | s) / P(y) = [P(y | s, not M) / P(y | not M)] * [P(not M | s) / P(not M)],
+
+    so the mechanism for those who have a value gets what the second factor leaves.
+    """
+    _check_notion(notion)
+    place = joint.inputs.index(missing)
+    rows = joint.counts
+    total = joint.total
+    there = total - sum(row[place] for row in rows)
+    lifts = [
+        Fraction(sum(row) - row[place], sum(row)) / Fraction(there, total)
+        for row in rows
+        if sum(row)
+    ]
+    low, high = min(lifts), max(lifts)
+    if not low:
+        raise _none_left(missing)
+    left: Notion
+    if isinstance(notion, MaxLift):
+        left = MaxLift(_left(sides(notion)[1], high, missing))
+    elif isinstance(notion, MinLift):
+        left = MinLift(_left(sides(notion)[0], 1 / low, missing))
+    else:
+        falls, rises = sides(notion)
+        left = ALIP(lower=_left(falls, 1 / low, missing), upper=_left(rises, high, missing))
+    rest = joint.restricted(label for label in joint.inputs.labels if label != missing)
+    return rest, left
+
+
+def with_missing(made: Mechanism, joint: Joint, missing: Label, notion: Notion) -> Mechanism:
+    """Add the missing cells that stay as they are, and prove the whole."""
+    table = made.table
+    bits = table.bits
+    rows, columns = table.weights.shape
+    weights = np.zeros((rows + 1, columns + 1), dtype=table.weights.dtype)
+    weights[:rows, :columns] = table.weights
+    weights[rows, columns] = 1 << bits
+    inputs = Alphabet.of([*table.inputs.labels, missing])
+    outputs = Alphabet.of([*table.outputs.labels, missing])
+    whole = Table.of(inputs, outputs, weights.tolist(), bits=bits)
+    context = joint.restricted(inputs.labels)
+    certificate = notion.certify(whole, context)
+    if not certificate.holds:
+        raise NotCertified(certificate, notion.smallest(whole, context))
+    origin = made.origin
+    if origin is not None:
+        said = "designed for those who have a value; missing cells come out missing"
+        # The bound was for a smaller budget, and says nothing about other ways to keep this one.
+        origin = replace(origin, bound=None, gap=None, remarks=(*origin.remarks, said))
+    return Mechanism(whole, certificate, context, origin)
+
+
+def with_numbers(made: Mechanism, code: ColumnCode, points: Floats) -> Mechanism:
+    """Name each output of a mechanism on cells by the mean of the numbers that give it.
+
+    `points` are the means of the cells. An output that mostly means "missing" stays missing.
+    """
+    context = made.context
+    assert isinstance(context, Joint)
+    table = made.table
+    masses = context.prior.reordered(table.inputs).floats()
+    joint = table.floats() * masses[:, None]
+    numeric = np.array([label in set(code.cells) for label in table.inputs.labels])
+    of_cells = dict(zip(code.cells, points.tolist(), strict=True))
+    values = np.array([of_cells[label] for label in table.inputs.labels if label in of_cells])
+    there = joint[numeric].sum(axis=0)
+    empty = joint[~numeric].sum(axis=0) > there
+    means = (joint[numeric] * values[:, None]).sum(axis=0) / np.where(there > 0, there, 1.0)
+    order = np.argsort(np.where(empty, np.inf, means), kind="stable")
+    step = 1e-3 * float(np.ptp(values)) if len(values) > 1 else 1.0
+    labels, coordinates = number_labels(means[order][~empty[order]].tolist(), step)
+    names: list[Label] = []
+    for label in labels:
+        names.append(label if label not in names else f"{label!r} ({len(names)})")
+    weights = table.weights[:, order]
+    number = len(names)
+    if empty.any():
+        # All outputs that mean "missing" are one: what is joined tells less, never more.
+        assert code.missing is not None
+        joined = weights[:, number:].sum(axis=1, keepdims=True)
+        weights = np.concatenate([weights[:, :number], joined], axis=1)
+        names.append(code.missing)
+    outputs = Alphabet.of(names, None if empty.any() else coordinates)
+    whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
+    certificate = made.notion.certify(whole, context)
+    if not certificate.holds:  # pragma: no cover - other names change nothing
+        raise NotCertified(certificate, made.notion.smallest(whole, context))
+    return Mechanism(whole, certificate, context, made.origin)
+
+
+def _check_notion(notion: Notion) -> None:
+    if not isinstance(notion, LIP | ALIP | MaxLift | MinLift):
+        raise NotDefined(
+            "keeping cells missing",
+            f"the notion {notion.name}",
+            "make missing values a category of their own (--missing category)",
+        )
+
+
+def _left(budget: Budget | None, taken: Fraction, missing: Label) -> str:
+    """Return what is left of a budget, rounded down."""
+    assert budget is not None
+    spent = enclosure.log(taken).upper
+    assert spent is not None
+    rest = math.floor((budget.nats().lower - spent) / _FINE) - 1
+    if rest <= 0:
+        raise _none_left(missing)
+    return decimal_text(rest * _FINE)
+
+
+def _none_left(missing: Label) -> InputError:
+    return InputError(
+        f"who has no value, {missing}, tells more about the secret than the budget allows",
+        remedy="make missing values a category of their own (--missing category), or allow more",
+    )
