@@ -28,7 +28,7 @@ _LISTED = 6
 
 @dataclass(frozen=True)
 class ColumnCode:
-    """The rules of a column: what missing, rare and unknown values become, and the cells of numbers.
+    """The rules of a column: what missing, rare and unknown values become, the cells of numbers.
 
     >>> code = ColumnCode("job", missing="(missing)", other="(other)", merged=("cook",))
     >>> read = CellReader(code, Alphabet.of(["clerk", "nurse", "(other)", "(missing)"]))
@@ -110,10 +110,13 @@ class ColumnCode:
             if key not in known | {"edges", "cells"}:
                 raise FileError("unknown rule of a column", value=key)
         missing, other = data.get("missing"), data.get("other")
+        keeps = data.get("keeps_missing", False)
+        if not isinstance(keeps, bool):
+            raise FileError("keeps_missing of a column is not true or false", value=keeps)
         return cls(
             name=str(data.get("name", "")),
             missing=None if missing is None else plain_label(missing),
-            keeps_missing=data.get("keeps_missing", False) is True,
+            keeps_missing=keeps,
             spelled=tuple(str(text) for text in listed("spelled")),
             other=None if other is None else plain_label(other),
             merged=tuple(plain_label(label) for label in listed("merged")),
@@ -121,6 +124,17 @@ class ColumnCode:
             edges=tuple(float(edge) for edge in listed("edges")),
             cells=tuple(plain_label(label) for label in listed("cells")),
         )
+
+
+def texts_of(cell: object) -> tuple[str, ...]:
+    """Return how a cell may be written: a whole number also without the point of a float.
+
+    >>> texts_of(" cook "), texts_of(3.0)
+    (('cook',), ('3.0', '3'))
+    """
+    text = str(cell).strip()
+    whole = isinstance(cell, float) and cell.is_integer()
+    return (text, str(int(cell))) if whole else (text,)  # type: ignore[call-overload]
 
 
 PLAIN = ColumnCode()
@@ -140,7 +154,7 @@ class CellReader:
 
     @cached_property
     def _merged(self) -> frozenset[str]:
-        return frozenset(str(label) for label in self.code.merged)
+        return frozenset(str(label).strip() for label in self.code.merged)
 
     @cached_property
     def _cells(self) -> Sequence[int]:
@@ -165,11 +179,12 @@ class CellReader:
         place = self._equal(cell)
         if place is not None:
             return place
-        place = self._by_text.get(str(cell).strip())
-        if place is not None:
-            return place
+        texts = texts_of(cell)
+        for text in texts:
+            if text in self._by_text:
+                return self._by_text[text]
         other = self.code.other
-        if other is not None and (self.code.unseen == "map" or str(cell) in self._merged):
+        if other is not None and (self.code.unseen == "map" or not self._merged.isdisjoint(texts)):
             return self.inputs.index(other)
         shown = ", ".join(map(repr, self.inputs.labels[:_LISTED]))
         more = len(self.inputs) - _LISTED
@@ -187,10 +202,12 @@ class CellReader:
         )
 
     def is_missing(self, cell: object) -> bool:
-        """Tell whether nothing is in a cell."""
+        """Tell whether nothing is in a cell; a text that is an input is never nothing."""
         if cell is None or (isinstance(cell, float) and math.isnan(cell)):
             return True
-        return isinstance(cell, str) and (not cell.strip() or cell.strip() in self.code.spelled)
+        if not isinstance(cell, str) or cell in self.inputs:
+            return False
+        return not cell.strip() or cell.strip() in self.code.spelled
 
     @property
     def _name(self) -> str:

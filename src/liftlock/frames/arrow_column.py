@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from liftlock.column_code import KEPT, PLAIN, CellReader, ColumnCode
+from liftlock.column_code import KEPT, PLAIN, CellReader, ColumnCode, texts_of
 from liftlock.errors import CellError, InputError, NotDefined
-from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.aggregate import Aggregate, numbers_each
 from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
@@ -57,8 +58,6 @@ class ArrowColumn:
     @cached_property
     def code(self) -> ColumnCode:
         """The rules of the column."""
-        from dataclasses import replace
-
         code = self.mechanism.column or PLAIN
         if self.unseen is None or self.unseen == code.unseen:
             return code
@@ -87,12 +86,8 @@ class ArrowColumn:
             return self._cells_of_numbers(column)
         known = _encoded(column)
         places = self._places(known)
-        indices = known.indices
-        if not indices.null_count:
-            at: npt.NDArray[Any] = indices.to_numpy(zero_copy_only=True)
-        else:
-            at = pc.fill_null(indices, len(known.dictionary)).to_numpy()
-        return places[at]
+        codes: npt.NDArray[Any] = places[_filled(known.indices, len(known.dictionary))]
+        return codes
 
     def _places(self, known: pa.DictionaryArray) -> npt.NDArray[Any]:
         """Return the input of each entry of a dictionary, and last that of a missing cell."""
@@ -115,7 +110,7 @@ class ArrowColumn:
         return places
 
     def _cells_of_numbers(self, column: pa.Array) -> npt.NDArray[Any]:
-        numbers = _numbers(column, self._reader)
+        numbers = numbers_of_column(column, self._reader)
         missing = np.isnan(numbers)
         context = self.mechanism.context
         if isinstance(context, GridPrior):
@@ -141,14 +136,15 @@ class ArrowColumn:
             return pa.binary(width)
         inner = before.value_type if pa.types.is_dictionary(before) else before
         cells = self._written
-        if pa.types.is_null(inner) or not _fits(cells, inner):
+        if pa.types.is_null(inner) or _typed(cells, inner) is None:
             natural = pa.infer_type([cell for cell in cells if cell is not None] or [""])
-            if not _fits(cells, natural):
-                natural = pa.string()
-            inner = natural
-        if pa.types.is_dictionary(before):
-            return pa.dictionary(before.index_type, inner, before.ordered)
-        return inner
+            inner = pa.string() if _typed(cells, natural) is None else natural
+        if not pa.types.is_dictionary(before):
+            return inner
+        if pa.types.is_string_view(inner):
+            inner = pa.large_string()
+        # The order of categories is that of the values before, and outputs have their own.
+        return pa.dictionary(_index_type(before.index_type, len(cells)), inner)
 
     @cached_property
     def _written(self) -> list[Any]:
@@ -171,25 +167,29 @@ class ArrowColumn:
                 kind, len(outputs), [None, pa.py_buffer(np.ascontiguousarray(outputs))]
             )
             return packed if kept is None else pc.if_else(pa.array(kept), None, packed)
-        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-        named, places = self._dictionary(inner)
+        named, places = self._dictionary(kind)
         codes = places[outputs]
         missing = codes < 0
         if kept is not None:
             missing |= kept
         mask = missing if missing.any() else None
         found = pa.DictionaryArray.from_arrays(pa.array(codes, mask=mask), named)
-        return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
+        if pa.types.is_dictionary(kind):
+            return found.cast(kind)
+        plain = found.dictionary_decode()
+        return plain if plain.type == kind else plain.cast(kind)
 
-    def _dictionary(self, inner: pa.DataType) -> tuple[pa.Array, npt.NDArray[Any]]:
+    def _dictionary(self, kind: pa.DataType) -> tuple[pa.Array, npt.NDArray[Any]]:
         """Return the cells of all outputs, and which one belongs to each output, -1 for none."""
+        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
         cells = self._written
-        if pa.types.is_string(inner) or pa.types.is_large_string(inner):
-            cells = [None if cell is None else _text(cell) for cell in cells]
         named = [cell for cell in cells if cell is not None]
         places = np.full(len(cells), -1, dtype=_code_type(len(cells)))
         places[[at for at, cell in enumerate(cells) if cell is not None]] = np.arange(len(named))
-        return pa.array(named, type=inner), places
+        # Arrow cannot look views up in a dictionary.
+        made = _typed(named, pa.large_string() if pa.types.is_string_view(inner) else inner)
+        assert made is not None
+        return made, places
 
     # --- the whole way --------------------------------------------------------------------------
 
@@ -202,59 +202,114 @@ class ArrowColumn:
         return self.decoded(release_codes(self.mechanism.channel, codes), cells.type, kept)
 
     def counted(self, reports: pa.Array | pa.ChunkedArray, **numbers: Any) -> Aggregate:
-        """Count a column of reports, as `released` writes them."""
-        column = _whole(reports)
+        """Count a column of reports, as `released` writes them; `numbers` are weights and offsets.
+
+        Where the mechanism keeps missing cells missing, these are nobody's reports, and their
+        weights are not counted either. No reports at all give an aggregate of none.
+        """
         channel = self.mechanism.channel
         if isinstance(channel, SupportChannel):
-            return self.mechanism.aggregate(_packed(column, channel), **numbers)
-        return Aggregate.of_codes(channel, self._reports(column), **numbers)
+            column = _whole(reports, text=False)
+            codes = _packed(column, channel, self.code)
+            kept = column.is_null().to_numpy(zero_copy_only=False)
+        else:
+            codes = self._reports(_whole(reports))
+            kept = codes == KEPT
+        each = {
+            name: None if given is None else numbers_each(given, len(codes), name[:-1])
+            for name, given in numbers.items()
+        }
+        if kept.any():
+            codes = codes[~kept]
+            each = {name: found if found is None else found[~kept] for name, found in each.items()}
+        if not len(codes):
+            return Aggregate.none(channel)
+        if isinstance(channel, SupportChannel):
+            return self.mechanism.aggregate(codes, **each)
+        return Aggregate.of_codes(channel, codes, **each)
 
     def _reports(self, column: pa.Array) -> npt.NDArray[Any]:
         known = _encoded(column)
-        by_text = {_text(cell): at for at, cell in enumerate(self._written) if cell is not None}
-        by_value = {
-            cell: at
-            for at, cell in enumerate(self._written)
-            if cell is not None and not isinstance(cell, str)
-        }
-        nothing = next((at for at, cell in enumerate(self._written) if cell is None), None)
         entries = known.dictionary.to_pylist()
         places = np.zeros(len(entries) + 1, dtype=np.intp)
         for at, entry in enumerate([*entries, None]):
-            place = nothing
-            if not self._reader.is_missing(entry):
-                place = by_text.get(str(entry).strip())
-                if place is None:
-                    place = by_value.get(entry, _as_number(entry, by_value))
+            place = self._output(entry)
             if place is None:
                 row = _first(known.indices, at if at < len(entries) else None)
                 if row is not None:
-                    listed = ", ".join(list(by_text)[:6])
-                    raise CellError(
-                        "a report that is no output of the mechanism",
-                        row,
-                        self.code.name,
-                        value=entry,
-                        remedy=f"outputs are {listed}{' ...' if len(by_text) > 6 else ''}; "
-                        "nothing was counted",
-                    )
+                    raise self._no_output(row, entry)
                 place = 0
             places[at] = place
-        rows: npt.NDArray[Any] = pc.fill_null(known.indices, len(entries)).to_numpy()
-        return places[rows]
+        codes: npt.NDArray[Any] = places[_filled(known.indices, len(entries))]
+        return codes
+
+    def _output(self, report: Any) -> int | None:
+        """Return which output a report is: written the same, or the same number."""
+        by_text, by_number, nothing = self._outputs
+        if isinstance(report, str) and report in by_text:
+            return by_text[report]
+        if self._reader.is_missing(report):
+            return KEPT if self.code.keeps_missing else nothing
+        for text in texts_of(report):
+            if text in by_text:
+                return by_text[text]
+        if isinstance(report, str):
+            try:
+                report = float(report)
+            except ValueError:
+                return None
+        if isinstance(report, bool) or not isinstance(report, Hashable):
+            return None  # True equals 1, and is another value all the same
+        return by_number.get(report)
+
+    @cached_property
+    def _outputs(self) -> tuple[dict[str, int], dict[Any, int], int | None]:
+        """The outputs by text, by number, and the one that is written as a missing cell."""
+        written = self._written
+        by_text: dict[str, int] = {}
+        for at, cell in enumerate(written):
+            if cell is not None and by_text.setdefault(_text(cell), at) != at:
+                raise InputError(
+                    "two outputs are written the same",
+                    value=cell,
+                    remedy="their reports cannot be told apart: count them by name, with "
+                    "mechanism.aggregate",
+                )
+        by_number = {
+            cell: at
+            for at, cell in enumerate(written)
+            if isinstance(cell, int | float) and not isinstance(cell, bool)
+        }
+        nothing = next((at for at, cell in enumerate(written) if cell is None), None)
+        return by_text, by_number, nothing
+
+    def _no_output(self, row: int, report: object) -> CellError:
+        by_text = self._outputs[0]
+        listed = ", ".join(list(by_text)[:6])
+        return CellError(
+            "a report that is no output of the mechanism",
+            row,
+            self.code.name,
+            value=report,
+            remedy=f"outputs are {listed}{' ...' if len(by_text) > 6 else ''}; nothing was counted",
+        )
 
 
-def _whole(cells: pa.Array | pa.ChunkedArray) -> pa.Array:
+def _whole(cells: pa.Array | pa.ChunkedArray, *, text: bool = True) -> pa.Array:
     """Return one array; Arrow's other ways to hold texts and runs become the plain ones."""
     column = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     if isinstance(column, pa.ChunkedArray):  # what no one array can hold
         column = pa.concat_arrays(column.chunks)
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
     kind = column.type
     if pa.types.is_run_end_encoded(kind):
         column = pc.run_end_decode(column)
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())
-    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+    if pa.types.is_binary_view(column.type):
+        column = column.cast(pa.large_binary())
+    if text and (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
         try:
             column = column.cast(pa.large_string())
         except pa.ArrowInvalid:
@@ -276,7 +331,7 @@ def _encoded(column: pa.Array) -> pa.DictionaryArray:
     return known if isinstance(known, pa.DictionaryArray) else known.combine_chunks()
 
 
-def _numbers(column: pa.Array, reader: CellReader) -> Floats:
+def numbers_of_column(column: pa.Array, reader: CellReader) -> Floats:
     """Return the numbers of a column, not a number where a cell is missing."""
     kind = column.type
     if pa.types.is_dictionary(kind):
@@ -314,25 +369,37 @@ def _numbers(column: pa.Array, reader: CellReader) -> Floats:
     return found
 
 
-def _packed(column: pa.Array, channel: SupportChannel) -> npt.NDArray[np.uint8]:
+def _packed(column: pa.Array, channel: SupportChannel, code: ColumnCode) -> npt.NDArray[np.uint8]:
     """Return the packed reports of an encoding: bytes, or their hexadecimal digits."""
     width = release_codes(channel, np.zeros(1, dtype=np.intp)).shape[1]
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     rows = np.zeros((len(column), width), dtype=np.uint8)
     for row, cell in enumerate(column.to_pylist()):
+        if cell is None and code.keeps_missing:
+            continue
         try:
-            raw = bytes.fromhex(cell) if isinstance(cell, str) else bytes(cell)
-        except (TypeError, ValueError):
+            raw = bytes.fromhex(cell) if isinstance(cell, str) else cell
+        except ValueError:
             raw = b""
-        if len(raw) != width:
+        if not isinstance(raw, bytes) or len(raw) != width:
             raise CellError(
                 "a report that is no output of the mechanism",
                 row,
-                "",
+                code.name,
                 value=cell,
                 remedy=f"reports are {width} bytes, in text {2 * width} hexadecimal digits",
             )
         rows[row] = np.frombuffer(raw, dtype=np.uint8)
     return rows
+
+
+def _filled(indices: pa.Array, last: int) -> npt.NDArray[Any]:
+    """Return indices of a dictionary, `last` where there is none."""
+    if indices.null_count and indices.type.bit_width < 32:
+        indices = indices.cast(pa.int32())  # `last` may be one too many for few bits
+    filled: npt.NDArray[Any] = pc.fill_null(indices, last).to_numpy(zero_copy_only=False)
+    return filled
 
 
 def _first(indices: pa.Array, entry: int | None) -> int | None:
@@ -342,25 +409,37 @@ def _first(indices: pa.Array, entry: int | None) -> int | None:
     return None if row < 0 else int(row)
 
 
-def _fits(cells: list[Any], kind: pa.DataType) -> bool:
+def _typed(cells: list[Any], kind: pa.DataType) -> pa.Array | None:
+    """Return cells in a type; None if it does not hold all of them as they are.
+
+    Texts of dates and numbers are read, if they would be written the same again.
+    """
+    texts = [None if cell is None else _text(cell) for cell in cells]
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.array(texts, type=kind)
+    refusals = (ValueError, TypeError, NotImplementedError, OverflowError)
     try:
         made = pa.array(cells, type=kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return False
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return True
-    return bool(made.to_pylist() == cells)
+        if made.to_pylist() == cells:
+            return made
+    except refusals:
+        pass
+    try:
+        made = pa.array(texts, type=pa.string()).cast(kind)
+        again = [None if cell is None else str(cell) for cell in made.to_pylist()]
+    except refusals:
+        return None
+    return made if again == texts else None
+
+
+def _index_type(before: pa.DataType, entries: int) -> pa.DataType:
+    """Return the type of a dictionary's indices: as before, unless there are too many entries."""
+    room = before.bit_width - (0 if pa.types.is_unsigned_integer(before) else 1)
+    return before if entries <= 1 << room else pa.int32()
 
 
 def _text(cell: object) -> str:
     return cell if isinstance(cell, str) else str(cell)
-
-
-def _as_number(entry: Any, by_value: dict[Any, int]) -> int | None:
-    try:
-        return by_value.get(float(entry))
-    except (TypeError, ValueError):
-        return None
 
 
 def _code_type(number: int) -> Any:
