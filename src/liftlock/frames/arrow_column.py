@@ -77,6 +77,11 @@ class ArrowColumn:
         """Whether the column holds numbers that are counted by cells."""
         return isinstance(self.mechanism.context, GridPrior) or self.code.numeric
 
+    @property
+    def may_be_none(self) -> bool:
+        """Whether an output is written as a missing cell."""
+        return not isinstance(self.mechanism.channel, SupportChannel) and None in self._written
+
     # --- from cells to inputs -------------------------------------------------------------------
 
     def codes(self, cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
@@ -193,13 +198,18 @@ class ArrowColumn:
 
     # --- the whole way --------------------------------------------------------------------------
 
-    def released(self, cells: pa.Array | pa.ChunkedArray) -> pa.Array:
-        """Randomise cells with the operating system's entropy."""
+    def drawn(self, cells: pa.Array | pa.ChunkedArray) -> tuple[Codes, Codes | None]:
+        """Randomise cells with the operating system's entropy; say which ones stay missing."""
         codes = self.codes(cells)
         kept = codes == KEPT if self.code.keeps_missing else None
         if kept is not None:
             codes = np.where(kept, 0, codes)
-        return self.decoded(release_codes(self.mechanism.channel, codes), cells.type, kept)
+        return release_codes(self.mechanism.channel, codes), kept
+
+    def released(self, cells: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """Randomise cells with the operating system's entropy."""
+        outputs, kept = self.drawn(cells)
+        return self.decoded(outputs, cells.type, kept)
 
     def counted(self, reports: pa.Array | pa.ChunkedArray, **numbers: Any) -> Aggregate:
         """Count a column of reports, as `released` writes them; `numbers` are weights and offsets.

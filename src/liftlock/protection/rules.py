@@ -79,6 +79,8 @@ class Learned:
     fixed: Label | None = None
     """The input of missing cells that must come out as it is."""
     notes: tuple[str, ...] = ()
+    points: tuple[float, ...] = ()
+    """The mean of each cell of numbers, beside a secret."""
 
 
 def learn_labels(
@@ -232,7 +234,8 @@ def learn_numbers(
     inputs = Alphabet.of(labels, None if missing else points)
     context = _context(name, table, inputs, policy, secret)
     fixed = MISSING_LABEL if missing and policy.missing == "keep" else None
-    return Learned(context, code, fixed, tuple(notes))
+    means = tuple(float(point) for point in points)
+    return Learned(context, code, fixed, tuple(notes), means)
 
 
 def _context(

@@ -1,0 +1,175 @@
+"""Counting a table: how often the cells of some columns occur together, batch after batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from liftlock.alphabet import Alphabet
+from liftlock.column_code import CellReader, ColumnCode
+from liftlock.errors import CellError, FileError, InputError
+from liftlock.exact.integers import Floats
+from liftlock.frames.arrow_column import numbers_of_column
+from liftlock.frames.table_file import Piece
+from liftlock.protection.rules import Counts
+
+MOST_VALUES = 10_000
+"""A column with more different values than this is not one of categories."""
+
+_NOTHING = Alphabet.of(["(nothing)"])
+
+Steps = Callable[[int, int | None], None]
+"""How far a pass has come, and out of how much."""
+
+
+class Source(Protocol):
+    """A table that can be read again and again, by some of its columns."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns."""
+
+    def type_of(self, column: str) -> pa.DataType:
+        """Return the type of a column."""
+
+    def batches(self, columns: Sequence[str], watch: Steps | None = None) -> Iterator[Piece]:
+        """Read some columns, batch after batch."""
+
+    def where(self, row: int, column: str) -> str:
+        """Name the place of a cell."""
+
+
+@dataclass
+class Tally:
+    """How often the cells of some columns occur together, counted batch after batch.
+
+    >>> tally = Tally(("sex", "job"))
+    >>> tally.add(pa.record_batch({"sex": ["f", "m", "f"], "job": ["nurse", None, "nurse"]}))
+    >>> dict(tally.counts)
+    {('f', 'nurse'): 2, ('m', None): 1}
+    """
+
+    columns: tuple[str, ...]
+    counts: Counter[tuple[Any, ...]] = field(default_factory=Counter)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count one batch."""
+        if not batch.num_rows:
+            return
+        names = [str(place) for place in range(len(self.columns))]
+        arrays = [_countable(batch.column(name), name) for name in self.columns]
+        grouped = pa.table(arrays, names=names).group_by(names).aggregate([([], "count_all")])
+        keys = [grouped.column(name).to_pylist() for name in names]
+        for *key, number in zip(*keys, grouped.column("count_all").to_pylist(), strict=True):
+            self.counts[tuple(key)] += number
+
+    def check_few(self, most: int = MOST_VALUES) -> None:
+        """Refuse columns that cannot be categories, before they fill the memory."""
+        if len(self.counts) > most * len(self.columns):
+            for place, name in enumerate(self.columns):
+                values = len({key[place] for key in self.counts})
+                if values > most:
+                    raise InputError(
+                        f"the column {name!r} has more than {most:,} different values",
+                        remedy="it is no category: leave it out, merge its values, or read it as "
+                        "numbers (--numbers)",
+                    )
+
+
+def _countable(column: pa.Array, name: str) -> pa.Array:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        # Batches bring dictionaries of their own, which grouping does not join.
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_nested(kind):
+        raise InputError(
+            f"the column {name!r} holds lists or structures",
+            value=str(kind),
+            remedy="choose a column of texts, numbers or truth values",
+        )
+    if pa.types.is_string_view(kind):
+        column = column.cast(pa.large_string())
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        column = pc.utf8_trim_whitespace(column)
+    return column
+
+
+@dataclass
+class Numbers:
+    """The numbers of a column with the values of a secret beside them, batch after batch."""
+
+    column: str
+    secret: str | None
+    spelled: tuple[str, ...] = ()
+    parts: list[Floats] = field(default_factory=list)
+    told: list[Any] = field(default_factory=list)
+
+    def add(self, piece: Piece) -> None:
+        """Take the numbers of one batch."""
+        reader = CellReader(ColumnCode(self.column, spelled=self.spelled), _NOTHING)
+        self.parts.append(numbers_of_column(piece.batch.column(self.column), reader))
+        if self.secret is not None:
+            self.told.append(_countable(piece.batch.column(self.secret), self.secret))
+
+    def numbers(self) -> Floats:
+        """Return all numbers; not a number where a cell is missing."""
+        return np.concatenate(self.parts) if self.parts else np.zeros(0)
+
+    def secrets(self) -> list[Any] | None:
+        """Return the secret of each row."""
+        if self.secret is None:
+            return None
+        return [value for part in self.told for value in part.to_pylist()]
+
+
+def counts_of(
+    source: Source,
+    pairs: Sequence[tuple[str | None, str]],
+    numbers: Sequence[Numbers] = (),
+    watch: Steps | None = None,
+) -> tuple[list[Counts], int]:
+    """Count pairs of a secret and a column in one pass, and gather numbers; return the rows too."""
+    tallies = [Tally((column,) if secret is None else (secret, column)) for secret, column in pairs]
+    wanted = {name for tally in tallies for name in tally.columns}
+    wanted |= {name for each in numbers for name in (each.column, each.secret) if name is not None}
+    rows = 0
+    for piece in source.batches([name for name in source.columns if name in wanted], watch):
+        with placed(source, piece):
+            for tally in tallies:
+                tally.add(piece.batch)
+                tally.check_few()
+            for each in numbers:
+                each.add(piece)
+        rows += piece.batch.num_rows
+    if not rows:
+        raise InputError("the table has no rows", remedy="give a table with at least one")
+    found: list[Counts] = []
+    for (secret, _), tally in zip(pairs, tallies, strict=True):
+        if secret is None:
+            found.append({(None, value): count for (value,), count in tally.counts.items()})
+        else:
+            found.append({(told, value): count for (told, value), count in tally.counts.items()})
+    return found, rows
+
+
+@contextmanager
+def placed(source: Source, piece: Piece) -> Iterator[None]:
+    """Name the place in the table of a cell that is refused while a batch is worked on."""
+    try:
+        yield
+    except CellError as error:
+        name = error.column or (piece.batch.schema.names or [""])[0]
+        raise FileError(
+            error.what,
+            where=source.where(piece.first_row + error.row, name),
+            value=error.value,
+            remedy=error.remedy,
+        ) from None

@@ -1,0 +1,82 @@
+"""What a stricter or a looser budget would have cost: designs around the chosen one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+
+from liftlock.context import Context
+from liftlock.errors import LiftlockError
+from liftlock.exact.budget import Budget, decimal_text
+from liftlock.mechanism import Mechanism
+from liftlock.notions.notion import Notion
+from liftlock.notions.registry import make_notion
+from liftlock.protection.choosing import choose
+from liftlock.protection.result import Curve, CurvePoint
+from liftlock.utility.registry import make_utility
+from liftlock.utility.utility import Utility
+
+SCALES = tuple(Fraction(scale) for scale in ("1/4", "1/2", "3/4", "3/2", "2", "4"))
+_BUDGETS = frozenset({"epsilon", "lower", "upper", "budget"})
+
+
+def scaled(notion: Notion, scale: Fraction) -> Notion:
+    """Multiply the budgets of a notion; delta and alpha stay.
+
+    >>> from liftlock.notions.alip import ALIP
+    >>> str(scaled(ALIP(lower="1.3", upper="0.7"), Fraction(1, 2)))
+    'alip(lower=0.65, upper=0.35)'
+    """
+    budgets: dict[str, object] = dict(notion.budgets)
+    for name, value in notion.budgets.items():
+        if name in _BUDGETS:
+            budget = Budget.of(str(value))
+            nats = budget.epsilon if budget.epsilon is not None else Fraction(float(budget))
+            budgets[name] = decimal_text((nats * scale).limit_denominator(10**12))
+    return make_notion(notion.name, budgets)
+
+
+def curve_around(
+    made: Mechanism,
+    context: Context,
+    notion: Notion,
+    *,
+    utility: str | Utility | None = None,
+    method: str | None = None,
+    seconds: float = 10.0,
+    watch: Callable[[str], None] | None = None,
+) -> Curve | None:
+    """Design at other budgets in the time given; None if there was time for none."""
+    origin = made.origin
+    if origin is None or origin.nothing is None or origin.truth is None:
+        return None
+    goal = make_utility(origin.utility if utility is None else utility, context.inputs)
+    points = [CurvePoint(1.0, made.certificate.guarantee, origin.objective)]
+    end = time.monotonic() + seconds
+    for done, scale in enumerate(SCALES):
+        left = end - time.monotonic()
+        if left <= 0:
+            break
+        if watch is not None:
+            watch(f"designing at {float(scale):g} times the budget")
+        try:
+            other = choose(
+                context,
+                scaled(notion, scale),
+                utility=utility,
+                method=method,
+                seconds=left / (len(SCALES) - done),
+            )
+        except LiftlockError:
+            continue
+        if other.origin is not None:
+            points.append(
+                CurvePoint(float(scale), other.certificate.guarantee, other.origin.objective)
+            )
+    if len(points) < 2:
+        return None
+    ordered = tuple(sorted(points, key=lambda point: point.scale))
+    return Curve(
+        origin.title or origin.utility, goal.larger_is_better, ordered, origin.nothing, origin.truth
+    )

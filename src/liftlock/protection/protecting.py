@@ -1,0 +1,369 @@
+"""Protecting the columns of a table: learn, design, prove, account; then release."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+
+from liftlock.alphabet import Label
+from liftlock.column_code import MISSING_LABEL, OTHER_LABEL, ColumnCode
+from liftlock.comparison import sides
+from liftlock.context import Context, Joint
+from liftlock.errors import InputError, NotDefined
+from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.frames.change import Change
+from liftlock.frames.table_file import Piece
+from liftlock.local.mechanism import LocalMechanism
+from liftlock.mechanism import Mechanism
+from liftlock.notions.alip import ALIP
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+from liftlock.protection.choosing import SECONDS, choose
+from liftlock.protection.combined import Released, combined_leaks
+from liftlock.protection.kept import KeptLook, look_at_kept
+from liftlock.protection.learning import Numbers, Source, counts_of, placed
+from liftlock.protection.local_column import LocalColumn
+from liftlock.protection.other_budgets import curve_around
+from liftlock.protection.result import KeptColumn, ProtectedColumn, Protection
+from liftlock.protection.rules import Counts, Learned, learn_labels, learn_numbers
+from liftlock.protection.shaping import with_missing, with_numbers, without_missing
+from liftlock.protection.trusting import resampled
+from liftlock.protection.wish import Wish
+
+Say = Callable[[str], None]
+Steps = Callable[[int, int | None], None]
+
+_FOR_THE_DESIGN = 0.6
+"""The share of the time that goes into the mechanism itself; the rest draws the curve."""
+
+
+@dataclass
+class Watching:
+    """Who is told what is being done, and how far a pass over the table has come."""
+
+    say: Say = field(default=lambda _: None)
+    steps: Steps | None = None
+
+
+def prepare(
+    source: Source,
+    wishes: Sequence[Wish],
+    *,
+    name: str = "table",
+    drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    seconds: float = SECONDS,
+    curve: bool = True,
+    watching: Watching | None = None,
+) -> Protection:
+    """Learn, design, prove and account for what is wanted; nothing is released yet.
+
+    Secrets are left out of the output unless they are in `keep`, which is also for columns that
+    tell a secret or a protected column value by value; `drop` names others to leave out.
+    """
+    watch = Watching() if watching is None else watching
+    dropped, kept = _checked(source, wishes, tuple(drop), tuple(keep))
+    watch.say("counting")
+    counted, rows = _learned(source, wishes, watch)
+    share = seconds / len(wishes)
+    columns = [
+        _column(wish, learned, rows, share, curve, watch)
+        for wish, learned in zip(wishes, counted, strict=True)
+    ]
+    watch.say("looking at the columns that stay")
+    secrets = [wish.secret for wish in wishes if wish.secret is not None]
+    look = look_at_kept(
+        source,
+        [column for column in source.columns if column not in dropped],
+        [secret for secret in dict.fromkeys(secrets) if secret not in keep],
+        [wish.column for wish in wishes],
+        allowed=tuple(keep),
+    )
+    released = [
+        Released(column.name, column.mechanism)
+        for column in columns
+        if isinstance(column.mechanism, Mechanism)
+    ]
+    if len(released) > 1:
+        watch.say("accounting for all columns together")
+    told = [wish.secret for wish in wishes if not wish.local]
+    combined, missed = combined_leaks(source, released, told, watch.steps)
+    notes = [*missed, *_kept_notes(look, kept)]
+    beyond = tuple(leak for leak in look.leaks if _beyond(leak, wishes))
+    return Protection(
+        name, rows, tuple(columns), tuple(combined), beyond, dropped, notes=tuple(notes)
+    )
+
+
+# --- learning -----------------------------------------------------------------------------------
+
+
+def _checked(
+    source: Source, wishes: Sequence[Wish], drop: tuple[str, ...], keep: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Check the names of columns; return those that are left out, and those insisted on."""
+    if not wishes:
+        raise InputError("no column to protect", remedy="name at least one")
+    for wish in wishes:
+        for column in (wish.column, wish.secret, *wish.local.values()):
+            if column is not None:
+                source.type_of(column)
+    for column in (*drop, *keep):
+        source.type_of(column)
+    columns = [wish.column for wish in wishes]
+    twice = [column for column in columns if columns.count(column) > 1]
+    if twice:
+        raise InputError("a column is protected twice", value=twice[0], remedy="name it once")
+    both = [column for column in drop if column in keep]
+    if both:
+        raise InputError("a column is both kept and left out", value=both[0])
+    for column in drop:
+        if column in columns:
+            raise InputError(
+                "a protected column is left out", value=column, remedy="leave out --drop for it"
+            )
+    secrets = [wish.secret for wish in wishes if wish.secret is not None]
+    out = [*drop, *(secret for secret in secrets if secret not in keep and secret not in columns)]
+    return tuple(dict.fromkeys(out)), keep
+
+
+def _learned(
+    source: Source, wishes: Sequence[Wish], watch: Watching
+) -> tuple[list[Learned | None], int]:
+    """Read the table once, and make of it what each mechanism is to know."""
+    numeric = [_is_numeric(source, wish) for wish in wishes]
+    pairs: list[tuple[str | None, str]] = []
+    numbers: list[Numbers] = []
+    for wish, of_numbers in zip(wishes, numeric, strict=True):
+        if wish.local or wish.context is not None:
+            continue
+        if of_numbers:
+            numbers.append(Numbers(wish.column, wish.secret, wish.policy.spelled))
+        else:
+            pairs.append((wish.secret, wish.column))
+    counts, rows = counts_of(source, pairs or [(None, wishes[0].column)], numbers, watch.steps)
+    by_pair: dict[tuple[str | None, str], Counts] = dict(zip(pairs, counts, strict=False))
+    by_column = {each.column: each for each in numbers}
+    found: list[Learned | None] = []
+    for wish, of_numbers in zip(wishes, numeric, strict=True):
+        if wish.local:
+            found.append(None)
+        elif wish.context is not None:
+            found.append(_given(wish))
+        elif of_numbers:
+            each = by_column[wish.column]
+            found.append(
+                learn_numbers(
+                    wish.column,
+                    each.numbers(),
+                    each.secrets(),
+                    wish.policy,
+                    secret=wish.secret,
+                    cells=wish.cells,
+                    domain=wish.domain,
+                )
+            )
+        else:
+            pair = by_pair[wish.secret, wish.column]
+            found.append(learn_labels(wish.column, pair, wish.policy, secret=wish.secret))
+    return found, rows
+
+
+def _is_numeric(source: Source, wish: Wish) -> bool:
+    kind = source.type_of(wish.column)
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    typed = pa.types.is_floating(inner) or pa.types.is_decimal(inner)
+    return wish.numbers or wish.domain is not None or wish.cells is not None or typed
+
+
+def _given(wish: Wish) -> Learned:
+    """Take a public joint or prior as it is, with what it says about missing and other values."""
+    context = wish.context
+    assert context is not None
+    labels = context.inputs.labels
+    missing = MISSING_LABEL if MISSING_LABEL in labels else None
+    other: Label | None = OTHER_LABEL if OTHER_LABEL in labels else None
+    if other is None and wish.policy.unseen == "map":
+        masses = (context.prior if isinstance(context, Joint) else context).floats()
+        other = labels[int(np.argmax(masses))]
+    code = ColumnCode(
+        wish.column,
+        missing=missing,
+        keeps_missing=missing is None and wish.policy.missing == "keep" and wish.secret is None,
+        spelled=wish.policy.spelled,
+        other=other,
+        unseen=wish.policy.unseen,
+    )
+    return Learned(context, code)
+
+
+# --- designing ----------------------------------------------------------------------------------
+
+
+def _column(
+    wish: Wish,
+    learned: Learned | None,
+    rows: int,
+    seconds: float,
+    curve: bool,
+    watch: Watching,
+) -> ProtectedColumn:
+    if learned is None:
+        return _local(wish)
+
+    def say(text: str) -> None:
+        watch.say(f"{wish.column}: {text}")
+
+    start = time.monotonic()
+    context: Context = learned.context
+    notion: Notion = wish.notion
+    if learned.fixed is not None:
+        assert isinstance(learned.context, Joint)
+        context, notion = without_missing(learned.context, learned.fixed, wish.notion)
+    utility = wish.utility
+    if utility is None and learned.code.numeric and learned.context.inputs.coordinates is not None:
+        utility = "mean"
+    core = choose(
+        context,
+        notion,
+        utility=utility,
+        method=wish.method,
+        seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
+        watch=say,
+    )
+    made = core
+    if learned.fixed is not None:
+        assert isinstance(learned.context, Joint)
+        made = with_missing(core, learned.context, learned.fixed, wish.notion)
+    if learned.code.numeric:
+        made = with_numbers(made, learned.code, np.array(learned.points))
+    made = replace(made, column=learned.code)
+    drawn = None
+    if curve:
+        left = max(1.0, seconds - (time.monotonic() - start))
+        drawn = curve_around(
+            core,
+            context,
+            notion,
+            utility=utility,
+            method=core.origin.method if core.origin is not None else wish.method,
+            seconds=left,
+            watch=say,
+        )
+    counted = wish.context is None
+    return ProtectedColumn(
+        wish.column,
+        wish.secret,
+        made,
+        counted,
+        learned.notes,
+        drawn,
+        resampled(made, rows) if counted else None,
+    )
+
+
+def _local(wish: Wish) -> ProtectedColumn:
+    notion = wish.notion
+    if not isinstance(notion, LIP | ALIP):
+        raise InputError(
+            "a prior of each row's own goes with lip or alip",
+            value=notion.name,
+            remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
+        )
+    method = "safe-response" if wish.method in (None, "auto") else wish.method
+    made = LocalMechanism(wish.local, notion, method)  # type: ignore[arg-type]
+    note = f"each row has a prior of its own, in {len(wish.local)} columns of the table"
+    return ProtectedColumn(wish.column, None, made, False, (note,))
+
+
+# --- what is worth saying -----------------------------------------------------------------------
+
+
+def _beyond(leak: KeptColumn, wishes: Sequence[Wish]) -> bool:
+    """Tell whether a kept column tells more about a secret than a released one may."""
+    for wish in wishes:
+        if wish.secret != leak.secret:
+            continue
+        try:
+            falls, rises = sides(wish.notion)
+        except NotDefined:
+            return True
+        if falls is not None and leak.eps_lower > float(falls):
+            return True
+        if rises is not None and leak.eps_upper > float(rises):
+            return True
+    return False
+
+
+def _kept_notes(look: KeptLook, kept: tuple[str, ...]) -> Iterable[str]:
+    if look.identities:
+        shown = ", ".join(repr(name) for name in look.identities[:4])
+        yield (
+            f"{shown}: nearly every row has a value of its own there; whoever knows it elsewhere "
+            "knows whose row it is"
+        )
+    for name in kept:
+        yield f"{name!r} is kept because you insisted, whatever it tells"
+
+
+# --- releasing ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Releasing:
+    """The columns of a protection at work on batches, and how often each output came out."""
+
+    protection: Protection
+    source: Source
+    local: Mapping[str, Mapping[Label, str]] = field(default_factory=dict)
+    """For columns with local priors: the column with the probability of each value."""
+    counts: dict[str, Counter[Label]] = field(default_factory=dict)
+
+    def change(self) -> Change:
+        """Return what is to be done to the table."""
+        columns = self.protection.columns
+        workers = [self._worker(column) for column in columns]
+        needs: list[str] = []
+        gives: dict[str, pa.DataType] = {}
+        for column, worker in zip(columns, workers, strict=True):
+            needs += worker.needs if isinstance(worker, LocalColumn) else (column.name,)
+            gives[column.name] = worker.released_type(self.source.type_of(column.name))
+            self.counts[column.name] = Counter()
+
+        def apply(piece: Piece) -> list[pa.Array]:
+            with placed(self.source, piece):
+                return [
+                    worker.released(piece.batch)
+                    if isinstance(worker, LocalColumn)
+                    else self._released(worker, column.name, piece)
+                    for column, worker in zip(columns, workers, strict=True)
+                ]
+
+        return Change(tuple(dict.fromkeys(needs)), gives, apply, self.protection.dropped)
+
+    def _worker(self, column: ProtectedColumn) -> ArrowColumn | LocalColumn:
+        if isinstance(column.mechanism, LocalMechanism):
+            return LocalColumn(column.mechanism, column.name, self.local[column.name])
+        return ArrowColumn(column.mechanism)
+
+    def _released(self, worker: ArrowColumn, name: str, piece: Piece) -> pa.Array:
+        cells = piece.batch.column(name)
+        outputs, kept = worker.drawn(cells)
+        labels = worker.mechanism.table.outputs.labels
+        seen = outputs if kept is None else outputs[~kept]
+        for place, number in enumerate(np.bincount(seen, minlength=len(labels)).tolist()):
+            self.counts[name][labels[place]] += number
+        return worker.decoded(outputs, cells.type, kept)
+
+    def done(self) -> Protection:
+        """Return the protection with how often each output was released."""
+        columns = tuple(
+            replace(column, counts=dict(self.counts.get(column.name, {})))
+            for column in self.protection.columns
+        )
+        return replace(self.protection, columns=columns)

@@ -1,0 +1,62 @@
+"""What is wanted of a column: what it must not tell, how much it may, and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from liftlock.alphabet import Label
+from liftlock.context import Joint
+from liftlock.errors import InputError
+from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
+from liftlock.protection.rules import Policy
+from liftlock.utility.utility import Utility
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One column to be replaced by what may be seen of it."""
+
+    column: str
+    notion: Notion
+    secret: str | None = None
+    """The column that must not be inferred; None is the value itself."""
+    context: Joint | Prior | None = None
+    """A public joint or prior; None is counted in the table."""
+    utility: str | Utility | None = None
+    method: str | None = None
+    policy: Policy = field(default_factory=Policy)
+    numbers: bool = False
+    """Whether cells are numbers; columns of floating-point numbers are so in any case."""
+    domain: Any = None
+    cells: int | None = None
+    local: Mapping[Label, str] = field(default_factory=dict)
+    """For a prior of each row's own: the column that holds the probability of each value."""
+
+    def __post_init__(self) -> None:
+        if self.secret == self.column:
+            raise InputError(
+                "a column is its own secret",
+                value=self.column,
+                remedy="leave out the secret to protect the values themselves",
+            )
+        if self.local and (self.secret is not None or self.context is not None or self.numbers):
+            raise InputError(
+                "a prior of each row's own leaves no place for a secret, a joint or numbers",
+                value=self.column,
+                remedy="protect the value itself, or leave out the columns of probabilities",
+            )
+        if isinstance(self.context, Joint) and self.secret is None:
+            raise InputError(
+                "a joint without the name of its secret",
+                value=self.column,
+                remedy="name the secret (--secret); give a prior to protect the value itself",
+            )
+        if isinstance(self.context, Prior) and self.secret is not None:
+            raise InputError(
+                "a prior says nothing about a secret",
+                value=self.secret,
+                remedy="give a joint of the secret and the column",
+            )
