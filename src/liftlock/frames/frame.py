@@ -1,0 +1,290 @@
+"""Data frames in, the same kind out: pandas, Polars, PyArrow and whatever else speaks Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from liftlock.errors import CellError, InputError
+from liftlock.estimate.aggregate import Aggregate, numbers_each
+from liftlock.exact.integers import Floats
+from liftlock.frames import pandas_column
+from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_LISTED = 8
+
+
+def release_frame(
+    frame: Any, mechanism: Mechanism, column: Any, *, unseen: str | None = None
+) -> Any:
+    """Return a frame of the same kind in which one column is private; the frame stays as it is.
+
+    Every other column, the index and the metadata are the same. The column keeps its type where
+    all outputs of the mechanism fit it. A lazy frame of Polars is collected here, once, and comes
+    back as a lazy frame of what was released: collecting that again draws nothing again.
+    Ask each person once: releasing the same frame twice reveals more.
+
+    >>> from liftlock import LIP, Prior, design
+    >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
+    >>> people = pa.table({"age": [31, 47], "answer": ["no", "yes"]})
+    >>> safe = release_frame(people, made, "answer")
+    >>> safe.column("age").equals(people.column("age")), safe.schema == people.schema
+    (True, True)
+    """
+    work = _work(mechanism, unseen)
+    opened = _Opened.of(frame)
+    cells = opened.cells(column)
+    parts = [_named(column, first, work.released, part) for first, part in _chunks(cells)]
+    released = pa.chunked_array(parts, type=work.released_type(cells.type))
+    return opened.replaced(column, released, cells, work)
+
+
+def aggregate_frame(
+    frame: Any,
+    mechanism: Mechanism,
+    column: Any,
+    *,
+    weights: Any = None,
+    offsets: Any = None,
+) -> Aggregate:
+    """Count the reports in one column of a frame, as `release_frame` writes them.
+
+    Weights and offsets are numbers, one for each row or one for all, or the names of columns.
+
+    >>> from liftlock import LIP, Prior, design
+    >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
+    >>> aggregate_frame(pa.table({"answer": ["no", "yes", "no"]}), made, "answer").counts
+    (2, 1)
+    """
+    work = _work(mechanism, None)
+    needed = [column, *(name for name in (weights, offsets) if isinstance(name, str))]
+    opened = _Opened.of(frame, needed)
+    numbers = {
+        name: opened.numbers(given, name[:-1])
+        for name, given in (("weights", weights), ("offsets", offsets))
+    }
+    total = Aggregate.none(mechanism.channel)
+    for first, part in _chunks(opened.cells(column)):
+        rows = slice(first, first + len(part))
+        of_rows = {name: each if each is None else each[rows] for name, each in numbers.items()}
+        total += _named(column, first, partial(work.counted, **of_rows), part)
+    return total
+
+
+def _work(mechanism: Mechanism, unseen: str | None) -> ArrowColumn:
+    if not isinstance(mechanism, Mechanism):
+        raise InputError(
+            "not a mechanism for one column",
+            value=type(mechanism).__name__,
+            remedy="give one that design(...), lock(...) or Mechanism.load(...) made",
+        )
+    return ArrowColumn(mechanism, unseen)
+
+
+def _chunks(cells: pa.ChunkedArray) -> Iterator[tuple[int, pa.Array]]:
+    """Return the parts of a column, each with the number of rows before it."""
+    first = 0
+    for part in cells.chunks or [cells.combine_chunks()]:
+        yield first, part
+        first += len(part)
+
+
+def _named(column: Any, first: int, work: Callable[[pa.Array], Any], part: pa.Array) -> Any:
+    """Work on a part of a column; what is refused is named by its row in the frame."""
+    try:
+        return work(part)
+    except CellError as refusal:
+        raise CellError(
+            refusal.what,
+            first + refusal.row,
+            str(column),
+            value=refusal.value,
+            remedy=refusal.remedy,
+        ) from None
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A frame as narwhals sees it, and the way back to its own kind."""
+
+    frame: nw.DataFrame[Any]
+    back: Callable[[Any], Any]
+
+    @classmethod
+    def of(cls, given: Any, needed: list[Any] | None = None) -> _Opened:
+        """Open a frame; `needed` are the only columns of a lazy one that will be looked at."""
+        import narwhals as nw
+        from narwhals.exceptions import DuplicateError
+
+        native: Any = given
+        back: Callable[[Any], Any] = _same
+        if isinstance(given, pa.RecordBatch):
+            native, back = pa.Table.from_batches([given]), _one_batch
+        try:
+            frame: Any = nw.from_native(native)
+            if isinstance(frame, nw.LazyFrame):
+                frame = _collected(frame, needed)
+                back = _lazy
+            frame.columns  # noqa: B018 - names are checked when they are asked for
+        except DuplicateError:
+            raise InputError(
+                "two columns of the same name", remedy="rename one: nothing was released"
+            ) from None
+        except TypeError:
+            if not hasattr(given, "__arrow_c_stream__") or _is_series(given):
+                raise _no_frame(given) from None
+            frame = nw.from_native(pa.table(given))
+        return cls(frame, back)
+
+    def cells(self, column: Any) -> pa.ChunkedArray:
+        """Return a column as Arrow arrays."""
+        if column not in self.frame.columns:
+            raise InputError(
+                "no column of this name", value=column, remedy=f"columns are {self._listed}"
+            )
+        series = self.frame.get_column(column)
+        try:
+            if self.frame.implementation.is_pandas():
+                found = pandas_column.as_arrow(series.to_native())
+            else:
+                found = series.to_arrow()
+        except (pa.ArrowException, TypeError, ValueError):
+            raise InputError(
+                f"the column {column!r} holds values of different types, or of a type that no "
+                "table has",
+                remedy="make them all text, all whole numbers or all truth values",
+            ) from None
+        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+    def numbers(self, given: Any, name: str) -> Floats | None:
+        """Return one number for each row: of a column, or as they were given."""
+        if isinstance(given, str):
+            given = self.cells(given).to_numpy()
+        return numbers_each(given, len(self.frame), name)
+
+    def replaced(
+        self, column: Any, released: pa.ChunkedArray, before: pa.ChunkedArray, work: ArrowColumn
+    ) -> Any:
+        """Return the frame with another column in the place of one, in its own kind."""
+        native = self.frame.to_native()
+        if isinstance(native, pa.Table):
+            return self.back(_in_table(native, column, released, before))
+        if self.frame.implementation.is_pandas():
+            made = pandas_column.from_arrow(released, native[column], before.type, work.may_be_none)
+            # The column is replaced in a copy of the frame's outline, not of its cells.
+            whole = native.copy(deep=False)
+            whole[column] = made
+            return self.back(whole)
+        import narwhals as nw
+
+        table = pa.table({"released": released})
+        series = nw.from_arrow(table, backend=self.frame.implementation).get_column("released")
+        if self.frame.implementation.is_polars():
+            kind = native.schema[column]
+            if _holds(kind, released):
+                series = nw.from_native(series.to_native().cast(kind), series_only=True)
+        return self.back(self.frame.with_columns(series.alias(column)).to_native())
+
+    @property
+    def _listed(self) -> str:
+        names = self.frame.columns
+        shown = ", ".join(map(repr, names[:_LISTED]))
+        return shown + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+
+
+# --- kinds of frames ----------------------------------------------------------------------------
+
+
+def _same(native: Any) -> Any:
+    return native
+
+
+def _lazy(native: Any) -> Any:
+    return native.lazy()
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    arrays = [
+        column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        for column in table.columns
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
+
+
+def _collected(lazy: Any, needed: list[Any] | None) -> Any:
+    """Collect a lazy frame of Polars; those of others run again whenever they are looked at."""
+    if lazy.implementation.is_polars():
+        known = lazy.collect_schema().names()
+        wanted = dict.fromkeys(needed or known)
+        return (lazy.select(*wanted) if wanted.keys() <= set(known) else lazy).collect()
+    raise InputError(
+        "a lazy frame would draw again whenever it is looked at",
+        value=str(lazy.implementation),
+        remedy="collect it into a PyArrow table first; for Spark use liftlock.spark",
+    )
+
+
+def _is_series(given: Any) -> bool:
+    import narwhals as nw
+
+    return isinstance(
+        nw.from_native(given, allow_series=True, pass_through=True), nw.Series
+    ) or isinstance(given, pa.ChunkedArray)
+
+
+def _no_frame(given: Any) -> InputError:
+    return InputError(
+        "not a data frame",
+        value=type(given).__name__,
+        remedy="give one of pandas, Polars or PyArrow, or any that has __arrow_c_stream__",
+    )
+
+
+def _in_table(
+    table: pa.Table, column: str, released: pa.ChunkedArray, before: pa.ChunkedArray
+) -> pa.Table:
+    place = table.schema.get_field_index(column)
+    field = table.schema.field(place)
+    if pa.types.is_dictionary(field.type) and field.type.ordered:
+        released = _ordered(released, before)
+    field = field.with_type(released.type)
+    if released.null_count:
+        field = field.with_nullable(True)
+    return table.set_column(place, field, released)
+
+
+def _ordered(released: pa.ChunkedArray, before: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give outputs the ordered dictionary of before, if each of them is in it."""
+    if not pa.types.is_dictionary(released.type) or not before.num_chunks:
+        return released
+    known = before.unify_dictionaries().chunk(0).dictionary
+    if known.type != released.type.value_type:
+        return released
+    places = {entry: at for at, entry in enumerate(known.to_pylist())}
+    parts = []
+    for part in released.chunks:
+        codes = [places.get(entry) for entry in part.dictionary.to_pylist()]
+        if None in codes:
+            return released
+        moved = pa.array(codes, type=before.type.index_type).take(part.indices)
+        parts.append(pa.DictionaryArray.from_arrays(moved, known, ordered=True))
+    return pa.chunked_array(parts, type=before.type)
+
+
+def _holds(kind: Any, released: pa.ChunkedArray) -> bool:
+    """Tell whether a type of Polars is one of categories, and has all outputs among them."""
+    import polars as pl
+
+    if not pa.types.is_dictionary(released.type):
+        return False
+    if not isinstance(kind, pl.Enum):
+        return isinstance(kind, pl.Categorical)
+    return set(released.chunk(0).dictionary.to_pylist()) <= set(kind.categories.to_list())
