@@ -1,0 +1,24 @@
+"""Spark DataFrames: release columns of them, count reports, protect a secret.
+
+Needs the extra ``liftlock[spark]``, on the driver and on every worker.
+"""
+
+from __future__ import annotations
+
+from liftlock.errors import InputError
+
+try:
+    import pandas  # noqa: F401 - PySpark wants it before it hands over Arrow batches
+    import pyarrow  # noqa: F401
+    import pyspark  # noqa: F401
+except ImportError as missing:
+    raise InputError(
+        "liftlock.spark needs PySpark, PyArrow and pandas",
+        value=missing.name,
+        remedy="pip install 'liftlock[spark]'",
+    ) from None
+
+from liftlock.spark.counting import aggregate, counts
+from liftlock.spark.releasing import release
+
+__all__ = ["aggregate", "counts", "release"]

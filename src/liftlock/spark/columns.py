@@ -1,0 +1,124 @@
+"""The columns of a Spark DataFrame: which can be used, and what they are in Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from liftlock.errors import InputError, LabelError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType, StructField
+
+_LISTED = 8
+
+
+def check_frame(df: Any) -> None:
+    """Refuse what is no DataFrame of a classic session with an end."""
+    from pyspark.sql import DataFrame
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+    if not isinstance(df, DataFrame):
+        raise InputError(
+            "not a Spark DataFrame",
+            value=type(df).__name__,
+            remedy="other tables have functions of their own in liftlock",
+        )
+    if not isinstance(df, ClassicDataFrame):
+        raise InputError(
+            "a DataFrame of Spark Connect",
+            remedy="which attempts count cannot be checked from afar: run it in a classic session, "
+            "where the driver is",
+        )
+    if df.isStreaming:
+        raise InputError(
+            "a streaming DataFrame",
+            remedy="use it inside of foreachBatch, with a path of its own for each batch: a batch "
+            "that is run again must not be randomised again",
+        )
+
+
+def place_of(df: DataFrame, column: str) -> int:
+    """Return which column has a name, exactly as it is written."""
+    places = [place for place, name in enumerate(df.columns) if name == column]
+    if len(places) == 1:
+        return places[0]
+    if places:
+        raise LabelError(
+            f"{len(places)} columns of the same name", value=column, remedy="rename one of them"
+        )
+    shown = ", ".join(map(repr, df.columns[:_LISTED]))
+    more = len(df.columns) - _LISTED
+    raise LabelError(
+        "no such column",
+        value=column,
+        remedy=f"there are {shown}{f' and {more} more' if more > 0 else ''}",
+    )
+
+
+def plainly_named(df: DataFrame) -> DataFrame:
+    """Call the columns c0, c1, ...: PySpark takes dots in names for fields of structures."""
+    return df.toDF(*(f"c{place}" for place in range(len(df.columns))))
+
+
+def only(df: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Return some columns of categories or numbers, called v0, v1, ... in the order asked for."""
+    places = [place_of(df, name) for name in columns]
+    for place in places:
+        arrow_type(df.schema[place])
+    plain = plainly_named(df)
+    return plain.select(*(plain[f"c{place}"].alias(f"v{n}") for n, place in enumerate(places)))
+
+
+def arrow_type(field: StructField) -> pa.DataType:
+    """Return the type in which the values of a column reach a worker."""
+    from pyspark.sql import types
+
+    kind = field.dataType
+    if isinstance(kind, types.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    if isinstance(kind, types.StringType | types.CharType | types.VarcharType):
+        return pa.string()
+    for known, arrow in (
+        (types.BooleanType, pa.bool_()),
+        (types.ByteType, pa.int8()),
+        (types.ShortType, pa.int16()),
+        (types.IntegerType, pa.int32()),
+        (types.LongType, pa.int64()),
+        (types.FloatType, pa.float32()),
+        (types.DoubleType, pa.float64()),
+        (types.BinaryType, pa.binary()),
+        (types.DateType, pa.date32()),
+    ):
+        if isinstance(kind, known):
+            return arrow
+    raise InputError(
+        f"the column {field.name!r} holds neither texts nor numbers nor truth values",
+        value=kind.simpleString(),
+        remedy="cast it, or choose another column",
+    )
+
+
+def spark_type(kind: pa.DataType) -> DataType:
+    """Return the Spark type of released values."""
+    from pyspark.sql import types
+
+    if pa.types.is_decimal(kind):
+        return types.DecimalType(kind.precision, kind.scale)
+    if pa.types.is_fixed_size_binary(kind):
+        return types.BinaryType()
+    found: dict[pa.DataType, DataType] = {
+        pa.bool_(): types.BooleanType(),
+        pa.int8(): types.ByteType(),
+        pa.int16(): types.ShortType(),
+        pa.int32(): types.IntegerType(),
+        pa.int64(): types.LongType(),
+        pa.float32(): types.FloatType(),
+        pa.float64(): types.DoubleType(),
+        pa.binary(): types.BinaryType(),
+        pa.date32(): types.DateType(),
+    }
+    return found.get(kind, types.StringType())

@@ -1,0 +1,127 @@
+"""Randomise columns of a Spark DataFrame: once for each row, whatever happens to the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from liftlock.errors import InputError
+from liftlock.forms import SupportChannel
+from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.mechanism import Mechanism
+from liftlock.spark.columns import arrow_type, check_frame, place_of, plainly_named, spark_type
+from liftlock.spark.once import check_place, computed_once
+from liftlock.spark.refusals import telling, understanding
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField, StructType
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def release(
+    df: DataFrame,
+    mechanism: Mechanism,
+    column: str,
+    *,
+    path: str | None = None,
+    unseen: str | None = None,
+) -> DataFrame:
+    """Randomise a column with the operating system's entropy; return a DataFrame that stays so.
+
+    This is not lazy: when it returns, every row has been randomised, and the result is kept where
+    nothing randomises it again, whatever is done with it and however often.
+
+    - With `path`: as Parquet files in that folder, which must not exist. Only one attempt of each
+      task is committed, and the folder appears under its name when all are. The result is what is
+      read from there.
+    - Without, if the session has a checkpoint directory: the same in a new folder there, which
+      nobody deletes.
+    - Without both, in a local session: in a local checkpoint. On a cluster it is refused.
+
+    What failed, lost or speculative tasks drew is thrown away. Who can read the folder while the
+    job runs can see it, so hand the folder over afterwards. Calling `release` again draws again:
+    that is a second release of the same values, and belongs into a ledger (`liftlock.accounting`).
+
+    All other columns stay as they are, and the rows of a partition keep their order. The column
+    keeps its type if all outputs fit it. From Parquet, Spark reads every column as nullable.
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise InputError(
+            "not a mechanism",
+            value=type(mechanism).__name__,
+            remedy="make one with liftlock.design(...), or load it with Mechanism.load(...)",
+        )
+    return release_columns(df, {column: ArrowColumn(mechanism, unseen)}, path=path)
+
+
+def release_columns(
+    df: DataFrame,
+    columns: Mapping[str, ArrowColumn],
+    *,
+    path: str | None = None,
+    dropped: Sequence[str] = (),
+) -> DataFrame:
+    """Randomise several columns in one pass, each by itself, and leave others out."""
+    check_frame(df)
+    chosen = {place_of(df, name): column for name, column in columns.items()}
+    left = {place_of(df, name) for name in dropped}
+    kept = [place for place in range(len(df.columns)) if place not in left]
+    schema = _schema(df.schema, chosen, kept)
+    check_place(df.sparkSession, path)
+    work = randomising(chosen, kept, df.columns)
+    with understanding():
+        return computed_once(plainly_named(df).mapInArrow(work, schema), path)
+
+
+def randomising(
+    columns: Mapping[int, ArrowColumn], kept: Sequence[int], names: Sequence[str]
+) -> Callable[[Batches], Batches]:
+    """Return what each task does. Nothing random is in it: workers draw their own key each time."""
+    left = [names[place] for place in kept]
+
+    def work(batches: Batches) -> Batches:
+        for batch in batches:
+            arrays = []
+            for place in kept:
+                cells = batch.column(place)
+                if place in columns:
+                    with telling(names[place]):
+                        cells = _variable(columns[place].released(cells))
+                arrays.append(cells)
+            yield pa.RecordBatch.from_arrays(arrays, left)
+
+    return work
+
+
+def _variable(cells: pa.Array) -> pa.Array:
+    """Return packed reports as Spark knows bytes, which has none of a fixed length."""
+    return cells.cast(pa.binary()) if pa.types.is_fixed_size_binary(cells.type) else cells
+
+
+def _schema(before: StructType, columns: Mapping[int, ArrowColumn], kept: Sequence[int]) -> Any:
+    from pyspark.sql.types import StructType
+
+    return StructType([_field(before[place], columns.get(place)) for place in kept])
+
+
+def _field(before: StructField, column: ArrowColumn | None) -> StructField:
+    from pyspark.sql.types import StructField
+
+    if column is None:
+        return before
+    kind = arrow_type(before)
+    released = column.released_type(kind)
+    made = before.dataType if released == kind else spark_type(released)
+    nullable = before.nullable or column.code.keeps_missing or _may_be_missing(column)
+    return StructField(before.name, made, nullable, before.metadata)
+
+
+def _may_be_missing(column: ArrowColumn) -> bool:
+    channel = column.mechanism.channel
+    if isinstance(channel, SupportChannel):
+        return False
+    return any(column.code.cell_of(label) is None for label in channel.outputs.labels)
