@@ -117,8 +117,8 @@ def opened_atomically(path: Path, *, replace: bool = True) -> Iterator[BinaryIO]
     handle = _nameless(place.parent)
     if handle is None:
         with written_atomically(path) as fresh:
-            with fresh.open("wb") as stream:
-                yield stream
+            with fresh.open("wb") as named:
+                yield named
             if not replace:
                 check_free(path)
         return

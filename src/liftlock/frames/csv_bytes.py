@@ -48,6 +48,8 @@ class CsvLayout:
     header_line: int
     head: bytes
     """The bytes before the rows: byte-order mark, empty lines, header."""
+    header_start: int
+    """Where in the head the header starts."""
 
     @property
     def kinds(self) -> Bytes:
@@ -285,7 +287,7 @@ def _head(
             remedy="give a CSV with a header, Parquet or Arrow",
         )
     mark = delimiter or _mark_of(path, body)
-    layout = CsvLayout(path, packed, mark, tuple(names or ()), names is None, 0, data[:start])
+    layout = CsvLayout(path, packed, mark, tuple(names or ()), names is None, 0, data[:start], 0)
     if names is not None:
         return layout
     buffer = np.frombuffer(data, dtype=np.uint8)
@@ -312,10 +314,11 @@ def _head(
         if any(header):
             break
         start = stop
-    line = 1 + kernels.line_ends(buffer, stop - len(text.encode()))
+    place = stop - len(text.encode())
+    line = 1 + kernels.line_ends(buffer, place)
     if len(header) == 1 and delimiter is None:
         _check_one_column(path, line, header[0])
-    return CsvLayout(path, packed, mark, tuple(header), True, line, data[:stop])
+    return CsvLayout(path, packed, mark, tuple(header), True, line, data[:stop], place)
 
 
 def _check_delimiter(delimiter: str) -> None:

@@ -52,7 +52,7 @@ def scan(
     done = start
     while rows < most and at < end:
         byte = buffer[at]
-        if byte == _LF or byte == _CR:
+        if kinds[byte] == 2:
             if byte == _CR:
                 if at + 1 < end:
                     at += 1 if buffer[at + 1] == _LF else 0

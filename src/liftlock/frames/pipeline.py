@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -134,10 +134,8 @@ def written_behind(
         yield hand
         # A stopped line has a failure, which is raised below.
         if not line.stopped.is_set():
-            try:
+            with suppress(_Stopped):
                 line.put(_END)
-            except _Stopped:
-                pass
         while thread.is_alive():
             thread.join(_PATIENCE)
     finally:

@@ -1,0 +1,82 @@
+"""Which columns of a CSV hold numbers and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from liftlock.frames.csv_bytes import raw_rows
+from liftlock.frames.csv_file import CsvFile, cell_texts
+from liftlock.frames.pipeline import read_ahead
+
+_CANDIDATES = (pa.int64(), pa.float64())
+_DECIMAL = r"^-?[0-9]+\.[0-9]+$"
+_SMALLEST, _LARGEST = 1e-4, 1e16
+
+
+def number_types(
+    source: CsvFile, places: Sequence[int], watch: Callable[[int], None] | None = None
+) -> list[pa.DataType]:
+    """Return int64 or double for columns whose every text survives it, and text for the others.
+
+    A text survives if the number, as Python, pandas and Polars write it, is the same text again:
+    in a column of whole numbers ``7`` does, in one of decimals ``7.0`` and ``0.5`` do; ``007``,
+    ``+7``, ``0.50``, ``1e+20`` and `` 7`` never do. Reads the whole file, unless
+    all columns turn out to be text before.
+
+    >>> survives(pa.array(["7", None, "-12"]), pa.int64())
+    True
+    >>> survives(pa.array(["0.50"]), pa.float64())
+    False
+    >>> survives(pa.array(["7.0", "0.5"]), pa.float64())
+    True
+    """
+    left = {place: list(_CANDIDATES) for place in places}
+    seen = dict.fromkeys(places, False)
+
+    def read() -> object:
+        for rows in raw_rows(source.layout, sorted(places)):
+            slots = {place: slot for slot, place in enumerate(sorted(places))}
+            wanted = [place for place in places if left[place]]
+            yield (
+                rows.done,
+                {place: cell_texts(rows, slots[place], strip=False) for place in wanted},
+            )
+
+    with read_ahead(read()) as pieces:  # type: ignore[arg-type, var-annotated]
+        for done, texts in pieces:
+            for place, text in texts.items():
+                if text.null_count < len(text):
+                    seen[place] = True
+                    left[place] = [kind for kind in left[place] if survives(text, kind)]
+            if watch is not None:
+                watch(done)
+            if not any(left.values()):
+                break
+    return [left[at][0] if seen[at] and left[at] else pa.string() for at in places]
+
+
+def survives(text: pa.Array, kind: pa.DataType) -> bool:
+    """Tell whether texts are the same again after having been numbers of a type."""
+    floating = pa.types.is_floating(kind)
+    if floating and not _all(pc.match_substring_regex(text, _DECIMAL)):
+        return False
+    try:
+        numbers = text.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    if floating:
+        # Beyond these Python writes an exponent, and so do pandas and Polars.
+        size = pc.abs(numbers)
+        small = pc.and_(pc.less(size, _SMALLEST), pc.not_equal(size, 0.0))
+        if not _all(pc.and_not(pc.less(size, _LARGEST), small)):
+            return False
+        # Arrow writes 7.0 as 7.
+        text = pc.replace_substring_regex(text, r"\.0$", "")
+    return bool(numbers.cast(pa.string()).equals(text))
+
+
+def _all(truths: pa.Array) -> bool:
+    return pc.all(truths).as_py() is not False

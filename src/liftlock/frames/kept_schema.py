@@ -1,0 +1,76 @@
+"""The schema of a table after a change: what is kept says the same as before."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from liftlock.frames.change import Change
+
+_PANDAS = b"pandas"
+
+
+def changed_schema(schema: pa.Schema, change: Change) -> pa.Schema:
+    """Return the schema with new types for replaced columns, and without those left out.
+
+    Field names, their order, metadata and whether they may be null stay. A replaced column may be
+    null if it could before or if its new type is null.
+    """
+    fields = []
+    for field in schema:
+        if field.name in change.dropped:
+            continue
+        kind = change.gives.get(field.name)
+        fields.append(field if kind is None else field.with_type(kind))
+    return pa.schema(fields, metadata=_metadata(schema, change))
+
+
+def _metadata(schema: pa.Schema, change: Change) -> dict[bytes, bytes] | None:
+    metadata = schema.metadata
+    if not metadata or _PANDAS not in metadata:
+        return metadata  # type: ignore[no-any-return]
+    try:
+        notes = json.loads(metadata[_PANDAS])
+        notes = _pandas_notes(notes, schema, change)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return metadata  # type: ignore[no-any-return]
+    return {**metadata, _PANDAS: json.dumps(notes).encode()}
+
+
+def _pandas_notes(notes: dict[str, Any], schema: pa.Schema, change: Change) -> dict[str, Any]:
+    """Return what pandas wrote about its columns, true again.
+
+    A replaced column of another type would not be read at all with the old notes; and the number
+    of categories is a fact about the data as it was.
+    """
+    columns = []
+    for column in notes["columns"]:
+        name = column.get("field_name") or column.get("name")
+        if name in change.dropped:
+            continue
+        kind = change.gives.get(name)
+        if kind is not None:
+            if kind != schema.field(name).type:
+                told = _pandas_type(kind)
+                column = {**column, "pandas_type": told[0], "numpy_type": told[1], "metadata": None}
+            elif isinstance(column.get("metadata"), dict):
+                kept = {k: v for k, v in column["metadata"].items() if k != "num_categories"}
+                column = {**column, "metadata": kept}
+        columns.append(column)
+    indices = [entry for entry in notes["index_columns"] if entry not in change.dropped]
+    return {**notes, "columns": columns, "index_columns": indices}
+
+
+def _pandas_type(kind: pa.DataType) -> tuple[str, str]:
+    if pa.types.is_dictionary(kind):
+        return "categorical", str(kind.index_type)
+    if pa.types.is_boolean(kind):
+        return "bool", "bool"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        name = str(kind.to_pandas_dtype().__name__)
+        return name, name
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return "unicode", "object"
+    return "object", "object"

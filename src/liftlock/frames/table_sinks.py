@@ -1,0 +1,185 @@
+"""Where a changed table goes: a Parquet, Arrow or CSV file, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import BinaryIO, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+
+from liftlock.errors import InputError
+from liftlock.frames.change import value_type
+
+
+class TableSink(Protocol):
+    """A file in the making."""
+
+    def write(self, arrays: Sequence[pa.Array], group: int) -> None:
+        """Add rows: a column each; `group` is the row group that they come from."""
+
+    def close(self) -> None:
+        """Write what is left, and the end of the file."""
+
+    def abandon(self) -> None:
+        """Give up: nobody will read the file."""
+
+
+class AbandonableStream:
+    """A stream whose writes can be switched off: libraries write an end even after a failure."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.abandoned = False
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        """Write, unless given up."""
+        return len(data) if self.abandoned else self.stream.write(data)
+
+    def flush(self) -> None:
+        """Do nothing: the owner of the stream flushes it."""
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self.stream.tell()
+
+    def writable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def readable(self) -> bool:
+        """Say no."""
+        return False
+
+    def seekable(self) -> bool:
+        """Say no."""
+        return False
+
+    def close(self) -> None:
+        """Leave the stream open for its owner."""
+        self.closed = True
+
+
+class ArrowSink:
+    """An Arrow (IPC) file; dictionaries grow from batch to batch where they must."""
+
+    def __init__(self, stream: BinaryIO, schema: pa.Schema, compression: str | None) -> None:
+        self._stream = AbandonableStream(stream)
+        self._schema = schema
+        options = pa.ipc.IpcWriteOptions(compression=compression, emit_dictionary_deltas=True)
+        self._writer = pa.ipc.new_file(self._stream, schema, options=options)
+        self._known: dict[int, pa.Array] = {}
+
+    def write(self, arrays: Sequence[pa.Array], group: int) -> None:  # noqa: ARG002
+        """Add a batch."""
+        columns = [
+            self._grown(at, conformed(array, field.type))
+            for at, (array, field) in enumerate(zip(arrays, self._schema, strict=True))
+        ]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def _grown(self, at: int, array: pa.Array) -> pa.Array:
+        """Return the array on a dictionary that starts with the one written before."""
+        if not pa.types.is_dictionary(array.type):
+            return array
+        known = self._known.get(at)
+        if known is None or array.dictionary.equals(known):
+            self._known[at] = array.dictionary
+            return array
+        places = pc.index_in(array.dictionary, value_set=known)
+        fresh = array.dictionary.filter(pc.is_null(places))
+        grown = pa.concat_arrays([known, fresh])
+        self._known[at] = grown
+        moved = pc.index_in(array.dictionary, value_set=grown)
+        indices = pc.take(moved, array.indices).cast(array.type.index_type)
+        return pa.DictionaryArray.from_arrays(indices, grown, ordered=array.type.ordered)
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Give up."""
+        self._stream.abandoned = True
+        self._writer.close()
+
+
+class CsvSink:
+    """A CSV file with a header, written as pyarrow writes values."""
+
+    def __init__(self, stream: BinaryIO, schema: pa.Schema, mark: str) -> None:
+        self._stream = AbandonableStream(stream)
+        self._schema = pa.schema([(field.name, _csv_type(field)) for field in schema])
+        options = arrow_csv.WriteOptions(delimiter=mark, quoting_style="needed")
+        self._writer = arrow_csv.CSVWriter(self._stream, self._schema, write_options=options)
+
+    def write(self, arrays: Sequence[pa.Array], group: int) -> None:  # noqa: ARG002
+        """Add rows."""
+        columns = [
+            conformed(array, field.type) for array, field in zip(arrays, self._schema, strict=True)
+        ]
+        if len(columns) == 1:
+            # A line without a character would be no row.
+            columns = [pc.fill_null(columns[0].cast(pa.string()), "")]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Give up."""
+        self._stream.abandoned = True
+        self._writer.close()
+
+
+def _csv_type(field: pa.Field) -> pa.DataType:
+    kind = value_type(field.type)
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    if binary or pa.types.is_fixed_size_binary(kind) or not _has_text(kind):
+        raise InputError(
+            f"column {field.name!r} of {kind} cannot be a column of a CSV",
+            remedy="write it as .parquet or .arrow",
+        )
+    return pa.string()
+
+
+def _has_text(kind: pa.DataType) -> bool:
+    try:
+        pa.nulls(0, kind).cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return False
+    return not pa.types.is_nested(kind)
+
+
+def conformed(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return the same values as another type: a dictionary, or what it is a dictionary of."""
+    if array.type == kind:
+        return array
+    if isinstance(array, pa.ExtensionArray) and not isinstance(kind, pa.BaseExtensionType):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        if pa.types.is_dictionary(kind):
+            values = array.dictionary.cast(kind.value_type)
+            indices = array.indices.cast(kind.index_type)
+            return pa.DictionaryArray.from_arrays(indices, values, ordered=kind.ordered)
+        return array.dictionary.cast(kind).take(array.indices)
+    if pa.types.is_dictionary(kind):
+        return conformed(array.cast(kind.value_type).dictionary_encode(), kind)
+    return array.cast(kind)
+
+
+def no_rows(schema: pa.Schema) -> list[pa.Array]:
+    """Return columns without a value."""
+    return [pa.nulls(0, field.type) for field in schema]
+
+
+def joined(parts: Sequence[Sequence[pa.Array]], schema: pa.Schema) -> pa.Table:
+    """Return several batches as one table, each dictionary the same in all of them."""
+    columns = [pa.chunked_array(chunks) for chunks in zip(*parts, strict=True)]
+    table = pa.Table.from_arrays(columns, schema=schema)
+    return table.unify_dictionaries() if len(parts) > 1 else table
