@@ -121,6 +121,73 @@ def stepping(text: str) -> Iterator[Callable[[str, int, int], None]]:
         )
 
 
+class Passing:
+    """Shows what is being done, and how far a pass over a table has come, how fast, how long yet.
+
+    >>> quiet = Passing(None, "rows")
+    >>> quiet.say("counting")
+    >>> quiet.steps(5, 10)
+    """
+
+    def __init__(self, bar: Any, unit: str) -> None:
+        self._bar = bar
+        self._unit = unit
+        self._task: Any = None
+        self._text = ""
+
+    def say(self, text: str) -> None:
+        """Begin something else."""
+        if self._bar is None:
+            return
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        self._text = text
+        self._task = self._bar.add_task(text, total=None, rate="")
+
+    def steps(self, done: int, total: int | None) -> None:
+        """Tell how far the pass has come."""
+        if self._bar is None:
+            return
+        if self._task is None:
+            self.say(self._text)
+        task = self._bar.tasks[-1]
+        if done < task.completed:  # another pass over the same table
+            self._bar.reset(self._task, total=total)
+        speed = task.speed or 0.0
+        rate = f"{speed / 1e6:,.1f} MB/s" if self._unit == "bytes" else f"{speed:,.0f} rows/s"
+        self._bar.update(self._task, completed=done, total=total, rate=rate if speed else "")
+
+
+@contextmanager
+def passing(text: str, unit: str = "rows") -> Iterator[Passing]:
+    """Show passes over a table with a bar, the rate and the time left, when somebody is looking."""
+    console = make_console(error=True)
+    if not console.is_terminal:
+        yield Passing(None, unit)
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        shown = Passing(bar, unit)
+        shown.say(text)
+        yield shown
+
+
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
     """Tell whether Ctrl-C was pressed: a search that it stops ends as if nothing had happened."""

@@ -22,7 +22,9 @@ from liftlock.cli.options import InOrder
 from liftlock.cli.plan import plan_command
 from liftlock.cli.probe import probe_command
 from liftlock.cli.profiles import profiles_group
+from liftlock.cli.protect import protect_command
 from liftlock.cli.relations import notions_command, relations_command
+from liftlock.cli.release import release_command
 from liftlock.errors import LiftlockError, NotCertified, NotComposable
 from liftlock.report.labels import printable
 
@@ -69,11 +71,13 @@ def group(context: click.Context) -> None:
 
 for command in (
     demo_command,
+    protect_command,
     design_command,
     designs_command,
     fit_command,
     compare_command,
     plan_command,
+    release_command,
     estimate_command,
     account_command,
     audit_command,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,9 +14,6 @@ from liftlock.column_code import MISSING_LABEL, OTHER_LABEL, ColumnCode
 from liftlock.comparison import sides
 from liftlock.context import Context, Joint
 from liftlock.errors import InputError, NotDefined
-from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.change import Change
-from liftlock.frames.table_file import Piece
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP
@@ -26,8 +22,7 @@ from liftlock.notions.notion import Notion
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
 from liftlock.protection.kept import KeptLook, look_at_kept
-from liftlock.protection.learning import Numbers, Source, counts_of, placed
-from liftlock.protection.local_column import LocalColumn
+from liftlock.protection.learning import Numbers, Source, counts_of
 from liftlock.protection.other_budgets import curve_around
 from liftlock.protection.result import KeptColumn, ProtectedColumn, Protection
 from liftlock.protection.rules import Counts, Learned, learn_labels, learn_numbers
@@ -309,61 +304,3 @@ def _kept_notes(look: KeptLook, kept: tuple[str, ...]) -> Iterable[str]:
         )
     for name in kept:
         yield f"{name!r} is kept because you insisted, whatever it tells"
-
-
-# --- releasing ----------------------------------------------------------------------------------
-
-
-@dataclass
-class Releasing:
-    """The columns of a protection at work on batches, and how often each output came out."""
-
-    protection: Protection
-    source: Source
-    local: Mapping[str, Mapping[Label, str]] = field(default_factory=dict)
-    """For columns with local priors: the column with the probability of each value."""
-    counts: dict[str, Counter[Label]] = field(default_factory=dict)
-
-    def change(self) -> Change:
-        """Return what is to be done to the table."""
-        columns = self.protection.columns
-        workers = [self._worker(column) for column in columns]
-        needs: list[str] = []
-        gives: dict[str, pa.DataType] = {}
-        for column, worker in zip(columns, workers, strict=True):
-            needs += worker.needs if isinstance(worker, LocalColumn) else (column.name,)
-            gives[column.name] = worker.released_type(self.source.type_of(column.name))
-            self.counts[column.name] = Counter()
-
-        def apply(piece: Piece) -> list[pa.Array]:
-            with placed(self.source, piece):
-                return [
-                    worker.released(piece.batch)
-                    if isinstance(worker, LocalColumn)
-                    else self._released(worker, column.name, piece)
-                    for column, worker in zip(columns, workers, strict=True)
-                ]
-
-        return Change(tuple(dict.fromkeys(needs)), gives, apply, self.protection.dropped)
-
-    def _worker(self, column: ProtectedColumn) -> ArrowColumn | LocalColumn:
-        if isinstance(column.mechanism, LocalMechanism):
-            return LocalColumn(column.mechanism, column.name, self.local[column.name])
-        return ArrowColumn(column.mechanism)
-
-    def _released(self, worker: ArrowColumn, name: str, piece: Piece) -> pa.Array:
-        cells = piece.batch.column(name)
-        outputs, kept = worker.drawn(cells)
-        labels = worker.mechanism.table.outputs.labels
-        seen = outputs if kept is None else outputs[~kept]
-        for place, number in enumerate(np.bincount(seen, minlength=len(labels)).tolist()):
-            self.counts[name][labels[place]] += number
-        return worker.decoded(outputs, cells.type, kept)
-
-    def done(self) -> Protection:
-        """Return the protection with how often each output was released."""
-        columns = tuple(
-            replace(column, counts=dict(self.counts.get(column.name, {})))
-            for column in self.protection.columns
-        )
-        return replace(self.protection, columns=columns)

@@ -1,0 +1,122 @@
+"""`liftlock release`: a column of a table, or a list of values, through an existing mechanism."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from liftlock.cli.console import Notes, passing, show, show_json
+from liftlock.cli.options import FILE
+from liftlock.cli.tables import check_outputs, force_option, opened, table_options
+from liftlock.column_code import UNSEEN
+from liftlock.files import read_mechanism
+from liftlock.forms import SupportChannel
+from liftlock.mechanism import Mechanism
+from liftlock.report.labels import shown as shown_label
+
+
+@click.command("release", short_help="Replace a column of a table through a mechanism you have.")
+@click.argument("mechanism", type=FILE, metavar="MECHANISM")
+@click.argument("table", type=FILE, metavar="TABLE")
+@click.option(
+    "--column", metavar="NAME", help="The column to replace.  [default: the mechanism's own]"
+)
+@click.option("--drop", multiple=True, metavar="NAME", help="Leave this column out. Repeatable.")
+@click.option(
+    "--unseen",
+    type=click.Choice(UNSEEN),
+    help="What values become that the mechanism does not know.  [default: its own rule]",
+)
+@table_options
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    required=True,
+    metavar="SAFE",
+    help="The table to write (.csv, .parquet, .arrow ...).",
+)
+@force_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def release_command(
+    mechanism: Path,
+    table: Path,
+    column: str | None,
+    drop: tuple[str, ...],
+    unseen: str | None,
+    delimiter: str | None,
+    names: str | None,
+    output: Path,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Replace a column of TABLE by what MECHANISM releases for it, whatever the table's size.
+
+    The mechanism is proved again first. Order and all other columns are kept bit for bit; columns
+    that tell the value or the secret are yours to --drop. The output appears under its name only
+    once it is whole. Each run is another release of the same people.
+
+    \b
+    liftlock release safe.mechanism.json more.parquet -o more-safe.parquet
+    liftlock release flu.json answers.csv --column answer -o private.csv
+    """
+    note = Notes()
+    made = read_mechanism(mechanism)
+    chosen = column or (made.column.name if made.column is not None else "")
+    if not chosen:
+        raise click.UsageError("which column is to be replaced? give --column")
+    source = opened(table, delimiter, names, note)
+    from liftlock.frames.rewriting import check_output, rewrite
+    from liftlock.protection.releasing import ColumnRelease
+
+    check_outputs({"the output": output}, {"MECHANISM": mechanism, "TABLE": table}, force=force)
+    check_output(source, output, force=force)
+    replaced = output.exists()
+    work = ColumnRelease(made, chosen, source, unseen)
+    with passing("releasing", source.unit) as shown:
+        rows = rewrite(source, output, work.change(drop), watch=shown.steps, force=force, note=note)
+    if work.kept:
+        note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
+    if replaced:
+        note(
+            f"{output} was replaced: if it has been handed out, both releases count together "
+            "(liftlock account)"
+        )
+    note(f"written to {output}")
+    if as_json:
+        show_json(_data(made, chosen, rows, work.counts, output, note.texts))
+    else:
+        show(
+            f"{rows:,} row{'s' * (rows != 1)}, {shown_label(chosen)} replaced by what was released"
+        )
+        show(f"guarantee for one release: {made.certificate.guarantee}")
+    note.show()
+    return 0
+
+
+def _data(
+    made: Mechanism,
+    column: str,
+    rows: int,
+    counts: Counter[Any],
+    output: Path,
+    notes: list[str],
+) -> dict[str, Any]:
+    return {
+        "format": "liftlock.release",
+        "version": 1,
+        "rows": rows,
+        "column": column,
+        "guarantee": made.certificate.guarantee,
+        "channel": made.channel.fingerprint,
+        "counts": (
+            None
+            if isinstance(made.channel, SupportChannel)
+            else [counts[label] for label in made.channel.outputs.labels]
+        ),
+        "file": str(output),
+        "notes": notes,
+    }

@@ -1,0 +1,119 @@
+"""Columns at work on the batches of a table, and how often each output came out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from liftlock.alphabet import Label
+from liftlock.forms import SupportChannel
+from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.frames.change import Change
+from liftlock.frames.table_file import Piece
+from liftlock.local.mechanism import LocalMechanism
+from liftlock.mechanism import Mechanism
+from liftlock.protection.learning import Source, placed
+from liftlock.protection.local_column import LocalColumn
+from liftlock.protection.result import ProtectedColumn, Protection
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass
+class ColumnRelease:
+    """One column of a source through a mechanism, batch after batch."""
+
+    mechanism: Mechanism
+    column: str
+    source: Source
+    unseen: str | None = None
+    counts: Counter[Label] = field(default_factory=Counter)
+    """How often each output came out; nothing for encodings."""
+    kept: int = 0
+    """How many cells stayed missing, outside of the mechanism."""
+    worker: ArrowColumn = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = self.mechanism
+        if named.column is not None and named.column.name != self.column:
+            named = replace(named, column=replace(named.column, name=self.column))
+        self.worker = ArrowColumn(named, self.unseen)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (self.column,)
+
+    def released_type(self, before: pa.DataType) -> pa.DataType:
+        """Return the type of the released column."""
+        return self.worker.released_type(before)
+
+    def released(self, batch: pa.RecordBatch) -> pa.Array:
+        """Randomise one batch, and count what came out."""
+        cells = batch.column(self.column)
+        outputs, kept = self.worker.drawn(cells)
+        seen = outputs if kept is None else outputs[~kept]
+        self.kept += len(outputs) - len(seen)
+        if not isinstance(self.mechanism.channel, SupportChannel):
+            labels = self.mechanism.table.outputs.labels
+            numbers = np.bincount(seen, minlength=len(labels)).tolist()
+            for label, number in zip(labels, numbers, strict=True):
+                self.counts[label] += number
+        return self.worker.decoded(outputs, cells.type, kept)
+
+    def change(self, dropped: Sequence[str] = ()) -> Change:
+        """Return what is to be done to the table."""
+        return change_of(self.source, {self.column: self}, dropped)
+
+
+Worker = ColumnRelease | LocalColumn
+
+
+def change_of(source: Source, workers: Mapping[str, Worker], dropped: Sequence[str]) -> Change:
+    """Return the change that replaces columns by what their workers release."""
+    needs = tuple(dict.fromkeys(name for worker in workers.values() for name in worker.needs))
+    gives = {name: worker.released_type(source.type_of(name)) for name, worker in workers.items()}
+
+    def apply(piece: Piece) -> list[pa.Array]:
+        with placed(source, piece):
+            return [worker.released(piece.batch) for worker in workers.values()]
+
+    return Change(needs, gives, apply, tuple(dropped))
+
+
+@dataclass
+class Releasing:
+    """All columns of a protection at work on a source."""
+
+    protection: Protection
+    source: Source
+    local: Mapping[str, Mapping[Label, str]] = field(default_factory=dict)
+    """For columns with local priors: the column with the probability of each value."""
+    workers: dict[str, Worker] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.workers = {column.name: self._worker(column) for column in self.protection.columns}
+
+    def _worker(self, column: ProtectedColumn) -> Worker:
+        if isinstance(column.mechanism, LocalMechanism):
+            return LocalColumn(column.mechanism, column.name, self.local[column.name])
+        return ColumnRelease(column.mechanism, column.name, self.source)
+
+    def change(self) -> Change:
+        """Return what is to be done to the table."""
+        return change_of(self.source, self.workers, self.protection.dropped)
+
+    def done(self) -> Protection:
+        """Return the protection with how often each output was released."""
+        columns = tuple(
+            replace(column, counts=dict(worker.counts))
+            if isinstance(worker := self.workers[column.name], ColumnRelease)
+            else column
+            for column in self.protection.columns
+        )
+        return replace(self.protection, columns=columns)

@@ -1,0 +1,175 @@
+"""What protecting a table came to, as text for a terminal and as data for programs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from liftlock.local.mechanism import LocalMechanism
+from liftlock.mechanism import Mechanism
+from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
+from liftlock.report.amounts import amount, title_of
+from liftlock.report.labels import printable, shown
+from liftlock.report.text import certificate_lines, grid_of
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+FORMAT = "liftlock.protection"
+VERSION = 1
+_SIDES = ("eps_lower", "eps_upper")
+
+
+def protection_report(protection: Protection) -> RenderableType:
+    """Return each column with its guarantee and worth, and what all of them tell together."""
+    parts: list[RenderableType] = []
+    for column in protection.columns:
+        parts += _column(column)
+        parts.append(Text())
+    if protection.combined:
+        parts += [_combined(protection), Text()]
+    for leak in protection.kept:
+        parts.append(
+            Text(
+                f"WARNING: {shown(leak.name)} stays as it is and tells more about "
+                f"{shown(leak.secret)} than the budget allows: beliefs fall by up to "
+                f"{_nats(leak.eps_lower)} and rise by up to {_nats(leak.eps_upper)} nats",
+                style="bold",
+            )
+        )
+    if protection.kept:
+        parts.append(Text("leave such columns out with --drop, or protect them too"))
+        parts.append(Text())
+    names = ", ".join(shown(column.name) for column in protection.columns)
+    left_out = ", ".join(shown(name) for name in protection.dropped)
+    line = f"{protection.rows:,} rows: {names} replaced"
+    parts.append(Text(f"{line}, {left_out} left out" if left_out else line, style="bold"))
+    return Group(*parts)
+
+
+def _column(column: ProtectedColumn) -> list[RenderableType]:
+    secret = "its own value" if column.secret is None else shown(column.secret)
+    parts: list[RenderableType] = [
+        Text(f"{shown(column.name)}, hiding {secret}", style="bold underline")
+    ]
+    made = column.mechanism
+    if isinstance(made, LocalMechanism):
+        parts.append(Text(str(made)))
+        return parts
+    parts.append(certificate_lines(made.certificate))
+    origin = made.origin
+    if origin is not None:
+        words = f"{title_of(origin.utility, origin.title)}: {amount(origin.objective)}"
+        if origin.nothing is not None and origin.truth is not None:
+            words += f" (no release {amount(origin.nothing)}, no noise {amount(origin.truth)})"
+        if origin.closeness():
+            words += f", {origin.closeness()}"
+        parts.append(Text(words))
+        parts.append(Text(f"made by {origin.method}"))
+        parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
+    found = column.resampled
+    if found is not None:
+        parts.append(
+            Text(
+                f"learned from this table: under {found.tables} tables drawn anew from its rows, "
+                f"leakage stayed below {found.lower[1]:.3g} (lower) and {found.upper[1]:.3g} "
+                "(upper) in 95 % of them",
+                style="dim",
+            )
+        )
+    return parts
+
+
+def _combined(protection: Protection) -> Grid:
+    grid = grid_of("all released columns together")
+    grid.add_column("about", no_wrap=True)
+    grid.add_column("columns", overflow="fold")
+    grid.add_column("beliefs fall by", justify="right")
+    grid.add_column("rise by", justify="right")
+    grid.add_column("nats", no_wrap=True)
+    for leak in protection.combined:
+        names = ", ".join(shown(name) for name in leak.columns)
+        lower, upper = (_spent(leak, side) for side in _SIDES)
+        exact = all(_is_exact(leak, side) for side in _SIDES)
+        grid.add_row(shown(leak.secret), names, lower, upper, "exact" if exact else "at most")
+    return grid
+
+
+def _spent(leak: CombinedLeak, side: str) -> str:
+    return _nats(float(leak.account[side].value)) if side in leak.account else "unknown"
+
+
+def _is_exact(leak: CombinedLeak, side: str) -> bool:
+    return side in leak.account and leak.account.is_exact(side)
+
+
+def _nats(value: float) -> str:
+    return "any amount" if math.isinf(value) else f"{value:.6g}"
+
+
+def protection_data(protection: Protection) -> dict[str, Any]:
+    """Return the JSON form, without the tables of the mechanisms."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "table": protection.source,
+        "output": protection.output,
+        "rows": protection.rows,
+        "columns": [_column_data(column) for column in protection.columns],
+        "combined": [
+            {
+                "secret": leak.secret,
+                "columns": list(leak.columns),
+                "account": leak.account.to_data(),
+            }
+            for leak in protection.combined
+        ],
+        "kept": [
+            {
+                "name": leak.name,
+                "secret": leak.secret,
+                "eps_lower": _finite(leak.eps_lower),
+                "eps_upper": _finite(leak.eps_upper),
+            }
+            for leak in protection.kept
+        ],
+        "dropped": list(protection.dropped),
+    }
+
+
+def _column_data(column: ProtectedColumn) -> dict[str, Any]:
+    made = column.mechanism
+    data: dict[str, Any] = {
+        "name": column.name,
+        "secret": column.secret,
+        "learned": column.learned,
+        "file": column.file,
+    }
+    if isinstance(made, Mechanism):
+        data["certificate"] = made.certificate.to_data()
+        if made.origin is not None:
+            data["origin"] = made.origin.to_data()
+    else:
+        data["guarantee"] = made.guarantee
+        data["method"] = made.method
+    if column.resampled is not None:
+        found = column.resampled
+        data["resampled"] = {
+            "tables": found.tables,
+            "eps_lower": [_finite(value) for value in found.lower],
+            "eps_upper": [_finite(value) for value in found.upper],
+            "kept": found.kept,
+        }
+    if column.curve is not None:
+        data["curve"] = [
+            {"scale": point.scale, "guarantee": point.guarantee, "utility": point.utility}
+            for point in column.curve.points
+        ]
+    return data
+
+
+def _finite(value: float) -> float | str:
+    return value if math.isfinite(value) else "infinity"
