@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -12,21 +12,20 @@ import pyarrow as pa
 from liftlock.alphabet import Label
 from liftlock.column_code import MISSING_LABEL, OTHER_LABEL, ColumnCode
 from liftlock.comparison import sides
-from liftlock.context import Context, Joint
+from liftlock.context import Joint
 from liftlock.errors import InputError, NotDefined
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP
 from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
-from liftlock.protection.choosing import SECONDS, choose
+from liftlock.protection.choosing import SECONDS
 from liftlock.protection.combined import Released, combined_leaks
 from liftlock.protection.kept import KeptLook, look_at_kept
 from liftlock.protection.learning import Numbers, Source, counts_of
+from liftlock.protection.making import make_mechanism
 from liftlock.protection.other_budgets import curve_around
 from liftlock.protection.result import KeptColumn, ProtectedColumn, Protection
 from liftlock.protection.rules import Counts, Learned, learn_labels, learn_numbers
-from liftlock.protection.shaping import with_missing, with_numbers, without_missing
 from liftlock.protection.trusting import resampled
 from liftlock.protection.wish import Wish
 
@@ -215,37 +214,23 @@ def _column(
         watch.say(f"{wish.column}: {text}")
 
     start = time.monotonic()
-    context: Context = learned.context
-    notion: Notion = wish.notion
-    if learned.fixed is not None:
-        assert isinstance(learned.context, Joint)
-        context, notion = without_missing(learned.context, learned.fixed, wish.notion)
-    utility = wish.utility
-    if utility is None and learned.code.numeric and learned.context.inputs.coordinates is not None:
-        utility = "mean"
-    core = choose(
-        context,
-        notion,
-        utility=utility,
+    made = make_mechanism(
+        learned,
+        wish.notion,
+        utility=wish.utility,
         method=wish.method,
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
         watch=say,
     )
-    made = core
-    if learned.fixed is not None:
-        assert isinstance(learned.context, Joint)
-        made = with_missing(core, learned.context, learned.fixed, wish.notion)
-    if learned.code.numeric:
-        made = with_numbers(made, learned.code, np.array(learned.points))
-    made = replace(made, column=learned.code)
+    core = made.core
     drawn = None
     if curve:
         left = max(1.0, seconds - (time.monotonic() - start))
         drawn = curve_around(
             core,
-            context,
-            notion,
-            utility=utility,
+            made.context,
+            made.notion,
+            utility=made.utility,
             method=core.origin.method if core.origin is not None else wish.method,
             seconds=left,
             watch=say,
@@ -254,11 +239,11 @@ def _column(
     return ProtectedColumn(
         wish.column,
         wish.secret,
-        made,
+        made.mechanism,
         counted,
         learned.notes,
         drawn,
-        resampled(made, rows) if counted else None,
+        resampled(made.mechanism, rows) if counted else None,
     )
 
 
