@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from liftlock.cli.asked import check_different, check_output
-from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.console import Notes, Passing, passing, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.reports import read_reports
+from liftlock.cli.tables import table_options
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.intervals import KINDS
@@ -27,7 +28,11 @@ from liftlock.report.pictures import check_picture
 @click.command("estimate", short_help="Turn private reports into answers with intervals.")
 @click.argument("mechanism", type=FILE, metavar="MECHANISM")
 @click.argument("reports", nargs=-1, required=True, type=FILE, metavar="REPORTS...")
-@click.option("--column", metavar="NAME", help="The column of reports, in CSV files.")
+@click.option(
+    "--column",
+    metavar="NAME",
+    help="The column of reports, in tables.  [default: the mechanism's own]",
+)
 @click.option(
     "--of",
     "of",
@@ -69,6 +74,7 @@ from liftlock.report.pictures import check_picture
     "-o", "--output", type=FILE, metavar="COUNTS", help="Write the counts of all reports (JSON)."
 )
 @click.option("--plot", type=FILE, metavar="PICTURE", help="Draw it (.png, .svg or .pdf).")
+@table_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def estimate_command(
     mechanism: Path,
@@ -86,13 +92,15 @@ def estimate_command(
     seed: str | None,
     output: Path | None,
     plot: Path | None,
+    delimiter: str | None,
+    names: str | None,
     as_json: bool,
 ) -> int:
     """Estimate from REPORTS that MECHANISM released: how many, how much, how they spread.
 
-    REPORTS are CSV files with a header and one row for each report, or counts that were written
-    before with -o; several are added up. The estimate says how it was found, and warns when the
-    reports do not look as the prior says they should.
+    REPORTS are tables (CSV, Parquet, Arrow; of any size) with one row for each report, or counts
+    that were written before with -o; several are added up. The estimate says how it was found, and
+    warns when the reports do not look as the prior says they should.
 
     \b
     liftlock estimate safe.json reports.csv --column answer
@@ -112,8 +120,9 @@ def estimate_command(
     made = read_mechanism(mechanism)
     asked = ("survey" if values else "histogram") if of is None else of
     another = None if prior is None else read_prior(prior, note)
-    with working("estimating") as progress:
-        counted = _gathered(made, reports, column, weights, offsets, note, progress)
+    with passing("counting", "bytes") as shown:
+        counted = _gathered(made, reports, column, weights, offsets, note, delimiter, names, shown)
+    with working("estimating"):
         found = made.estimate(
             counted,
             asked,
@@ -146,7 +155,9 @@ def _gathered(
     weights: str | None,
     offsets: str | None,
     note: Notes,
-    progress: Any,
+    delimiter: str | None,
+    names: str | None,
+    shown: Passing,
 ) -> Aggregate:
     """Add up all files; the first that cannot be read stops everything."""
     total = Aggregate.none(made.channel)
@@ -157,8 +168,18 @@ def _gathered(
                 "reports named twice", where=str(path), remedy="each file is counted once"
             )
         seen.add(path.resolve())
-        progress(str(path))
-        part = read_reports(made, path, column, weights, offsets, note)
+        shown.say(f"counting {path}")
+        part = read_reports(
+            made,
+            path,
+            column,
+            weights,
+            offsets,
+            note,
+            delimiter=delimiter,
+            names=names,
+            shown=shown,
+        )
         try:
             total += part
         except InputError as error:

@@ -1,21 +1,28 @@
-"""Reading reports: a column of a CSV file, or counts that were written before."""
+"""Reading reports: a column of a table of any size, or counts that were written before."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from liftlock.cli.columns import Columns
-from liftlock.cli.console import Notes
-from liftlock.errors import FileError
+from liftlock.alphabet import Alphabet
+from liftlock.cli.console import Notes, Passing
+from liftlock.cli.tables import opened
+from liftlock.column_code import PLAIN, CellReader, ColumnCode
+from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.files import is_json
-from liftlock.forms import SupportChannel
-from liftlock.line.grid import GridPrior
+from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.storage import located, parse_json, read_text
+
+if TYPE_CHECKING:
+    from liftlock.frames.table_file import Piece
+
+_START = 64
+_ANY = Alphabet.of(["any"])
 
 
 def read_reports(
@@ -25,48 +32,75 @@ def read_reports(
     weights: str | None,
     offsets: str | None,
     note: Notes,
+    *,
+    delimiter: str | None = None,
+    names: str | None = None,
+    shown: Passing | None = None,
 ) -> Aggregate:
     """Count the reports of one file; a file of counts must be of the same mechanism."""
-    text = read_text(path)
-    if is_json(path, text):
+    if _holds_json(path):
         for option, name in (("--weights", weights), ("--offsets", offsets)):
             if name is not None:
                 raise click.UsageError(f"{option} names a column, and {path} holds counts")
         with located(path):
-            return Aggregate.from_data(parse_json(text, path)).checked(made.channel)
-    if isinstance(made.channel, SupportChannel):
-        raise FileError(
-            "reports of an encoding are packed bytes, not a column of a table",
-            where=str(path),
-            remedy="count them in Python with mechanism.aggregate(...).save(...), and give that",
-        )
-    if column is None:
+            return Aggregate.from_data(parse_json(read_text(path), path)).checked(made.channel)
+    if column is None and made.column is not None:
+        column = made.column.name
+    if not column:
         raise click.UsageError(f"which column of {path} holds the reports? give --column")
-    rows = Columns.of_text(path, text, note, "report")
-    reports = _reports(made, rows, column)
-    numbers = {
-        name: None if chosen is None else rows.numbers(chosen)
-        for name, chosen in (("weights", weights), ("offsets", offsets))
-    }
-    with located(path):
-        return made.aggregate(reports, **numbers)
+    source = opened(path, delimiter, names, note)
+    from liftlock.frames.arrow_column import ArrowColumn
+    from liftlock.protection.learning import placed
+
+    rules = replace(made.column or PLAIN, name=column)
+    work = ArrowColumn(replace(made, column=rules))
+    wanted = dict.fromkeys(name for name in (column, weights, offsets) if name is not None)
+    total = Aggregate.none(made.channel)
+    steps = None if shown is None else shown.steps
+    rows = 0
+    for piece in source.batches(list(wanted), steps):
+        rows += piece.batch.num_rows
+        with placed(source, piece):
+            numbers = {
+                name: None if chosen is None else _numbers(piece, chosen)
+                for name, chosen in (("weights", weights), ("offsets", offsets))
+            }
+            part = work.counted(piece.batch.column(column), **numbers)
+        try:
+            total += part
+        except InputError as error:
+            with located(path):
+                raise error
+    if not rows:
+        raise FileError("no rows", where=str(path), remedy="is it the right file?")
+    return total
 
 
-def _reports(made: Mechanism, rows: Columns, column: str) -> Any:
-    """Return the reports of a column as the mechanism releases them."""
-    at = rows.place(column)
-    if isinstance(made.context, GridPrior):
-        return rows.numbers(column)
-    known = {str(label): label for label in made.table.outputs.labels}
-    found = []
-    for row, (_, cells) in enumerate(rows.rows):
-        if cells[at] not in known:
-            raise FileError(
-                "a report that is no output of the mechanism",
-                where=rows.where(row, at),
-                value=cells[at] or None,
-                remedy=f"outputs are {', '.join(list(known)[:6])}"
-                f"{' ...' if len(known) > 6 else ''}; nothing was counted",
-            )
-        found.append(known[cells[at]])
+def _holds_json(path: Path) -> bool:
+    """Tell whether a file holds JSON, whatever its name: counts are objects."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(_START).removeprefix(b"\xef\xbb\xbf").lstrip()
+    except (OSError, ValueError):
+        return path.suffix.lower() == ".json"
+    return start.startswith((b"{", b"[")) or path.suffix.lower() == ".json"
+
+
+def _numbers(piece: Piece, column: str) -> Floats:
+    """Return the numbers of a column; none may be missing."""
+    import numpy as np
+
+    from liftlock.errors import CellError
+    from liftlock.frames.arrow_column import numbers_of_column
+
+    reader = CellReader(ColumnCode(column), _ANY)
+    found = numbers_of_column(piece.batch.column(column), reader)
+    missing = np.isnan(found)
+    if missing.any():
+        raise CellError(
+            "not a number",
+            int(np.argmax(missing)),
+            column,
+            remedy="correct it; nothing was counted",
+        )
     return found
