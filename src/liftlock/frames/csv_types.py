@@ -13,7 +13,8 @@ from liftlock.frames.pipeline import read_ahead
 
 _CANDIDATES = (pa.int64(), pa.float64())
 _DECIMAL = r"^-?[0-9]+\.[0-9]+$"
-_SMALLEST, _LARGEST = 1e-4, 1e16
+_PLAIN = (1e-4, 1e9)
+"""Between these Arrow writes all digits, as Python does; beyond, it may write an exponent."""
 
 
 def number_types(
@@ -68,11 +69,13 @@ def survives(text: pa.Array, kind: pa.DataType) -> bool:
     except pa.ArrowInvalid:
         return False
     if floating:
-        # Beyond these Python writes an exponent, and so do pandas and Polars.
         size = pc.abs(numbers)
-        small = pc.and_(pc.less(size, _SMALLEST), pc.not_equal(size, 0.0))
-        if not _all(pc.and_not(pc.less(size, _LARGEST), small)):
+        small = pc.and_(pc.less(size, _PLAIN[0]), pc.not_equal(size, 0.0))
+        odd = pc.or_(small, pc.greater(size, _PLAIN[1]))
+        if any(repr(float(cell)) != cell for cell in text.filter(odd).to_pylist()):
             return False
+        usual = pc.invert(odd)
+        numbers, text = numbers.filter(usual), text.filter(usual)
         # Arrow writes 7.0 as 7.
         text = pc.replace_substring_regex(text, r"\.0$", "")
     return bool(numbers.cast(pa.string()).equals(text))

@@ -10,6 +10,7 @@ import pyarrow as pa
 from liftlock.frames.change import Change
 
 _PANDAS = b"pandas"
+_SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 
 
 def changed_schema(schema: pa.Schema, change: Change) -> pa.Schema:
@@ -28,14 +29,18 @@ def changed_schema(schema: pa.Schema, change: Change) -> pa.Schema:
 
 
 def _metadata(schema: pa.Schema, change: Change) -> dict[bytes, bytes] | None:
-    metadata = schema.metadata
-    if not metadata or _PANDAS not in metadata:
-        return metadata  # type: ignore[no-any-return]
+    metadata = dict(schema.metadata or {})
+    kinds = {name: schema.field(name).type for name in change.gives}
+    if change.dropped or kinds != dict(change.gives):
+        # Spark believes this rather than the columns; without it, it looks at them.
+        metadata.pop(_SPARK, None)
+    if _PANDAS not in metadata:
+        return metadata or None
     try:
         notes = json.loads(metadata[_PANDAS])
         notes = _pandas_notes(notes, schema, change)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return metadata  # type: ignore[no-any-return]
+        return metadata
     return {**metadata, _PANDAS: json.dumps(notes).encode()}
 
 

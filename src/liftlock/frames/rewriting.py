@@ -111,7 +111,9 @@ def _opened(output: Path, *, force: bool) -> Iterator[BinaryIO]:
         if output.suffix.lower() != ".gz":
             yield stream
             return
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
+        with gzip.GzipFile(
+            filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0
+        ) as packed:
             yield cast("BinaryIO", packed)
 
 

@@ -111,7 +111,9 @@ class CsvSink:
 
     def __init__(self, stream: BinaryIO, schema: pa.Schema, mark: str) -> None:
         self._stream = AbandonableStream(stream)
-        self._schema = pa.schema([(field.name, _csv_type(field)) for field in schema])
+        fields = [(field.name, _csv_type(field)) for field in schema]
+        # A null alone on its line would be no row: as text it stands in quotation marks.
+        self._schema = pa.schema(fields if len(fields) > 1 else [(fields[0][0], pa.string())])
         options = arrow_csv.WriteOptions(delimiter=mark, quoting_style="needed")
         self._writer = arrow_csv.CSVWriter(self._stream, self._schema, write_options=options)
 
@@ -121,8 +123,7 @@ class CsvSink:
             conformed(array, field.type) for array, field in zip(arrays, self._schema, strict=True)
         ]
         if len(columns) == 1:
-            # A line without a character would be no row.
-            columns = [pc.fill_null(columns[0].cast(pa.string()), "")]
+            columns = [pc.fill_null(columns[0], "")]
         self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def close(self) -> None:
@@ -145,7 +146,9 @@ def _csv_type(field: pa.Field) -> pa.DataType:
             f"column {field.name!r} of {kind} cannot be a column of a CSV",
             remedy="write it as .parquet or .arrow",
         )
-    return pa.string()
+    types = pa.types
+    plain = types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind)
+    return kind if plain else pa.string()
 
 
 def _has_text(kind: pa.DataType) -> bool:
