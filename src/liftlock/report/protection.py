@@ -31,18 +31,8 @@ def protection_report(protection: Protection) -> RenderableType:
         parts.append(Text())
     if protection.combined:
         parts += [_combined(protection), Text()]
-    for leak in protection.kept:
-        parts.append(
-            Text(
-                f"WARNING: {shown(leak.name)} stays as it is and tells more about "
-                f"{shown(leak.secret)} than the budget allows: beliefs fall by up to "
-                f"{_nats(leak.eps_lower)} and rise by up to {_nats(leak.eps_upper)} nats",
-                style="bold",
-            )
-        )
     if protection.kept:
-        parts.append(Text("leave such columns out with --drop, or protect them too"))
-        parts.append(Text())
+        parts += [*_kept(protection), Text()]
     names = ", ".join(shown(column.name) for column in protection.columns)
     left_out = ", ".join(shown(name) for name in protection.dropped)
     line = f"{protection.rows:,} rows: {names} replaced"
@@ -96,6 +86,28 @@ def _combined(protection: Protection) -> Grid:
         exact = all(_is_exact(leak, side) for side in _SIDES)
         grid.add_row(shown(leak.secret), names, lower, upper, "exact" if exact else "at most")
     return grid
+
+
+def _kept(protection: Protection) -> list[RenderableType]:
+    grid = grid_of()
+    grid.add_column("stays as it is", no_wrap=True)
+    grid.add_column("about", no_wrap=True)
+    grid.add_column("beliefs fall by", justify="right")
+    grid.add_column("rise by", justify="right")
+    for leak in protection.kept:
+        grid.add_row(
+            shown(leak.name), shown(leak.secret), _nats(leak.eps_lower), _nats(leak.eps_upper)
+        )
+    one = len(protection.kept) == 1
+    return [
+        Text(
+            f"WARNING: {'a column that stays tells' if one else 'columns that stay tell'} more "
+            "about a secret than the budget allows",
+            style="bold",
+        ),
+        grid,
+        Text("in nats, in this table; leave them out (--drop), or protect them too (--column)"),
+    ]
 
 
 def _spent(leak: CombinedLeak, side: str) -> str:

@@ -79,7 +79,7 @@ def test_a_wrong_prior_is_shouted(files: Path, capsys: pytest.CaptureFixture[str
         (["reports.csv", "--column", "nothing"], "no such column"),
         (["reports.csv", "--column", "id"], "a report that is no output of the mechanism"),
         (["reports.csv", "reports.csv", "--column", "answer"], "named twice"),
-        (["empty.csv", "--column", "answer"], "no rows at empty.csv"),
+        (["empty.csv", "--column", "answer"], "no rows at"),
         (["reports.csv", "--column", "answer", "--weights", "answer"], "not a number"),
         (["reports.csv", "--column", "answer", "--value", "measles"], "unknown label"),
         (["reports.csv", "--column", "answer", "--of", "sum"], "needs numbers"),
