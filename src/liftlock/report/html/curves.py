@@ -1,0 +1,205 @@
+"""Line charts as inline SVG: the trade-off around a budget, and the band of released numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from liftlock.exact.integers import Floats
+from liftlock.protection.result import Curve
+from liftlock.report.amounts import amount
+from liftlock.report.html.elements import Content, Markup, markup, tag
+from liftlock.report.html.heat import svg
+from liftlock.report.html.lettering import width_of
+
+_WIDTH, _HEIGHT = 460.0, 290.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66.0, 14.0, 16.0, 50.0
+_SIZE = 12.5
+_ROOM = 16.0
+"""From one line of text to the next."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A straight scale from numbers to places in the picture."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+
+    def __call__(self, value: float) -> float:
+        share = (value - self.low) / ((self.high - self.low) or 1.0)
+        return self.first + (self.last - self.first) * share
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Return round numbers between two ends.
+
+    >>> ticks(0, 2.43), ticks(20_000, 90_000, 4)
+    ([0.0, 0.5, 1.0, 1.5, 2.0], [20000.0, 40000.0, 60000.0, 80000.0])
+    """
+    span = high - low
+    if not (math.isfinite(span) and span > 0):
+        return [low]
+    rough = span / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * unit for unit in (1, 2, 5, 10) if power * unit >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(step * place, 12) + 0.0 for place in range(first, last + 1)]
+
+
+def scale_text(scale: float) -> str:
+    """Write what a budget was multiplied by.
+
+    >>> [scale_text(scale) for scale in (0.25, 0.5, 1.0, 1.5, 4.0)]
+    ['× ¼', '× ½', '× 1', '× 1.5', '× 4']
+    """
+    return {0.25: "× ¼", 0.5: "× ½", 0.75: "× ¾"}.get(scale, f"× {scale:g}")
+
+
+def trade_off(curve: Curve, chosen: str, key: str) -> Markup:
+    """Draw what each budget is worth, between releasing nothing and releasing the truth."""
+    points = sorted(curve.points, key=lambda point: point.scale)
+    values = [point.utility for point in points]
+    low, high = min(*values, curve.nothing, curve.truth), max(*values, curve.nothing, curve.truth)
+    margin = 0.06 * ((high - low) or 1.0)
+    x = Scale(
+        math.log(points[0].scale), math.log(points[-1].scale), _LEFT + 20, _WIDTH - _RIGHT - 24
+    )
+    y = Scale(low - margin, high + margin, _HEIGHT - _BOTTOM, _TOP)
+    parts: list[Content] = _grid_y(y, low, high)
+    for name, value, below in (
+        ("releasing nothing", curve.nothing, curve.nothing < curve.truth),
+        ("releasing the truth", curve.truth, curve.nothing >= curve.truth),
+    ):
+        parts.append(
+            tag("line", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=y(value), y2=y(value), class_="end-line")
+        )
+        place = y(value) - 5 if below else y(value) + 14
+        parts.append(tag("text", name, x=_WIDTH - _RIGHT - 2, y=place, class_="end quiet"))
+    spots = [(x(math.log(point.scale)), y(point.utility)) for point in points]
+    parts.append(tag("polyline", points=_path(spots), class_="curve"))
+    taken = -math.inf
+    for point, (px, py) in zip(points, spots, strict=True):
+        own = point.scale == 1
+        hint = f"{scale_text(point.scale)}: {point.guarantee}, {amount(point.utility, 5)}"
+        body = [tag("title", hint)]
+        if own:
+            shape = f"{px:.1f},{py - 8:.1f} {px + 8:.1f},{py:.1f} {px:.1f},{py + 8:.1f} "
+            body.append(tag("polygon", points=shape + f"{px - 8:.1f},{py:.1f}", class_="chosen"))
+        else:
+            body.append(tag("circle", cx=px, cy=py, r=4.0, class_="dot"))
+        parts.append(tag("g", body))
+        text = scale_text(point.scale)
+        half = width_of(text, _SIZE) / 2
+        if own or px - half > taken + 4:
+            kind = "middle strong" if own else "middle"
+            parts.append(tag("text", text, x=px, y=_HEIGHT - _BOTTOM + 18, class_=kind))
+            taken = px + half
+    own_spot = next((spot for p, spot in zip(points, spots, strict=True) if p.scale == 1), None)
+    if own_spot is not None:
+        # Beside the curve, on the side that it bends away from.
+        rising = curve.truth >= curve.nothing
+        first = own_spot[1] + 24 if rising else own_spot[1] - 30
+        start = min(own_spot[0] + 8, _WIDTH - _RIGHT - width_of(chosen, _SIZE))
+        for line, text in enumerate(("chosen", chosen)):
+            parts.append(tag("text", text, x=start, y=first + _ROOM * line, class_="strong"))
+    parts.append(
+        tag(
+            "text",
+            "budget, in multiples of the chosen one (right: looser)",
+            x=(_LEFT + _WIDTH - _RIGHT) / 2,
+            y=_HEIGHT - 8,
+            class_="middle axis",
+        )
+    )
+    return svg(
+        markup(*parts),
+        _WIDTH,
+        _HEIGHT,
+        title=f"{curve.title} at stricter and looser budgets",
+        description="; ".join(
+            f"{scale_text(point.scale)} the budget: {amount(point.utility, 4)}" for point in points
+        ),
+        key=key,
+        least=0.68,
+        kind="chart",
+    )
+
+
+def _grid_y(y: Scale, low: float, high: float) -> list[Content]:
+    """Draw lines across, with their numbers at the left."""
+    parts: list[Content] = []
+    for value in ticks(low, high):
+        place = y(value)
+        parts.append(tag("line", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=place, y2=place, class_="grid"))
+        parts.append(tag("text", amount(value, 4), x=_LEFT - 6, y=place + 4, class_="end"))
+    return parts
+
+
+def _path(spots: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{px:.1f},{py:.1f}" for px, py in spots)
+
+
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""The parts of the releases below the lines of a band."""
+
+
+def quantiles_of(matrix: Floats, numbers: Floats) -> Floats:
+    """Return for each row of a channel the numbers that shares of its releases do not exceed."""
+    order = np.argsort(numbers, kind="stable")
+    rising = np.cumsum(matrix[:, order], axis=1)
+    places = np.array([[int((row < level - 1e-12).sum()) for level in LEVELS] for row in rising])
+    found: Floats = numbers[order][np.minimum(places, len(numbers) - 1)]
+    return found
+
+
+def band(
+    points: Floats, masses: Floats, matrix: Floats, numbers: Floats, *, name: str, key: str
+) -> Markup:
+    """Draw where the releases of each true number fall: half of them, and nine in ten."""
+    order = np.argsort(points, kind="stable")
+    points, masses, rows = points[order], masses[order], matrix[order]
+    rising = np.cumsum(masses)
+    first = int(np.searchsorted(rising, 0.001))
+    last = min(int(np.searchsorted(rising, 0.999)), len(points) - 1)
+    window = slice(first, last + 1)
+    points, rows = points[window], rows[window]
+    found = quantiles_of(rows, numbers)
+    low = float(min(points[0], found.min()))
+    high = float(max(points[-1], found.max()))
+    x = Scale(float(points[0]), float(points[-1]), _LEFT, _WIDTH - _RIGHT)
+    y = Scale(low, high, _HEIGHT - _BOTTOM, _TOP)
+    parts: list[Content] = _grid_y(y, low, high)
+    for value in ticks(float(points[0]), float(points[-1]), 4):
+        place = x(value)
+        parts.append(tag("line", x1=place, x2=place, y1=_TOP, y2=_HEIGHT - _BOTTOM, class_="grid"))
+        parts.append(
+            tag("text", amount(value, 4), x=place, y=_HEIGHT - _BOTTOM + 16, class_="middle")
+        )
+    across = [x(float(point)) for point in points]
+    for under, over, kind in ((0, 4, "band outer"), (1, 3, "band inner")):
+        top = [(px, y(float(value))) for px, value in zip(across, found[:, over], strict=True)]
+        bottom = [(px, y(float(value))) for px, value in zip(across, found[:, under], strict=True)]
+        parts.append(tag("polygon", points=_path([*top, *bottom[::-1]]), class_=kind))
+    middle = [(px, y(float(value))) for px, value in zip(across, found[:, 2], strict=True)]
+    parts.append(tag("polyline", points=_path(middle), class_="curve"))
+    diagonal = [(x(float(point)), y(float(point))) for point in (points[0], points[-1])]
+    parts.append(tag("polyline", points=_path(diagonal), class_="end-line"))
+    parts.append(tag("text", f"true {name}", x=_WIDTH / 2, y=_HEIGHT - 8, class_="middle axis"))
+    return svg(
+        markup(*parts),
+        _WIDTH,
+        _HEIGHT,
+        title=f"What is released for each true {name}",
+        description="Lines across: for each true number the middle of what is released, with the "
+        "bands that hold half and nine tenths of the releases.",
+        key=key,
+        least=0.68,
+        kind="chart",
+    )

@@ -1,0 +1,164 @@
+"""What all released columns tell together about one secret, and each of them alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from liftlock.accounting.accounts import Account
+from liftlock.errors import LiftlockError
+from liftlock.mechanism import Mechanism
+from liftlock.notions.alip import extremes
+from liftlock.notions.notion import Notion
+from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
+from liftlock.report.account import how
+from liftlock.report.html.elements import (
+    Content,
+    Markup,
+    listed,
+    markup,
+    named,
+    table,
+    tag,
+    warned,
+)
+from liftlock.report.html.figures import down_to, fold
+from liftlock.report.html.guarantee import moves
+
+
+def together_section(protection: Protection) -> Markup | None:
+    """Account for columns that tell about the same secret."""
+    if not protection.combined:
+        return None
+    parts: list[Content] = [
+        tag("h2", "What the columns tell together", id="together"),
+        tag(
+            "p",
+            "Whoever sees several released columns of the same person learns more than from each "
+            "alone, and the budgets do not simply add up. This is what was proved about all of "
+            "them together.",
+        ),
+    ]
+    for leak in protection.combined:
+        parts.append(_one(protection, leak))
+    return tag("section", parts)
+
+
+def _one(protection: Protection, leak: CombinedLeak) -> Markup:
+    account = leak.account
+    up, down = factors(account)
+    rows: list[list[Content]] = []
+    limits: dict[str, Notion] = {}
+    for column in protection.columns:
+        if column.name in leak.columns and column.secret == leak.secret:
+            rows.append(_alone(column))
+            if isinstance(column.mechanism, Mechanism):
+                limits[column.name] = column.mechanism.notion
+    rows.append(
+        [
+            tag("strong", "all together"),
+            fold(up),
+            down_to(down),
+            _kind(account),
+        ]
+    )
+    parts: list[Content] = [
+        tag("h3", "About ", named(leak.secret)),
+        tag(
+            "p",
+            "Whoever sees the released ",
+            listed(leak.columns),
+            " of a person may raise the probability of any ",
+            named(leak.secret),
+            f" {moves(up, down)}.",
+        ),
+        table(
+            "Largest changes of a probability, alone and together",
+            ["Released column", "Raised at most", "Lowered at most to", "How it is known"],
+            rows,
+            numbers=(1, 2),
+        ),
+    ]
+    beyond = [name for name, notion in limits.items() if not keeps(account, notion)]
+    if beyond:
+        parts.append(
+            warned(
+                "Together the columns tell more about ",
+                named(leak.secret),
+                ", or may do so, than the budget of ",
+                listed(beyond),
+                " allows for one column. Release fewer columns, or give each a smaller budget, "
+                "unless this was intended.",
+            )
+        )
+    else:
+        parts.append(tag("p", "This stays within the budget of every single one of these columns."))
+    if account.unprotected:
+        parts.append(
+            warned(
+                "Nothing is promised about ",
+                listed(account.unprotected),
+                ", which never occur according to what is assumed.",
+            )
+        )
+    return markup(*parts)
+
+
+def factors(account: Account) -> tuple[Fraction | None, Fraction]:
+    """Return the largest rise (None: no limit) and the smallest share left, on the safe side."""
+    up: Fraction | None = None
+    down = Fraction(0)
+    if "eps_upper" in account:
+        up = account["eps_upper"].ratio
+    if "eps_lower" in account:
+        ratio = account["eps_lower"].ratio
+        down = Fraction(0) if ratio is None else 1 / ratio
+    return up, down
+
+
+def keeps(account: Account, notion: Notion) -> bool:
+    """Tell whether everything together certainly keeps a guarantee; what is not known does not."""
+    try:
+        return account.allows(notion)
+    except LiftlockError:
+        return False
+
+
+def exceeds(protection: Protection) -> tuple[str, ...]:
+    """Return the secrets about which columns together tell more than one of them may."""
+    found = []
+    for leak in protection.combined:
+        notions = [
+            column.mechanism.notion
+            for column in protection.columns
+            if column.name in leak.columns
+            and column.secret == leak.secret
+            and isinstance(column.mechanism, Mechanism)
+        ]
+        if any(not keeps(leak.account, notion) for notion in notions):
+            found.append(leak.secret)
+    return tuple(found)
+
+
+def _alone(column: ProtectedColumn) -> list[Content]:
+    made = column.mechanism
+    if not isinstance(made, Mechanism):
+        law = made.law
+        return [named(column.name), fold(law.largest), down_to(law.smallest), "at most, by its law"]
+    found = extremes(made.channel, made.context)
+    least = found.smallest.lift
+    return [
+        named(column.name),
+        fold(found.largest.lift),
+        down_to(least if least is not None else Fraction(0)),
+        "measured exactly",
+    ]
+
+
+def _kind(account: Account) -> str:
+    names = [name for name in ("eps_upper", "eps_lower") if name in account]
+    if not names:
+        return "nothing is proved"
+    if all(account.is_exact(name) for name in names):
+        return "measured exactly"
+    words = {how(account.best[name]) for name in names}
+    return "; ".join(sorted(words))
