@@ -79,6 +79,16 @@ def aggregate_frame(
     return total
 
 
+def arrow_columns(frame: Any) -> dict[Any, pa.ChunkedArray]:
+    """Return the columns of a frame by name, as Arrow arrays.
+
+    >>> {name: cells.type for name, cells in arrow_columns(pa.table({"age": [31, 47]})).items()}
+    {'age': DataType(int64)}
+    """
+    opened = _Opened.of(frame)
+    return {name: opened.cells(name) for name in opened.frame.columns}
+
+
 def _work(mechanism: Mechanism, unseen: str | None) -> ArrowColumn:
     if not isinstance(mechanism, Mechanism):
         raise InputError(

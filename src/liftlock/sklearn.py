@@ -1,0 +1,403 @@
+"""A transformer of scikit-learn: `fit` learns priors and designs, `transform` releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from liftlock.alphabet import Alphabet
+from liftlock.column_code import MISSING_LABEL, CellReader, ColumnCode
+from liftlock.context import Joint
+from liftlock.designs.draft import Draft
+from liftlock.errors import CellError, InputError
+from liftlock.exact.integers import Floats
+from liftlock.frames.arrow_column import ArrowColumn, numbers_of_column
+from liftlock.frames.frame import arrow_columns, release_frame
+from liftlock.mechanism import Mechanism, lock
+from liftlock.notions.alip import ALIP
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
+from liftlock.protection.learning import Tally
+from liftlock.protection.making import make_mechanism
+from liftlock.protection.rules import (
+    CELLS_WITH_SECRET,
+    Policy,
+    learn_labels,
+    learn_numbers,
+)
+
+_NOTHING = Alphabet.of(["(nothing)"])
+
+CELLS = 64
+"""So many cells of numbers, unless told otherwise, if the numbers themselves are the secret."""
+
+
+class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replace each column by what may be seen of it.
+
+    `fit` counts how often the values of each column occur (with ``secret="y"``, together with each
+    class of y), designs a mechanism for the column and proves its guarantee. `transform` draws one
+    report for each cell with the operating system's entropy.
+
+    **Each call of `transform` releases anew**, and two releases of the same rows reveal more than
+    one: transform once and store the result. There is no ``random_state``: whoever knew it could
+    undo the noise. The guarantee is for each column by itself, relative to the prior that was
+    learned; several columns together tell more.
+
+    Columns of floating-point numbers are cut into cells; all others are labels.
+
+    Parameters
+    ----------
+    epsilon : number or text, default 1
+        The budget of local information privacy (LIP), in nats.
+    epsilon_lower, epsilon_upper : number or text, optional
+        How far beliefs may fall and rise (ALIP), both instead of `epsilon`.
+    secret : "y", optional
+        Protect the target y from being inferred. Without it the values themselves are protected.
+    utility, method : text, optional
+        As in `liftlock.design`; by default the best that can be certified in `seconds`.
+    missing : "category", "keep" or "refuse"
+        Missing values are a category of their own, stay missing, or are refused. Numbers that are
+        their own secret have no category for them.
+    unseen : "refuse" or "map"
+        Values that `fit` did not see are refused, or become the merged or most frequent one.
+    rare : int, default 0
+        Values in fewer rows than this are merged.
+    cells : int, optional
+        How many cells numbers have: 64, or 48 if y is the secret. With it, or with a domain,
+        columns of whole numbers are cut as well.
+    domain : pair of numbers, or a mapping from columns to pairs, optional
+        The ends of numbers. Without it they are taken from the data, and known to everybody.
+    seconds : number, default 10
+        How long to search for the best mechanism of each column.
+
+    Attributes
+    ----------
+    mechanisms_ : tuple of `liftlock.Mechanism`
+        One for each column, certified, with the rules of its column.
+    guarantee_ : str
+        What each column keeps by itself.
+    notes_ : tuple of str
+        What was done with missing, rare and unseen values.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    >>> jobs = [["nurse"], ["cook"], ["clerk"], ["cook"], ["cook"], ["nurse"]] * 10
+    >>> private = PrivateColumn(epsilon=1).fit(jobs)
+    >>> private.guarantee_
+    'lip(epsilon=1)'
+    >>> private.transform(jobs).shape
+    (60, 1)
+    """
+
+    def __init__(
+        self,
+        epsilon: object = 1,
+        *,
+        epsilon_lower: object = None,
+        epsilon_upper: object = None,
+        secret: str | None = None,
+        utility: str | None = None,
+        method: str | None = None,
+        missing: str = "category",
+        unseen: str = "refuse",
+        rare: int = 0,
+        cells: int | None = None,
+        domain: Any = None,
+        seconds: float = 10.0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.epsilon_lower = epsilon_lower
+        self.epsilon_upper = epsilon_upper
+        self.secret = secret
+        self.utility = utility
+        self.method = method
+        self.missing = missing
+        self.unseen = unseen
+        self.rare = rare
+        self.cells = cells
+        self.domain = domain
+        self.seconds = seconds
+
+    def fit(self, X: Any, y: Any = None) -> PrivateColumn:
+        """Learn the prior of each column, design, and prove."""
+        notion = self._notion()
+        policy = Policy(self.missing, self.unseen, self.rare)  # type: ignore[arg-type]
+        columns = self._columns(X, reset=True)
+        told = self._secrets(X, y)
+        made = [self._made(name, cells, told, notion, policy) for name, cells in columns.items()]
+        self.mechanisms_ = tuple(mechanism for mechanism, _ in made)
+        self.notes_ = tuple(note for _, notes in made for note in notes)
+        self.guarantee_ = self.mechanisms_[0].certificate.guarantee
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return one private report for each cell; every call draws, and reveals, anew.
+
+        A data frame gives a frame of its own kind, an array an array.
+        """
+        check_is_fitted(self)
+        columns = self._columns(X, reset=False)
+        if _is_frame(X):
+            for name, mechanism in zip(columns, self.mechanisms_, strict=True):
+                X = release_frame(X, mechanism, name)
+            return X
+        released = [
+            _released(mechanism, name, cells)
+            for mechanism, (name, cells) in zip(self.mechanisms_, columns.items(), strict=True)
+        ]
+        return _as_array(released, self.mechanisms_, np.asarray(X).dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.target_tags.required = self.secret is not None
+        tags.input_tags.allow_nan = self.missing == "keep"
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+    # --- what was asked for ---------------------------------------------------------------------
+
+    def _notion(self) -> Notion:
+        if self.secret not in (None, "y"):
+            raise InputError(
+                "unknown secret",
+                value=self.secret,
+                remedy='give "y" to protect the target, or None to protect the values themselves',
+            )
+        lower, upper = self.epsilon_lower, self.epsilon_upper
+        if lower is None and upper is None:
+            return LIP(self.epsilon)
+        if lower is None or upper is None:
+            raise InputError(
+                "only one of epsilon_lower and epsilon_upper", remedy="give both, or epsilon"
+            )
+        return ALIP(lower=lower, upper=upper)
+
+    def _columns(self, X: Any, *, reset: bool) -> dict[Any, pa.ChunkedArray]:
+        """Check X, and return its columns as Arrow arrays."""
+        if _is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return arrow_columns(X)
+        given = np.asarray(X) if not hasattr(X, "tocsr") else X
+        # NaN among objects is a missing value, which has its policy.
+        finite: Any = "allow-nan" if self.missing == "keep" else True
+        if given.dtype == object and self.missing != "refuse":
+            finite = False
+        array = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=None,
+            ensure_all_finite=finite,
+            ensure_min_samples=2 if reset else 1,
+        )
+        names = getattr(self, "feature_names_in_", [f"x{at}" for at in range(array.shape[1])])
+        return {name: _as_arrow(array[:, at], name) for at, name in enumerate(names)}
+
+    def _secrets(self, X: Any, y: Any) -> pa.Array | None:
+        if self.secret is None:
+            return None
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} with secret='y' requires y to be passed, but the target y "
+                "is None."
+            )
+        check_consistent_length(X, y)
+        if hasattr(y, "to_frame"):
+            (cells,) = arrow_columns(y.to_frame()).values()
+            return cells.combine_chunks()
+        column = column_or_1d(y, warn=True)
+        if column.dtype.kind == "f" and not np.isfinite(column).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        return _as_arrow(column, "y").combine_chunks()
+
+    # --- one column -----------------------------------------------------------------------------
+
+    def _made(
+        self,
+        name: Any,
+        cells: pa.ChunkedArray,
+        told: pa.Array | None,
+        notion: Notion,
+        policy: Policy,
+    ) -> tuple[Mechanism, tuple[str, ...]]:
+        title, secret = str(name), None if told is None else "y"
+        column = _Column(title, cells.combine_chunks(), told)
+        counts = column.counts()
+        if column.is_constant(counts, policy):
+            return _constant(title, counts, notion, policy, secret)
+        domain = self.domain.get(name) if isinstance(self.domain, Mapping) else self.domain
+        if column.numeric or (column.whole and (self.cells is not None or domain is not None)):
+            learned = learn_numbers(
+                title,
+                column.numbers(),
+                None if told is None else told.to_pylist(),
+                # Rare values are merged by the cells that they are in.
+                replace(policy, rare=0),
+                secret=secret,
+                cells=self.cells or (CELLS if secret is None else CELLS_WITH_SECRET),
+                domain=domain,
+            )
+        else:
+            learned = learn_labels(title, counts, policy, secret=secret)
+        made = make_mechanism(
+            learned, notion, utility=self.utility, method=self.method, seconds=float(self.seconds)
+        )
+        return made.mechanism, learned.notes
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column to learn from, and the secrets beside it."""
+
+    name: str
+    cells: pa.Array
+    told: pa.Array | None
+
+    @property
+    def _kind(self) -> pa.DataType:
+        kind = self.cells.type
+        return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+    @property
+    def numeric(self) -> bool:
+        """Whether cells are numbers with fractions."""
+        return bool(pa.types.is_floating(self._kind) or pa.types.is_decimal(self._kind))
+
+    @property
+    def whole(self) -> bool:
+        """Whether cells are whole numbers."""
+        return bool(pa.types.is_integer(self._kind))
+
+    def numbers(self) -> Floats:
+        """Return the numbers, not a number where a cell is missing."""
+        return numbers_of_column(self.cells, CellReader(ColumnCode(self.name), _NOTHING))
+
+    def counts(self) -> dict[tuple[Any, Any], int]:
+        """Return how often each pair of a secret and a value occurs."""
+        told = pa.nulls(len(self.cells), pa.string()) if self.told is None else self.told
+        tally = Tally(("the target", self.name))
+        tally.add(pa.record_batch([told, self.cells], names=list(tally.columns)))
+        return {(secret, value): number for (secret, value), number in tally.counts.items()}
+
+    def is_constant(self, counts: Mapping[tuple[Any, Any], int], policy: Policy) -> bool:
+        """Tell whether all cells are the same, besides missing ones that stay so."""
+        reader = CellReader(ColumnCode(self.name), _NOTHING)
+        values = {None if reader.is_missing(value) else value for _, value in counts}
+        if policy.missing == "keep":
+            values.discard(None)
+        return len(values) == 1 and None not in values
+
+
+def _constant(
+    name: str,
+    counts: Mapping[tuple[Any, Any], int],
+    notion: Notion,
+    policy: Policy,
+    secret: str | None,
+) -> tuple[Mechanism, tuple[str, ...]]:
+    """Return the mechanism of a column with one value: that value, which tells nothing."""
+    found = next(value for _, value in counts if value is not None and value == value)
+    label = found if isinstance(found, str | int | float) else str(found)
+    context: Prior | Joint = Prior.from_counts({label: 1})
+    if secret is not None:
+        context = Joint.from_columns(
+            [MISSING_LABEL if told is None else str(told) for told, _ in counts],
+            [label] * len(counts),
+        )
+    code = ColumnCode(
+        name,
+        keeps_missing=policy.missing == "keep",
+        other=label if policy.unseen == "map" else None,
+        unseen=policy.unseen,
+    )
+    made = lock(Draft.of([label], [label], [[1.0]]), notion, context)
+    return replace(made, column=code), (f"{name!r} has one value, which tells nothing",)
+
+
+# --- arrays -------------------------------------------------------------------------------------
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "__arrow_c_stream__") or (
+        hasattr(X, "columns") and not isinstance(X, np.ndarray)
+    )
+
+
+def _as_arrow(column: npt.NDArray[Any], name: str) -> pa.ChunkedArray:
+    """Return a column of an array; not a number is missing."""
+    cells = column.tolist() if column.dtype.kind in "OUS" else np.ascontiguousarray(column)
+    try:
+        return pa.chunked_array([pa.array(cells, from_pandas=True)])
+    except (pa.ArrowException, TypeError, ValueError):
+        raise InputError(
+            f"the column {name!r} holds values of different types, or of a type that no table has",
+            remedy="make them all text, all numbers or all truth values",
+        ) from None
+
+
+def _released(mechanism: Mechanism, name: Any, cells: pa.ChunkedArray) -> pa.Array:
+    try:
+        return ArrowColumn(mechanism).released(cells)
+    except CellError as refusal:
+        raise CellError(
+            refusal.what,
+            refusal.row,
+            str(name),
+            value=refusal.value,
+            remedy=refusal.remedy,
+        ) from None
+
+
+def _as_array(
+    columns: Sequence[pa.Array], mechanisms: Sequence[Mechanism], before: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    """Return columns side by side, of the type before where all outputs fit it.
+
+    The type depends on the mechanisms, never on what happened to be drawn.
+    """
+    kinds = [column.type for column in columns]
+    may_be_none = any(ArrowColumn(mechanism).may_be_none for mechanism in mechanisms)
+    if before.kind != "O" and all(map(pa.types.is_boolean, kinds)) and not may_be_none:
+        kind: Any = bool
+    elif before.kind != "O" and all(map(pa.types.is_integer, kinds)) and not may_be_none:
+        kind = before if before.kind in "iu" else np.int64
+    elif before.kind != "O" and all(map(_is_number, kinds)):
+        kind = before if before.kind == "f" else np.float64
+    elif before.kind == "U" and all(map(_is_text, kinds)) and not may_be_none:
+        kind = str
+    else:
+        kind = object
+    parts = [_one(column, kind) for column in columns]
+    return np.column_stack(parts)
+
+
+def _one(column: pa.Array, kind: Any) -> npt.NDArray[Any]:
+    if kind is object or kind is str:
+        return np.array([*column.to_pylist(), None], dtype=object)[:-1].astype(kind)
+    values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values.astype(kind)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

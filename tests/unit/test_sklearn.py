@@ -1,0 +1,215 @@
+"""The transformer of scikit-learn: its own checks, and the guarantee recounted from the rows."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from liftlock.errors import CellError, InputError
+from liftlock.line.grid import GridPrior
+from liftlock.sklearn import PrivateColumn
+
+ANEW = "it compares the results of two calls of transform, and each call draws anew"
+JOBS = ["nurse"] * 30 + ["cook"] * 50 + ["clerk"] * 15 + ["baker"] * 5
+ILL = (["yes"] * 10 + ["no"] * 20) + (["yes"] * 10 + ["no"] * 40) + ["no"] * 13 + ["yes"] * 7
+
+
+@parametrize_with_checks(
+    # With "keep" the checks give numbers with fractions, otherwise whole ones.
+    [
+        PrivateColumn(method="safe-response"),
+        PrivateColumn(missing="keep", method="quantile-blocks", cells=8),
+    ],
+    expected_failed_checks=lambda _: {
+        "check_estimators_pickle": ANEW,
+        "check_fit_idempotent": ANEW,
+    },
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def column(values: list[Any]) -> Any:
+    return pd.DataFrame({"job": values})
+
+
+def lifts(private: PrivateColumn, values: list[Any], secrets: list[Any]) -> list[Fraction]:
+    """P(s|y) / P(s) of every secret and output, from the rows and the integers of the table."""
+    (made,) = private.mechanisms_
+    table = made.table
+    rows = {label: table.weights[at] for at, label in enumerate(table.inputs.labels)}
+    pairs, told = Counter(zip(secrets, values, strict=True)), Counter(secrets)
+    found = []
+    for output in range(len(table.outputs)):
+        mass = {
+            s: sum(int(rows[x][output]) * n for (t, x), n in pairs.items() if t == s) for s in told
+        }
+        whole = sum(mass.values())
+        found += [Fraction(mass[s] * len(secrets), told[s] * whole) for s in told]
+    return found
+
+
+# --- the guarantee ------------------------------------------------------------------------------
+
+
+def test_the_values_are_protected() -> None:
+    private = PrivateColumn(epsilon="0.7").fit(column(JOBS))
+    assert private.guarantee_ == "lip(epsilon=0.7)"
+    found = lifts(private, JOBS, JOBS)
+    assert max(found) <= Fraction(math.exp(0.7)) * (1 + Fraction(1, 10**12))
+    assert min(found) >= Fraction(math.exp(-0.7)) * (1 - Fraction(1, 10**12))
+    assert max(found) > 1
+
+
+def test_the_target_is_protected() -> None:
+    private = PrivateColumn(secret="y", epsilon_lower=0.2, epsilon_upper="0.1")
+    private.fit(column(JOBS), ILL)
+    assert private.guarantee_ == "alip(lower=0.2, upper=0.1)"
+    found = lifts(private, JOBS, ILL)
+    assert max(found) <= Fraction(math.exp(0.1)) * (1 + Fraction(1, 10**12))
+    assert min(found) >= Fraction(math.exp(-0.2)) * (1 - Fraction(1, 10**12))
+    for target in (pd.Series(ILL, dtype="category"), pl.Series(ILL), np.array(ILL)):
+        again = clone(private).fit(column(JOBS), target)
+        assert again.mechanisms_[0].context == private.mechanisms_[0].context
+
+
+def test_reports_have_the_law_of_the_table() -> None:
+    """False-alarm rate below 1e-8: 8 exp(-2 n d^2), Hoeffding's bound for n = 100,000 reports."""
+    private = PrivateColumn().fit(np.array(JOBS)[:, None])
+    (made,) = private.mechanisms_
+    rows = np.full((100_000, 1), "cook")
+    reports = private.transform(rows)
+    assert reports.dtype.kind == "U"
+    row = made.table.floats()[made.table.inputs.index("cook")]
+    for label, chance in zip(made.table.outputs.labels, row, strict=True):
+        assert abs((reports == str(label)).mean() - chance) < 0.0105
+    assert (private.transform(rows) != reports).any()
+
+
+def test_numbers_are_cut_into_cells() -> None:
+    ages = np.random.default_rng(3).normal(40, 10, size=(300, 1))
+    private = PrivateColumn(domain=(0, 100), cells=12).fit(ages)
+    (made,) = private.mechanisms_
+    assert isinstance(made.context, GridPrior)
+    assert (made.context.grid.lower, made.context.grid.upper) == (0, 100)
+    codes = np.searchsorted(made.context.grid.edges[1:-1], ages[:, 0], side="right")
+    cells = [made.context.labels[code] for code in codes]
+    assert max(lifts(private, cells, cells)) <= Fraction(math.exp(1)) * (1 + Fraction(1, 10**12))
+    reports = private.transform(ages)
+    assert reports.dtype == np.float64
+    assert set(reports.ravel()) <= {float(x) for x in made.table.outputs.coordinates or ()}
+    whole = PrivateColumn(domain={"age": (0, 100)}, cells=12, secret="y")
+    whole.fit(pd.DataFrame({"age": ages[:, 0].astype(int)}), ages[:, 0] > 40)
+    code = whole.mechanisms_[0].column
+    assert code is not None
+    assert len(code.cells) == 12
+    assert whole.transform(pd.DataFrame({"age": [3, 99]}))["age"].dtype == np.float64
+
+
+# --- policies -----------------------------------------------------------------------------------
+
+
+def test_missing_rare_and_unseen_values() -> None:
+    cells = [*JOBS, *[None] * 10]
+    private = PrivateColumn(rare=10, unseen="map").fit(column(cells))
+    (made,) = private.mechanisms_
+    assert set(made.table.inputs.labels) == {"nurse", "cook", "clerk", "(other)", "(missing)"}
+    assert any("merged" in note for note in private.notes_)
+    assert len(private.transform(column(["baker", "astronaut", None]))) == 3
+    kept = PrivateColumn(missing="keep").fit(column(cells))
+    assert kept.transform(column(cells))["job"].isna().tolist() == [False] * 100 + [True] * 10
+    objects = np.array(cells, dtype=object)[:, None]
+    assert kept.fit(objects).transform(objects)[-1, 0] is None
+    with pytest.raises(CellError, match="does not know at row 2, column 'job': 'astronaut'"):
+        PrivateColumn().fit(column(cells)).transform(column(["cook", "astronaut"]))
+    with pytest.raises(InputError, match="10 of 110 values of 'job' are missing"):
+        PrivateColumn(missing="refuse").fit(column(cells))
+    with pytest.raises(CellError, match="missing value at row 1"):
+        PrivateColumn().fit(column(JOBS)).transform(column([None]))
+
+
+def test_missing_values_beside_a_secret_are_in_the_guarantee() -> None:
+    cells, secrets = [*JOBS, *[None] * 10], [*ILL, *["yes"] * 3, *["no"] * 7]
+    private = PrivateColumn(secret="y", missing="keep", epsilon=0.5).fit(column(cells), secrets)
+    named = ["(missing)" if cell is None else cell for cell in cells]
+    assert max(lifts(private, named, secrets)) <= Fraction(math.exp(0.5)) * (1 + Fraction(1, 10**9))
+    after = private.transform(column(cells))["job"]
+    assert after.isna().tolist() == [cell is None for cell in cells]
+
+
+def test_a_constant_column_stays_as_it_is() -> None:
+    frame = pd.DataFrame({"a": ["x"] * 6, "b": [1.5] * 6, "c": [True] * 6})
+    private = PrivateColumn(unseen="map").fit(frame)
+    pd.testing.assert_frame_equal(private.transform(frame), frame)
+    assert len(private.notes_) == 3
+    secret = PrivateColumn(secret="y").fit(frame, list("ababab"))
+    pd.testing.assert_frame_equal(secret.transform(frame), frame)
+
+
+def test_refusals() -> None:
+    with pytest.raises(InputError, match="unknown secret: 'sex'"):
+        PrivateColumn(secret="sex").fit(column(JOBS))
+    with pytest.raises(InputError, match="only one of epsilon_lower and epsilon_upper"):
+        PrivateColumn(epsilon_lower=1).fit(column(JOBS))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        PrivateColumn(secret="y").fit(column(JOBS))
+    with pytest.raises(InputError, match="the column 'job' is the secret 'y' itself"):
+        PrivateColumn(secret="y").fit(column(JOBS), [job.upper() for job in JOBS])
+    with pytest.raises(InputError, match="column 'x0' holds values of different types"):
+        PrivateColumn().fit(np.array([["a"], [1], ["a"]], dtype=object))
+    with pytest.raises(NotFittedError):
+        PrivateColumn().transform(column(JOBS))
+
+
+# --- at home in scikit-learn --------------------------------------------------------------------
+
+
+def test_kinds_of_frames() -> None:
+    category = pd.CategoricalDtype(["cook", "nurse", "clerk", "baker"])
+    frame = pd.DataFrame({"job": pd.Series(JOBS, dtype=category), "age": range(100)})
+    frame["age"] //= 25
+    frame.index = frame.index[::-1]
+    private = PrivateColumn().fit(frame)
+    after = private.transform(frame)
+    assert after.dtypes.tolist() == frame.dtypes.tolist()
+    assert after.index.equals(frame.index)
+    assert private.get_feature_names_out().tolist() == ["job", "age"]
+    assert private.transform(pl.from_pandas(frame)).schema == pl.from_pandas(frame).schema
+    array = np.column_stack([frame["age"], frame["age"] % 2])
+    numbers = PrivateColumn().fit(array)
+    assert numbers.transform(array).dtype == array.dtype
+    for library, kind in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        out = clone(numbers).set_output(transform=library).fit_transform(array)
+        assert isinstance(out, kind)
+        assert list(out.columns) == ["x0", "x1"]
+
+
+def test_pipelines_and_copies() -> None:
+    frame = pd.DataFrame({"job": JOBS, "age": np.linspace(20, 60, 100)})
+    step = ColumnTransformer(
+        [("private", make_pipeline(PrivateColumn(2), OneHotEncoder()), ["job"])],
+        remainder="passthrough",
+    )
+    model = make_pipeline(step, LogisticRegression()).fit(frame, ILL)
+    assert set(model.predict(frame)) <= {"yes", "no"}
+    private = PrivateColumn("1", missing="keep").fit(frame[["job"]])
+    again = pickle.loads(pickle.dumps(private))
+    assert again.mechanisms_ == private.mechanisms_
+    assert again.get_params() == clone(private).get_params() == private.get_params()
+    assert len(again.transform(frame[["job"]])) == 100
