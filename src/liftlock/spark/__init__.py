@@ -19,6 +19,7 @@ except ImportError as missing:
     ) from None
 
 from liftlock.spark.counting import aggregate, counts
+from liftlock.spark.protecting import protect
 from liftlock.spark.releasing import release
 
-__all__ = ["aggregate", "counts", "release"]
+__all__ = ["aggregate", "counts", "protect", "release"]

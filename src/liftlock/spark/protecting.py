@@ -1,0 +1,112 @@
+"""Protect columns of a Spark DataFrame: learn there, design here, release there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from liftlock.errors import InputError
+from liftlock.forms import SupportChannel
+from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.mechanism import Mechanism
+from liftlock.notions.notion import Notion
+from liftlock.protection.choosing import SECONDS
+from liftlock.protection.protecting import prepare
+from liftlock.protection.result import ProtectedColumn, Protection
+from liftlock.protection.rules import Policy
+from liftlock.protection.wish import Wish
+from liftlock.spark.columns import arrow_type, check_frame, place_of
+from liftlock.spark.counting import aggregate
+from liftlock.spark.grouped import GroupedTable
+from liftlock.spark.once import check_place
+from liftlock.spark.releasing import release_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def protect(
+    df: DataFrame,
+    column: str | Sequence[Wish],
+    secret: str | None = None,
+    notion: Notion | None = None,
+    *,
+    path: str | None = None,
+    policy: Policy | None = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    seconds: float = SECONDS,
+    curve: bool = False,
+    **how: Any,
+) -> tuple[DataFrame, Protection]:
+    """Replace a column by what may be seen of it; return the DataFrame, and what was done.
+
+    Spark counts how often each value occurs with each value of the secret. From these counts a
+    mechanism is designed and proved on the driver, by the same rules as for files, and all columns
+    are randomised in one pass, as `release` does it: once, and kept at `path`. Secrets are left out
+    of the result, unless they are in `keep`.
+
+    `policy` says what becomes of missing, rare and unseen values. `how` are other parts of a
+    `Wish`: context, utility, method, numbers, domain, cells. For several columns give a list of
+    wishes. Columns of numbers come to the driver as they are, if they must be cut into cells.
+    """
+    wishes = _wishes(column, secret, notion, policy, how)
+    check_frame(df)
+    learned: set[str] = set()
+    for wish in wishes:
+        if wish.local:
+            raise InputError(
+                "priors of each row's own in a Spark DataFrame",
+                value=wish.column,
+                remedy="release files or data frames with them",
+            )
+        for name in (wish.column, wish.secret):
+            if name is not None:
+                arrow_type(df.schema[place_of(df, name)])
+                learned.add(name)
+    check_place(df.sparkSession, path)
+    source = GroupedTable(df, frozenset(learned))
+    prepared = prepare(
+        source, wishes, name="Spark DataFrame", drop=drop, keep=keep, seconds=seconds, curve=curve
+    )
+    workers = {
+        each.name: ArrowColumn(each.mechanism)
+        for each in prepared.columns
+        if isinstance(each.mechanism, Mechanism)
+    }
+    result = release_columns(df, workers, path=path, dropped=prepared.dropped)
+    columns = tuple(_counted(result, each) for each in prepared.columns)
+    return result, replace(prepared, columns=columns, output=path)
+
+
+def _wishes(
+    column: str | Sequence[Wish],
+    secret: str | None,
+    notion: Notion | None,
+    policy: Policy | None,
+    how: dict[str, Any],
+) -> list[Wish]:
+    if not isinstance(column, str):
+        if secret is not None or notion is not None or policy is not None or how:
+            raise InputError(
+                "wishes with something beside them",
+                value=", ".join(how) or None,
+                remedy="say it in each wish",
+            )
+        return list(column)
+    if notion is None:
+        raise InputError(
+            "no notion to keep", remedy="give one, such as notion=ALIP(lower='1.3', upper='0.7')"
+        )
+    policy = Policy() if policy is None else policy
+    return [Wish(column, notion, secret, policy=policy, **how)]
+
+
+def _counted(result: DataFrame, column: ProtectedColumn) -> ProtectedColumn:
+    """Add how often each output came out."""
+    made = column.mechanism
+    if not isinstance(made, Mechanism) or isinstance(made.channel, SupportChannel):
+        return column
+    found = aggregate(result, made, column.name)
+    return replace(column, counts=dict(zip(made.table.outputs.labels, found.counts, strict=True)))

@@ -1,0 +1,590 @@
+"""A real Spark session on this machine: what comes out, how often, and what is refused.
+
+Starting a session takes longer than most checks, and the tests of a module may run in several
+processes. So all checks that need one are parts of one test.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from scipy.stats import binom
+
+import liftlock as ll
+from liftlock import spark as ls
+from liftlock.column_code import ColumnCode
+from liftlock.errors import CellError, FileError, InputError, LabelError
+from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.protection.rules import Policy
+from liftlock.protection.wish import Wish
+from liftlock.spark import once, refusals, releasing
+from tests.docs.pages import DOCS, blocks
+
+HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
+
+pytestmark = [
+    # PySpark says so of every call that may hand over data frames, and hands over none here.
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+RARELY = 1e-9
+"""How often a test of chance may fail although all is well."""
+
+LETTERS = "abcdefghijklmnop"
+NOISY = ll.design(ll.Prior.uniform(LETTERS), ll.LIP("1"), method="k-rr")
+"""Two draws for one row agree with probability below 1/8."""
+
+JOBS = ll.Prior.from_counts({"clerk": 5, "nurse": 3, "cook": 2})
+
+
+@dataclass(frozen=True)
+class Here:
+    """What a check needs."""
+
+    spark: SparkSession
+    folder: Path
+    monkeypatch: pytest.MonkeyPatch
+
+
+CHECKS: list[Callable[[Here], None]] = []
+
+
+def check(function: Callable[[Here], None]) -> Callable[[Here], None]:
+    CHECKS.append(function)
+    return function
+
+
+@contextmanager
+def session(folder: Path) -> Iterator[SparkSession]:
+    """Start Spark with two cores, and leave neither processes nor files behind."""
+    own = {
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    settings = {
+        # The second number is how often a task may fail: by default never in a local session.
+        "spark.master": "local[2,3]",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.local.dir": str(folder / "local"),
+        "spark.log.level": "OFF",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "20",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    with mock.patch.dict(os.environ, own):
+        builder = SparkSession.builder.appName("liftlock")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        spark = builder.getOrCreate()
+        gateway: Any = SparkContext._gateway
+        try:
+            yield spark
+        finally:
+            spark.stop()
+            gateway.shutdown()
+            gateway.proc.stdin.close()
+            gateway.proc.wait()
+            SparkContext._gateway = None
+            SparkContext._jvm = None
+
+
+@pytest.mark.skipif(not HAS_JAVA, reason="Spark needs Java, and none is installed")
+def test_in_one_session(
+    subtests: pytest.Subtests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(tmp_path / "spark") as spark:
+        for each in CHECKS:
+            folder = tmp_path / each.__name__
+            folder.mkdir()
+            with subtests.test(each.__name__), monkeypatch.context() as patched:
+                each(Here(spark, folder, patched))
+
+
+# --- once ---------------------------------------------------------------------------------------
+
+
+def constant_rows(spark: SparkSession, value: str = "a") -> DataFrame:
+    """Four partitions of 60 rows, all with the same value."""
+    return spark.range(0, 240, 1, 4).withColumn("letter", F.lit(value))
+
+
+def by_id(rows: Sequence[Row]) -> dict[int, str]:
+    found = {row["id"]: row["letter"] for row in rows}
+    assert len(found) == len(rows), "a row occurs twice"
+    return found
+
+
+def dying(notes: Path) -> Callable[..., Any]:
+    """Return what makes tasks that note every batch they hand over, and die at first.
+
+    Partition 0 dies after two of three batches, partition 1 after the last one.
+    """
+    make, folder = releasing.randomising, str(notes)
+
+    def recording(*given: Any) -> Any:
+        work = make(*given)
+
+        def dies(batches: Any) -> Any:
+            import json
+            from pathlib import Path
+
+            from pyspark import TaskContext
+
+            task = TaskContext.get()
+            assert task is not None
+            partition, attempt = task.partitionId(), task.attemptNumber()
+            note = Path(folder) / f"{partition}.{attempt}"
+            for number, batch in enumerate(work(batches)):
+                with note.open("a") as stream:
+                    stream.write(json.dumps(batch.to_pydict()) + "\n")
+                yield batch
+                if attempt == 0 and partition == 0 and number == 1:
+                    raise RuntimeError("died halfway")
+            if attempt == 0 and partition == 1:
+                raise RuntimeError("died at the end")
+            if partition == 3:
+                hidden = Path(folder).parent.glob(".*/part-*")
+                (Path(folder) / "visible").write_text("".join(map(str, hidden)))
+
+        return dies
+
+    return recording
+
+
+def noted(notes: Path) -> dict[tuple[int, int], dict[int, str]]:
+    """Return what each attempt of each task drew, by id."""
+    found: dict[tuple[int, int], dict[int, str]] = {}
+    for note in notes.glob("?.?"):
+        partition, attempt = map(int, note.name.split("."))
+        drawn = found.setdefault((partition, attempt), {})
+        for line in note.read_text().splitlines():
+            batch = json.loads(line)
+            drawn.update(zip(batch["id"], batch["letter"], strict=True))
+    return found
+
+
+def check_once(here: Here, result: DataFrame) -> dict[int, str]:
+    """Check that a result is that of the attempts that counted, whatever is done with it."""
+    drawn = noted(here.folder / "notes")
+    assert {place: len(rows) for place, rows in drawn.items()} == {
+        (0, 0): 40,
+        (0, 1): 60,
+        (1, 0): 60,
+        (1, 1): 60,
+        (2, 0): 60,
+        (3, 0): 60,
+    }
+    # 100 rows were drawn twice; that all agree has probability below 8^-100.
+    thrown = {**drawn[0, 0], **drawn[1, 0]}
+    counted = {**drawn[0, 1], **drawn[1, 1], **drawn[2, 0], **drawn[3, 0]}
+    assert any(thrown[place] != counted[place] for place in thrown)
+
+    assert by_id(result.collect()) == counted
+    here.spark.catalog.clearCache()
+    grouped = {row["letter"]: row["count"] for row in result.groupBy("letter").count().collect()}
+    assert grouped == Counter(counted.values())
+    again = result.toDF("id", "other")
+    assert result.join(again, "id").where("letter <> other").count() == 0
+    result.write.parquet(str(here.folder / "copy"))
+    assert by_id(here.spark.read.parquet(str(here.folder / "copy")).collect()) == counted
+    return counted
+
+
+def prepare_notes(here: Here) -> None:
+    (here.folder / "notes").mkdir()
+    here.monkeypatch.setattr(releasing, "randomising", dying(here.folder / "notes"))
+
+
+@check
+def without_care_a_result_changes(here: Here) -> None:
+    """The danger is real: the same DataFrame, two actions, two draws for each row."""
+    df = constant_rows(here.spark)
+    work = releasing.randomising({1: ArrowColumn(NOISY)}, [0, 1], df.columns)
+    lazy = df.mapInArrow(work, df.schema)
+    assert by_id(lazy.collect()) != by_id(lazy.collect())
+
+
+@check
+def retried_tasks_and_files(here: Here) -> None:
+    prepare_notes(here)
+    settings = here.spark.sparkContext._jsc.hadoopConfiguration()
+    version = "mapreduce.fileoutputcommitter.algorithm.version"
+    settings.set(version, "2")
+    path = here.folder / "safe"
+    try:
+        result = ls.release(constant_rows(here.spark), NOISY, "letter", path=str(path))
+    finally:
+        settings.set(version, "1")
+    counted = check_once(here, result)
+    # Not even tasks that are done show their files before all are: that is version 1.
+    assert (here.folder / "notes" / "visible").read_text() == ""
+    assert (path / "_SUCCESS").exists()
+    assert len(list(path.glob("part-*"))) == 4
+    assert {each.name for each in here.folder.iterdir()} == {"safe", "notes", "copy"}
+    assert by_id(here.spark.read.parquet(str(path)).collect()) == counted
+    with pytest.raises(FileError, match="exists already"):
+        ls.release(constant_rows(here.spark), NOISY, "letter", path=str(path))
+
+
+@check
+def retried_tasks_and_blocks(here: Here) -> None:
+    prepare_notes(here)
+    result = ls.release(constant_rows(here.spark), NOISY, "letter")
+    counted = check_once(here, result)
+    lineage = result.rdd.toDebugString()
+    assert lineage is not None
+    assert b"MapInArrow" not in lineage
+    result.unpersist()
+    assert by_id(result.collect()) == counted
+
+
+@check
+def a_checkpoint_directory_is_used(here: Here) -> None:
+    context = here.spark.sparkContext
+    here.monkeypatch.setattr(context, "getCheckpointDir", lambda: str(here.folder))
+    result = ls.release(constant_rows(here.spark), NOISY, "letter")
+    (made,) = here.folder.iterdir()
+    assert made.name.startswith("liftlock-")
+    assert by_id(result.collect()) == by_id(here.spark.read.parquet(str(made)).collect())
+
+
+@check
+def a_failed_release_leaves_nothing(here: Here) -> None:
+    df = constant_rows(here.spark).withColumn(
+        "letter", F.when(F.col("id") == 200, "?").otherwise("a")
+    )
+    with pytest.raises(InputError, match="does not know at column 'letter': '\\?'") as refused:
+        ls.release(df, NOISY, "letter", path=str(here.folder / "safe"))
+    assert "\n" not in str(refused.value)
+    assert refused.value.value == "?"
+    assert list(here.folder.iterdir()) == []
+
+
+@check
+def places_that_are_not_safe(here: Here) -> None:
+    df, path = constant_rows(here.spark), str(here.folder / "safe")
+    context = here.spark.sparkContext
+    with here.monkeypatch.context() as patched:
+        patched.setattr(context, "master", "spark://elsewhere:7077")
+        with pytest.raises(InputError, match="nowhere to keep a release on a cluster"):
+            ls.release(df, NOISY, "letter")
+    for name in once.SAFE:
+        here.spark.conf.set(name, "org.example.DirectCommitter")
+        try:
+            with pytest.raises(InputError, match="shows failed attempts"):
+                ls.release(df, NOISY, "letter", path=path)
+        finally:
+            here.spark.conf.unset(name)
+    # Something came there while tasks ran: it is neither replaced nor added to.
+    final = once.Folder.of(here.spark, path)
+    fresh = final.beside(".fresh")
+    for place in (path, str(here.folder / ".fresh")):
+        Path(place).mkdir()
+    with pytest.raises(Exception, match="exist"):
+        final.receive(fresh)
+    assert list(Path(path).iterdir()) == []
+
+
+# --- what comes out -----------------------------------------------------------------------------
+
+
+@check
+def the_law_is_that_of_the_mechanism(here: Here) -> None:
+    """All counts are likely ones, and no two tasks or runs share their noise."""
+    rows, parts = 16_000, 8
+    df = here.spark.range(0, rows, 1, parts).withColumn("job", F.lit("nurse"))
+    mechanism = ll.design(JOBS, ll.LIP("1"), method="safe-response")
+    here.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
+    try:
+        runs = [ls.release(df, mechanism, "job").orderBy("id").collect() for _ in range(2)]
+    finally:
+        here.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "20")
+    table = mechanism.table
+    law = [
+        Fraction(int(weight), 1 << table.bits)
+        for weight in table.weights[table.inputs.index("nurse")]
+    ]
+    seen = Counter(row["job"] for run in runs for row in run)
+    assert sum(seen.values()) == 2 * rows
+    for label, chance in zip(table.outputs.labels, law, strict=True):
+        assert unlikely(seen[label], 2 * rows, chance) > RARELY / len(law)
+    streams = [
+        [row["job"] for row in run[start : start + rows // parts]]
+        for run in runs
+        for start in range(0, rows, rows // parts)
+    ]
+    agree = sum((chance**2 for chance in law), Fraction(0))
+    pairs = list(combinations(streams, 2))
+    for one, other in pairs:
+        same = sum(x == y for x, y in zip(one, other, strict=True))
+        assert unlikely(same, len(one), agree) > RARELY / len(pairs)
+
+
+def unlikely(seen: int, number: int, chance: Fraction) -> float:
+    """Return twice the smaller tail of a binomial law."""
+    law = binom(number, float(chance))
+    return float(2 * min(law.cdf(seen), law.sf(seen - 1)))
+
+
+@check
+def everything_else_stays(here: Here) -> None:
+    schema = T.StructType(
+        [
+            T.StructField("id", T.LongType(), False, {"comment": "kept"}),
+            T.StructField("a.b", T.StringType(), True),
+            T.StructField("job", T.StringType(), False, {"comment": "also kept"}),
+            T.StructField("size", T.ShortType(), True),
+            T.StructField("flag", T.BooleanType(), True),
+            T.StructField("grade", T.StringType(), True),
+            T.StructField("word", T.StringType(), True),
+            T.StructField("money", T.DecimalType(20, 4), True),
+            T.StructField("day", T.DateType(), True),
+            T.StructField("moment", T.TimestampType(), True),
+            T.StructField("raw", T.BinaryType(), True),
+            T.StructField("list", T.ArrayType(T.StructType([T.StructField("x", T.IntegerType())]))),
+            T.StructField("map", T.MapType(T.StringType(), T.DoubleType()), True),
+        ]
+    )
+    moment = datetime.datetime(2024, 2, 29, 12, 30, 15, 123456)
+    rows = [
+        (
+            place,
+            None if place % 3 else f"é{place}",
+            ["clerk", "nurse", "cook"][place % 3],
+            place % 2,
+            place % 5 == 0,
+            None if place % 4 == 0 else "cook",
+            None if place % 4 == 0 else "nurse",
+            Decimal(place) / 10000,
+            moment.date(),
+            None if place % 7 == 0 else moment,
+            bytes([place]),
+            [Row(x=place), Row(x=None), None],
+            {"k": math.pi * place},
+        )
+        for place in range(50)
+    ]
+    df = here.spark.createDataFrame(rows, schema).coalesce(1)
+    plain = ll.design(JOBS, ll.LIP("1"), method="safe-response")
+    encoded = ll.design(JOBS, ll.LDP("2"), method="oue")
+    missing = ll.design(
+        ll.Prior.from_counts({"cook": 3, "(missing)": 1}), ll.LIP("1"), method="safe-response"
+    )
+    workers = {
+        "job": ArrowColumn(encoded),
+        "size": ArrowColumn(ll.design(ll.Prior.uniform([0, 1]), ll.LIP("1/2"), method="k-rr")),
+        "flag": ArrowColumn(ll.design(ll.Prior.uniform([False, True]), ll.LIP("1"), method="k-rr")),
+        "grade": ArrowColumn(with_code(missing, ColumnCode("grade", missing="(missing)"))),
+        "word": ArrowColumn(with_code(plain, ColumnCode("word", keeps_missing=True))),
+    }
+    for path in (None, str(here.folder / "safe")):
+        result = releasing.release_columns(df, workers, path=path)
+        kept = [place for place, name in enumerate(df.columns) if name not in workers]
+        found = result.collect()
+        assert [[row[place] for place in kept] for row in found] == [
+            [row[place] for place in kept] for row in rows
+        ]
+        assert result.columns == df.columns
+        for place, (before, after) in enumerate(zip(df.schema, result.schema, strict=True)):
+            if path is None:
+                assert (after.nullable, after.metadata) == (before.nullable, before.metadata)
+            assert place not in kept or after.dataType == before.dataType
+        assert result.schema["job"].dataType == T.BinaryType()
+        for name in ("size", "flag", "grade", "word"):
+            assert result.schema[name].dataType == df.schema[name].dataType
+        assert {row["size"] for row in found} == {0, 1}
+        assert {row["flag"] for row in found} == {False, True}
+        assert {row["grade"] for row in found} == {None, "cook"}
+        assert [row["word"] is None for row in found] == [row[6] is None for row in rows]
+        assert encoded.channel.fingerprint == ls.aggregate(result, encoded, "job").channel
+        words = ls.aggregate(result, workers["word"].mechanism, "word")
+        assert words.reports == sum(row[6] is not None for row in rows)
+    twice = df.toDF(*(f"x{place // 2}" for place in range(len(df.columns))))
+    with pytest.raises(LabelError, match="2 columns of the same name"):
+        ls.release(twice, plain, "x1")
+    with pytest.raises(InputError, match="neither texts nor numbers"):
+        ls.release(df, plain, "map")
+
+
+def with_code(mechanism: ll.Mechanism, code: ColumnCode) -> ll.Mechanism:
+    from dataclasses import replace
+
+    return replace(mechanism, column=code)
+
+
+# --- counting -----------------------------------------------------------------------------------
+
+
+@check
+def reports_are_counted_exactly(here: Here) -> None:
+    """Also where a task counted some rows before it died."""
+    mechanism = ll.design(JOBS, ll.LIP("1"), method="safe-response")
+    rows = [
+        (["clerk", "nurse", "cook"][place % 7 % 3], 0.1 * place, Decimal(place) / 4)
+        for place in range(100)
+    ]
+    df = here.spark.createDataFrame(rows, "job string, w double, o decimal(10,2)").repartition(3)
+
+    def dies_late(batches: Any) -> Any:
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        yield from batches
+        if task is not None and task.attemptNumber() == 0 and task.partitionId() == 1:
+            raise RuntimeError("died at the end")
+
+    reports = df.mapInArrow(dies_late, df.schema)
+    found = ls.aggregate(reports, mechanism, "job", weights="w", offsets="o")
+    labels = mechanism.table.outputs.labels
+    assert found.counts == tuple(sum(job == label for job, _, _ in rows) for label in labels)
+    assert found.weights is not None
+    assert found.weights.sums == tuple(
+        sum((Fraction(w) for job, w, _ in rows if job == label), Fraction(0)) for label in labels
+    )
+    assert found.weights.offset == sum((Fraction(o) for _, _, o in rows), Fraction(0))
+    nobody = ls.aggregate(df.limit(0), mechanism, "job")
+    assert nobody.reports == 0
+    assert (nobody + found) == found
+
+    changed = df.withColumn("job", F.lit("pilot"))
+    with pytest.raises(InputError, match="no output of the mechanism at column 'job': 'pilot'"):
+        ls.aggregate(changed, mechanism, "job")
+    with pytest.raises(InputError, match="not a finite number at column 'w'"):
+        ls.aggregate(df.withColumn("w", F.lit(None).cast("double")), mechanism, "job", weights="w")
+    with pytest.raises(InputError, match="'job' holds no numbers"):
+        ls.aggregate(df, mechanism, "job", weights="job")
+    counted = ls.counts(df.withColumn("w", F.lit(None).cast("double")), ["w", "job"])
+    assert counted == Counter((None, job) for job, _, _ in rows)
+
+
+# --- protecting ---------------------------------------------------------------------------------
+
+
+@check
+def a_secret_is_protected(here: Here) -> None:
+    rows = [
+        (place, secret, job, city)
+        for place, (secret, job, city) in enumerate(
+            40 * [("ill", "nurse", "x"), ("ill", "cook", "y"), ("well", "cook", "x")]
+            + 40 * [("well", "clerk", "y"), ("well", None, "x"), ("ill", "clerk", "y")]
+        )
+    ]
+    df = here.spark.createDataFrame(rows, "id long, health string, job string, city string")
+    path = str(here.folder / "safe")
+    notion = ll.ALIP(lower="1", upper="1/2")
+    safe, done = ls.protect(df, "job", "health", notion, path=path, seconds=2)
+    assert safe.columns == ["id", "job", "city"]
+    assert done.dropped == ("health",)
+    assert (done.rows, done.output) == (240, path)
+    (column,) = done.columns
+    mechanism = column.mechanism
+    assert isinstance(mechanism, ll.Mechanism)
+    context = mechanism.context
+    assert isinstance(context, ll.Joint)
+    truth = Counter((secret, "(missing)" if job is None else job) for _, secret, job, _ in rows)
+    assert {
+        (secret, value): count
+        for secret, line in zip(context.secrets.labels, context.counts, strict=True)
+        for value, count in zip(context.inputs.labels, line, strict=True)
+        if count
+    } == truth
+    assert mechanism.certificate.holds
+    assert mechanism.notion == notion
+    found = {row["id"]: (row["job"], row["city"]) for row in safe.collect()}
+    assert [found[place][1] for place in range(240)] == [row[3] for row in rows]
+    released = Counter("(missing)" if job is None else job for job, _ in found.values())
+    assert {label: count for label, count in column.counts.items() if count} == released
+
+    wishes = [Wish("job", notion, "health", policy=Policy("refuse")), Wish("city", ll.LIP("1"))]
+    with pytest.raises(InputError, match="values of 'job' are missing"):
+        ls.protect(df, wishes)
+
+
+@check
+def the_page_is_true(here: Here) -> None:
+    names: dict[str, Any] = {"__name__": "__page__"}
+    found = [each for each in blocks(DOCS / "howto" / "spark.md") if each.title.endswith(".py")]
+    assert found
+    for block in found:
+        code = block.code().replace('"safe/', f'"{here.folder}/')
+        exec(compile(code, str(block.page), "exec"), names)
+    assert set(names["safe"].columns) == {"id", "job"}
+    assert names["estimate"] is not None
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+@check
+def what_is_refused(here: Here) -> None:
+    df = constant_rows(here.spark)
+    with pytest.raises(LabelError, match="no such column: 'Letter'; there are 'id', 'letter'"):
+        ls.release(df, NOISY, "Letter")
+    with pytest.raises(InputError, match="not a mechanism"):
+        ls.release(df, NOISY.channel, "letter")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="not a mechanism"):
+        ls.aggregate(df, None, "letter")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="not a Spark DataFrame"):
+        ls.release(pa.table({"letter": ["a"]}), NOISY, "letter")
+    stream = here.spark.readStream.format("rate").load().withColumn("letter", F.lit("a"))
+    with pytest.raises(InputError, match="foreachBatch"):
+        ls.release(stream, NOISY, "letter")
+    with pytest.raises(InputError, match="no notion"):
+        ls.protect(df, "letter")
+    with pytest.raises(InputError, match="no input that unseen values could become"):
+        ls.release(df, NOISY, "letter", unseen="map")
+
+
+def test_refusals_travel() -> None:
+    """A refusal in the middle of anybody's traceback is found again, whole."""
+    error = CellError("not a number", 3, "age", value="x\ny", remedy='say "12"')
+
+    def fail() -> None:
+        with refusals.telling("age"):
+            raise error
+
+    with pytest.raises(refusals.WorkerRefusal) as told:
+        fail()
+    with pytest.raises(InputError) as heard, refusals.understanding():
+        raise RuntimeError(f"Job aborted.\n at java.lang\n{told.value}\n SQLSTATE: 38000")
+    assert str(heard.value) == "not a number at column 'age': 'x\\ny'; say \"12\""
+    lacks = pytest.raises(InputError, match="workers lacks a package: 'liftlock'")
+    with lacks, refusals.understanding():
+        raise RuntimeError("ModuleNotFoundError: No module named 'liftlock'")
+    with pytest.raises(ZeroDivisionError), refusals.understanding():
+        raise ZeroDivisionError
+
+
+def test_without_pyspark() -> None:
+    hidden: Mapping[str, Any] = {"pyspark": None}
+    loaded = {name: module for name, module in sys.modules.items() if "liftlock.spark" in name}
+    with mock.patch.dict(sys.modules, hidden):
+        for name in loaded:
+            del sys.modules[name]
+        with pytest.raises(InputError, match=r"pip install 'liftlock\[spark\]'"):
+            __import__("liftlock.spark")
