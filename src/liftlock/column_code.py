@@ -137,6 +137,67 @@ def texts_of(cell: object) -> tuple[str, ...]:
     return (text, str(int(cell))) if whole else (text,)  # type: ignore[call-overload]
 
 
+@dataclass(frozen=True)
+class GroupCode:
+    """Columns that are protected as one value: an input is a tuple, with a part for each column.
+
+    >>> jobs, towns = ColumnCode("job"), ColumnCode("town")
+    >>> group = GroupCode((jobs, towns), (Alphabet.of(["cook", "nurse"]), Alphabet.of(["A", "B"])))
+    >>> GroupCode.from_data(group.to_data()) == group
+    True
+    """
+
+    columns: tuple[ColumnCode, ...]
+    parts: tuple[Alphabet, ...]
+    """The inputs that the cells of each column become."""
+    points: tuple[tuple[float, ...], ...] = ()
+    """For each column: the number that each of its cells is written as, if it has cells."""
+
+    def __post_init__(self) -> None:
+        if len(self.columns) < 2 or len(self.columns) != len(self.parts):
+            raise InputError("a group is of two columns or more", value=len(self.columns))
+        if any(code.keeps_missing for code in self.columns):
+            raise InputError("missing cells of a group are inputs like others")
+        numbers = self.points or ((),) * len(self.columns)
+        if [len(each) for each in numbers] != [len(code.cells) for code in self.columns]:
+            raise InputError("not as many numbers as cells of numbers")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(code.name for code in self.columns)
+
+    def written(self, place: int) -> list[Any]:
+        """Return what each part of a column is written as."""
+        code = self.columns[place]
+        numbers = dict(zip(code.cells, self.points[place] if code.cells else (), strict=True))
+        return [code.cell_of(numbers.get(label, label)) for label in self.parts[place].labels]
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        columns = []
+        for place, (code, part) in enumerate(zip(self.columns, self.parts, strict=True)):
+            data = code.to_data() | {"labels": [label_to_json(label) for label in part.labels]}
+            if code.cells:
+                data["points"] = list(self.points[place])
+            columns.append(data)
+        return {"columns": columns}
+
+    @classmethod
+    def from_data(cls, data: Any) -> GroupCode:
+        """Read the JSON form."""
+        listed = data.get("columns") if isinstance(data, Mapping) else None
+        if not isinstance(listed, list) or not all(isinstance(each, Mapping) for each in listed):
+            raise FileError("the rules of a group are not a list of columns", value=data)
+        columns, parts, points = [], [], []
+        for each in listed:
+            rules = dict(each)
+            parts.append(Alphabet.of(plain_label(label) for label in rules.pop("labels", [])))
+            points.append(tuple(float(point) for point in rules.pop("points", [])))
+            columns.append(ColumnCode.from_data(rules))
+        return cls(tuple(columns), tuple(parts), tuple(points) if any(points) else ())
+
+
 PLAIN = ColumnCode()
 """Every cell is an input, and nothing else is accepted."""
 

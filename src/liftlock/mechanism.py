@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 
 from liftlock.channel import Channel, Table, check_format
-from liftlock.column_code import ColumnCode
+from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.context import Context, Joint, context_from_data
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import lock as lock_channel
@@ -84,6 +84,8 @@ class Mechanism:
     origin: Origin | None = None
     column: ColumnCode | None = None
     """The rules by which the cells of a column become inputs, if it was made for a column."""
+    group: GroupCode | None = None
+    """The same for several columns that are one input together."""
 
     def __post_init__(self) -> None:
         if not self.certificate.holds:
@@ -434,6 +436,8 @@ class Mechanism:
             data["origin"] = self.origin.to_data()
         if self.column is not None:
             data["column"] = self.column.to_data()
+        if self.group is not None:
+            data["group"] = self.group.to_data()
         return data
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -472,6 +476,8 @@ class Mechanism:
             origin = None if told is None else Origin.from_data(told)
             rules = data.get("column")
             column = None if rules is None else ColumnCode.from_data(rules)
+            several = data.get("group")
+            group = None if several is None else GroupCode.from_data(several)
         if not isinstance(channel, Table | SupportChannel):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
@@ -488,7 +494,7 @@ class Mechanism:
         if not certificate.holds:
             raise NotCertified(certificate, notion.smallest(channel, context))
         check_stored(stored, certificate)
-        return cls(channel, certificate, context, origin, column)
+        return cls(channel, certificate, context, origin, column, group)
 
 
 def lock(
