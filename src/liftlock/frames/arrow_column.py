@@ -360,23 +360,34 @@ def numbers_of_column(column: pa.Array, reader: CellReader) -> Floats:
                 remedy="correct it or leave it empty",
             )
         return numbers
-    found = np.full(len(column), np.nan)
-    for row, cell in enumerate(column.to_pylist()):
+    known = _encoded(column)
+    entries = known.dictionary.to_pylist()
+    found = np.full(len(entries) + 1, np.nan)
+    for at, cell in enumerate(entries):
         if reader.is_missing(cell):
             continue
-        try:
-            found[row] = float(cell)
-        except (TypeError, ValueError):
-            found[row] = np.inf
-        if isinstance(cell, bool) or not np.isfinite(found[row]):
+        found[at] = _number(cell)
+        if np.isnan(found[at]) and (place := _first(known.indices, at)) is not None:
             raise CellError(
                 "not a number",
-                row,
+                place,
                 reader.code.name,
                 value=cell,
                 remedy="correct it or leave it empty",
             )
-    return found
+    read: Floats = found[_filled(known.indices, len(entries))]
+    return read
+
+
+def _number(cell: object) -> float:
+    """Return the finite number that a cell is written as, or not a number."""
+    if isinstance(cell, bool) or "_" in str(cell):
+        return np.nan
+    try:
+        number = float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return np.nan
+    return number if np.isfinite(number) else np.nan
 
 
 def _packed(column: pa.Array, channel: SupportChannel, code: ColumnCode) -> npt.NDArray[np.uint8]:
@@ -384,6 +395,9 @@ def _packed(column: pa.Array, channel: SupportChannel, code: ColumnCode) -> npt.
     width = release_codes(channel, np.zeros(1, dtype=np.intp)).shape[1]
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if column.type == pa.binary(width) and len(column) and not column.null_count:
+        packed = np.frombuffer(column.buffers()[1], dtype=np.uint8)
+        return packed[column.offset * width :][: len(column) * width].reshape(-1, width)
     rows = np.zeros((len(column), width), dtype=np.uint8)
     for row, cell in enumerate(column.to_pylist()):
         if cell is None and code.keeps_missing:

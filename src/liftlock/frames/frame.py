@@ -14,6 +14,8 @@ from liftlock.estimate.aggregate import Aggregate, numbers_each
 from liftlock.exact.integers import Floats
 from liftlock.frames import pandas_column
 from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.frames.change import Change
+from liftlock.frames.kept_schema import changed_schema
 from liftlock.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -265,10 +267,13 @@ def _in_table(
     field = table.schema.field(place)
     if pa.types.is_dictionary(field.type) and field.type.ordered:
         released = _ordered(released, before)
+    # Notes of pandas about the column are made true again: it would not read it otherwise.
+    change = Change((column,), {column: released.type}, lambda _: ())
+    metadata = changed_schema(table.schema, change).metadata
     field = field.with_type(released.type)
     if released.null_count:
         field = field.with_nullable(True)
-    return table.set_column(place, field, released)
+    return table.set_column(place, field, released).replace_schema_metadata(metadata)
 
 
 def _ordered(released: pa.ChunkedArray, before: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -259,6 +259,16 @@ def test_outputs_that_do_not_fit_the_type() -> None:
     assert release_frame(enum, made, "x")["x"].to_list() == ["high", "low"]
 
 
+def test_pandas_reads_a_table_whose_column_has_another_type() -> None:
+    """What pandas noted about a column would make it refuse the new one."""
+    joint = Joint.from_counts({"s": {1: 1, 2: 1}, "t": {1: 1, 2: 1}})
+    made = lock(Draft.of([1, 2], ["low", "high"], [[1, 0], [0, 1]]), LIP("1"), joint)
+    frame = pd.DataFrame({"x": pd.Series([2, 1], dtype="Int64"), "y": pd.array([1, None])})
+    after = release_frame(pa.Table.from_pandas(frame), made, "x").to_pandas()
+    assert after["x"].tolist() == ["high", "low"]
+    pd.testing.assert_series_equal(after["y"], frame["y"])
+
+
 def test_an_ordered_dictionary_keeps_its_order() -> None:
     kind = pa.dictionary(pa.int8(), pa.string(), ordered=True)
     cells = pa.DictionaryArray.from_arrays(
