@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
@@ -133,8 +134,9 @@ def texts_of(cell: object) -> tuple[str, ...]:
     (('cook',), ('3.0', '3'))
     """
     text = str(cell).strip()
-    whole = isinstance(cell, float) and cell.is_integer()
-    return (text, str(int(cell))) if whole else (text,)  # type: ignore[call-overload]
+    if isinstance(cell, float | Decimal) and math.isfinite(cell) and cell == int(cell):
+        return text, str(int(cell))
+    return (text,)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class ArrowColumn:
 
     def codes(self, cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
         """Return the input of each cell, or `KEPT`; the first that is not usable is named."""
-        column = _whole(cells)
+        column = whole_array(cells)
         if self.numeric:
             return self._cells_of_numbers(column)
         known = _encoded(column)
@@ -139,7 +139,10 @@ class ArrowColumn:
         if isinstance(channel, SupportChannel):
             width = release_codes(channel, np.zeros(1, dtype=np.intp)).shape[1]
             return pa.binary(width)
-        inner = before.value_type if pa.types.is_dictionary(before) else before
+        if isinstance(before, pa.BaseExtensionType):
+            before = before.storage_type
+        holds_others = pa.types.is_dictionary(before) or pa.types.is_run_end_encoded(before)
+        inner = before.value_type if holds_others else before
         cells = self._written
         if pa.types.is_null(inner) or _typed(cells, inner) is None:
             natural = pa.infer_type([cell for cell in cells if cell is not None] or [""])
@@ -219,11 +222,11 @@ class ArrowColumn:
         """
         channel = self.mechanism.channel
         if isinstance(channel, SupportChannel):
-            column = _whole(reports, text=False)
+            column = whole_array(reports, text=False)
             codes = _packed(column, channel, self.code)
             kept = column.is_null().to_numpy(zero_copy_only=False)
         else:
-            codes = self._reports(_whole(reports))
+            codes = self._reports(whole_array(reports))
             kept = codes == KEPT
         each = {
             name: None if given is None else numbers_each(given, len(codes), name[:-1])
@@ -305,7 +308,7 @@ class ArrowColumn:
         )
 
 
-def _whole(cells: pa.Array | pa.ChunkedArray, *, text: bool = True) -> pa.Array:
+def whole_array(cells: pa.Array | pa.ChunkedArray, *, text: bool = True) -> pa.Array:
     """Return one array; Arrow's other ways to hold texts and runs become the plain ones."""
     column = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     if isinstance(column, pa.ChunkedArray):  # what no one array can hold
