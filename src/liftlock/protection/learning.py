@@ -16,7 +16,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.column_code import CellReader, ColumnCode
 from liftlock.errors import CellError, FileError, InputError
 from liftlock.exact.integers import Floats
-from liftlock.frames.arrow_column import numbers_of_column
+from liftlock.frames.arrow_column import numbers_of_column, whole_array
 from liftlock.frames.table_file import Piece
 from liftlock.protection.rules import Counts
 
@@ -64,7 +64,7 @@ class Tally:
         if not batch.num_rows:
             return
         names = [str(place) for place in range(len(self.columns))]
-        arrays = [_countable(batch.column(name), name) for name in self.columns]
+        arrays = [countable(batch.column(name), name) for name in self.columns]
         grouped = pa.table(arrays, names=names).group_by(names).aggregate([([], "count_all")])
         keys = [grouped.column(name).to_pylist() for name in names]
         for *key, number in zip(*keys, grouped.column("count_all").to_pylist(), strict=True):
@@ -83,22 +83,24 @@ class Tally:
                     )
 
 
-def _countable(column: pa.Array, name: str) -> pa.Array:
-    kind = column.type
-    if pa.types.is_dictionary(kind):
+def countable(column: pa.Array, name: str) -> pa.Array:
+    """Return a column as it can be grouped: plain, texts without blanks around, NaN missing."""
+    column = whole_array(column)
+    if pa.types.is_dictionary(column.type):
         # Batches bring dictionaries of their own, which grouping does not join.
-        column = column.cast(kind.value_type)
-        kind = column.type
+        column = whole_array(column.dictionary_decode())
+    kind = column.type
     if pa.types.is_nested(kind):
         raise InputError(
             f"the column {name!r} holds lists or structures",
             value=str(kind),
             remedy="choose a column of texts, numbers or truth values",
         )
-    if pa.types.is_string_view(kind):
-        column = column.cast(pa.large_string())
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        column = pc.utf8_trim_whitespace(column)
+        return pc.utf8_trim_whitespace(column)
+    if pa.types.is_floating(kind):
+        # Not a number is not equal to itself, and would be counted again in each batch.
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
     return column
 
 
@@ -117,7 +119,7 @@ class Numbers:
         reader = CellReader(ColumnCode(self.column, spelled=self.spelled), _NOTHING)
         self.parts.append(numbers_of_column(piece.batch.column(self.column), reader))
         if self.secret is not None:
-            self.told.append(_countable(piece.batch.column(self.secret), self.secret))
+            self.told.append(countable(piece.batch.column(self.secret), self.secret))
 
     def numbers(self) -> Floats:
         """Return all numbers; not a number where a cell is missing."""
@@ -140,6 +142,7 @@ def counts_of(
     tallies = [Tally((column,) if secret is None else (secret, column)) for secret, column in pairs]
     wanted = {name for tally in tallies for name in tally.columns}
     wanted |= {name for each in numbers for name in (each.column, each.secret) if name is not None}
+    wanted = wanted or {source.columns[0]}  # there are rows to be counted in any case
     rows = 0
     for piece in source.batches([name for name in source.columns if name in wanted], watch):
         with placed(source, piece):

@@ -140,8 +140,8 @@ def _learned(
             numbers.append(Numbers(wish.column, wish.secret, wish.policy.spelled))
         else:
             pairs.append((wish.secret, wish.column))
-    counts, rows = counts_of(source, pairs or [(None, wishes[0].column)], numbers, watch.steps)
-    by_pair: dict[tuple[str | None, str], Counts] = dict(zip(pairs, counts, strict=False))
+    counts, rows = counts_of(source, pairs, numbers, watch.steps)
+    by_pair: dict[tuple[str | None, str], Counts] = dict(zip(pairs, counts, strict=True))
     by_column = {each.column: each for each in numbers}
     found: list[Learned | None] = []
     for wish, of_numbers in zip(wishes, numeric, strict=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -104,11 +103,12 @@ def learn_labels(
     rows = missing + sum(values.values())
     _check_types(name, values)
     _check_missing(name, missing, rows, policy)
-    _check_values(name, len(values), rows - missing)
     notes: list[str] = []
     rare = sorted_labels(label for label in values if values[label] < policy.rare)
     if len(rare) == 1 and OTHER_LABEL not in values:
         notes.append(f"{rare[0]!r} alone is rare: it is called {OTHER_LABEL}")
+    if not values:
+        raise InputError(f"all values of {name!r} are missing", remedy="choose another column")
     if len(rare) == len(values):
         raise InputError(
             f"every value of {name!r} is rarer than {policy.rare} rows",
@@ -116,12 +116,16 @@ def learn_labels(
             remedy="merge less: lower --rare",
         )
     kept = sorted_labels(label for label in values if values[label] >= policy.rare)
+    _check_values(
+        f"the column {name!r}",
+        len(kept) + bool(rare),
+        rows - missing,
+        "merge rare ones (--rare), cut numbers into cells (--numbers), or give a public joint "
+        "(--joint)",
+    )
     for taken in (MISSING_LABEL, OTHER_LABEL):
         if taken in values:
-            raise LabelError(
-                f"a value of {name!r} is called {taken!r}, which has a meaning of its own here",
-                remedy="rename it",
-            )
+            raise _reserved(f"a value of {name!r}", taken)
     labels: list[Label] = [*kept]
     other: Label | None = None
     if rare:
@@ -222,7 +226,7 @@ def learn_numbers(
     places = np.where(empty, len(grid.labels), grid.grid.encode(np.where(empty, 0.0, numbers)))
     table = Counter[tuple[Label, int]]()
     for told, place in zip(secrets, places.tolist(), strict=True):
-        table[_secret_label(told), place] += 1
+        table[secret_label(told), place] += 1
     code = ColumnCode(
         name,
         missing=MISSING_LABEL if missing else None,
@@ -259,13 +263,19 @@ def _context(
             value=told[0] if told else None,
             remedy="there is nothing to hide; to protect the column itself leave out --secret",
         )
-    rows = [[table.get((label, place), 0) + more for place in range(len(inputs))] for label in told]
-    _check_values(secret, len(told), sum(table.values()), what="the secret")
+    rows = [[table.get((label, place), 0) for place in range(len(inputs))] for label in told]
+    _check_values(
+        f"the secret {secret!r}",
+        len(told),
+        sum(table.values()),
+        "choose a secret with fewer values, or give a public joint (--joint)",
+    )
     _check_different(name, secret, rows)
-    return Joint.from_rows(Alphabet.of(told), inputs, rows)
+    smoothed = [[count + more for count in row] for row in rows]
+    return Joint.from_rows(Alphabet.of(told), inputs, smoothed)
 
 
-def _check_different(name: str, secret: str, rows: list[list[Fraction]]) -> None:
+def _check_different(name: str, secret: str, rows: list[list[int]]) -> None:
     """Refuse a column that is the secret itself under other names."""
     if len(rows) != len(rows[0]):
         return
@@ -284,7 +294,7 @@ def _plain(counts: Counts, policy: Policy, has_secret: bool) -> Counter[tuple[La
     found = Counter[tuple[Label, Label | None]]()
     for (told, value), count in counts.items():
         key = None if reader.is_missing(value) else plain_label(_written(value))
-        found[_secret_label(told) if has_secret else None, key] += count
+        found[secret_label(told) if has_secret else None, key] += count
     return found
 
 
@@ -326,10 +336,14 @@ def _written(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | np.generic) else str(value)
 
 
-def _secret_label(told: Any) -> Label:
+def secret_label(told: Any) -> Label:
+    """Return the label of a cell of the secret; a missing one is a value of its own."""
     if told is None or (isinstance(told, float) and told != told):
         return MISSING_LABEL
     written = _written(told)
+    if written == MISSING_LABEL:
+        # It would be joined with missing cells, and what is joined is proved less about.
+        raise _reserved("a value of the secret", MISSING_LABEL)
     return MISSING_LABEL if written == "" else plain_label(written)
 
 
@@ -348,14 +362,19 @@ def _check_missing(name: str, missing: int, rows: int, policy: Policy) -> None:
         )
 
 
-def _check_values(name: str, values: int, rows: int, what: str = "the column") -> None:
+def _check_values(what: str, values: int, rows: int, remedy: str) -> None:
     if 2 * values > rows:
         raise InputError(
-            f"{what} {name!r} has {values:,} different values in {rows:,} rows: too many to learn "
-            "how often each occurs",
-            remedy="merge rare ones (--rare), cut numbers into cells (--numbers), or give a "
-            "public joint (--joint)",
+            f"{what} has {values:,} different values in {rows:,} rows: too many to learn how often "
+            "each occurs",
+            remedy=remedy,
         )
+
+
+def _reserved(what: str, label: str) -> LabelError:
+    return LabelError(
+        f"{what} is called {label!r}, which has a meaning of its own here", remedy="rename it"
+    )
 
 
 def _missing_notes(name: str, missing: int, policy: Policy, secret: str | None) -> Iterable[str]:
