@@ -14,6 +14,7 @@ from rich.text import Text
 from liftlock import line
 from liftlock.cli.console import make_console, show
 from liftlock.cli.options import FILE
+from liftlock.cli.protect import protect_command
 from liftlock.comparison import yardsticks
 from liftlock.designing import design
 from liftlock.designs.published_response import published_response
@@ -24,12 +25,15 @@ from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
+from liftlock.protection.example import PEOPLE as TABLE_PEOPLE
+from liftlock.protection.example import people_csv
 from liftlock.report.design import design_report
 from liftlock.report.estimate import draw_estimate, estimate_report
 from liftlock.report.heatmap import draw_lifts
 from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.text import audit_report
+from liftlock.storage import write_atomically
 
 SURVEY = {"none": 7_000, "cold": 2_000, "flu": 1_000}
 EPSILON = "1"
@@ -49,12 +53,16 @@ _FILES = (
     "salaries.csv",
     "salaries.json",
     "salaries.png",
+    "people.csv",
+    "safe.csv",
+    "safe.mechanism.json",
+    "report.html",
 )
 PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
 """The salaries that are made, and how they are cut."""
 
 
-@click.command("demo", short_help="Audit, design, release and estimate a survey, and salaries.")
+@click.command("demo", short_help="A survey, salaries and a table, on data made here.")
 @click.option(
     "--folder",
     type=FILE,
@@ -63,7 +71,10 @@ PEOPLE, DOMAIN, CELLS = 5_000, (0, 200_000), 64
     help="Where the example files go.",
 )
 def demo_command(folder: Path) -> int:
-    """Audit, design, release and estimate a health survey and salaries, on data made here."""
+    """Audit, design, release and estimate a health survey; protect salaries and a table.
+
+    All on data made here.
+    """
     _prepare(folder)
     prior = Prior.from_counts(SURVEY)
     prior_file, published_file = folder / "prior.csv", folder / "published.csv"
@@ -106,6 +117,7 @@ def demo_command(folder: Path) -> int:
 
     salaries_file = folder / "salaries.csv"
     _numbers(salaries_file)
+    _table(folder)
 
     pairs_file = folder / "pairs.csv"
     recorded = lock(published, LIP(TRUE_LEAKAGE), prior).simulate(truth, seed=1)
@@ -148,6 +160,19 @@ def _numbers(salaries_file: Path) -> None:
         f"{np.mean(released):,.0f}"
     )
     _draw(picture, lambda path: draw_numbers(made, path))
+
+
+def _table(folder: Path) -> None:
+    """Make a table of people, and protect a column of it."""
+    people_file = folder / "people.csv"
+    write_atomically(people_file, people_csv())
+    _heading(f"7. A table of {TABLE_PEOPLE:,} people: jobs go out, households must not be inferred")
+    options = ["--column", "job", "--secret", "household", "--drop", "schooling"]
+    options += ["--epsilon-lower", "0.9", "--epsilon-upper", "0.5", "-o", str(folder / "safe.csv")]
+    options += ["--report", str(folder / "report.html")]
+    show(f"liftlock protect {people_file} {' '.join(options)}", wrap=False)
+    show("")
+    protect_command.main([str(people_file), *options, "--force"], standalone_mode=False)
 
 
 def _domain() -> str:
