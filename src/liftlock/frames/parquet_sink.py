@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -99,7 +99,7 @@ class ParquetSink:
 
 
 def settings_like(
-    source: ParquetTable, schema: pa.Schema, kept: Sequence[int], replaced: Sequence[int]
+    source: ParquetTable, schema: pa.Schema, kept: Sequence[int], replaced: Container[int]
 ) -> dict[str, Any]:
     """Return the settings that store columns as the source does.
 
@@ -160,10 +160,10 @@ def _stored_paths(schema: pa.Schema) -> list[list[str]]:
     return found
 
 
-def _sorting(source: ParquetTable, kept: Sequence[int], replaced: Sequence[int]) -> Any:
+def _sorting(source: ParquetTable, kept: Sequence[int], replaced: Container[int]) -> Any:
     """Return by which columns the rows are sorted, if the file says so and it is still true."""
     found = source.metadata.row_group(0).sorting_columns
-    new = {leaf for place in replaced for leaf in source.leaves()[place]}
+    new = {leaf for place in kept if place in replaced for leaf in source.leaves()[place]}
     if not found or len(kept) < len(source.schema) or any(c.column_index in new for c in found):
         return None
     return found

@@ -9,25 +9,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-import pyarrow as pa
-
-from liftlock.errors import FileError, InputError
+from liftlock.errors import FileError
 from liftlock.files import Note, silent
 from liftlock.frames.arrow_file import ArrowTable
 from liftlock.frames.change import Change
-from liftlock.frames.csv_bytes import raw_rows
-from liftlock.frames.csv_file import CsvFile, cell_texts
-from liftlock.frames.csv_rewriting import check_marks, rewrite_csv
-from liftlock.frames.csv_types import number_types
 from liftlock.frames.kept_schema import changed_schema
 from liftlock.frames.parquet_file import ParquetTable
 from liftlock.frames.parquet_sink import ParquetSink, settings_like
 from liftlock.frames.pipeline import read_ahead, written_behind
-from liftlock.frames.table_file import Piece, TableFile, Watch
+from liftlock.frames.slab import Flow, Slab, slab_of
+from liftlock.frames.table_file import TableFile, Watch
 from liftlock.frames.table_sinks import ArrowSink, CsvSink, TableSink
 from liftlock.storage import check_free, check_writable, opened_atomically
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMS = {
     ".csv": "csv",
@@ -40,9 +38,6 @@ FORMS = {
     ".feather": "arrow",
 }
 """What a file is written as, by how its name ends."""
-
-_ROUNDS = 2
-"""A CSV is read twice to become something else: once for its types."""
 
 __all__ = ["FORMS", "Change", "check_output", "rewrite"]
 
@@ -73,15 +68,23 @@ def rewrite(
     """
     form = check_output(source, output, force=force)
     change.checked(source)
-    if isinstance(source, CsvFile) and form == "csv":
+    columnar = isinstance(source, ParquetTable | ArrowTable)
+    if form == "csv" and not columnar:
+        from liftlock.frames.csv_file import CsvFile
+        from liftlock.frames.csv_rewriting import check_marks, rewrite_csv
+
+        assert isinstance(source, CsvFile)
         check_marks(source, output)
         with _opened(output, force=force) as stream:
             return rewrite_csv(source, stream, change, watch)
-    flow = _flow(source, change, watch)
+    plan = _Plan.of(source, change)
+    flow = _flow(source, plan, watch)
+    schema = changed_schema(flow.schema, change)
     if form == "csv":
         note(f"the values of {output} are text, as in every CSV: their types are lost")
     with _opened(output, force=force) as stream:
-        return _pour(flow, _sink(source, stream, flow, form, output), change, watch)
+        sink = _sink(source, stream, schema, plan, form, output)
+        return _pour(flow, sink, plan, change, watch)
 
 
 def check_output(source: TableFile, output: Path, *, force: bool = False) -> str:
@@ -121,124 +124,78 @@ def _opened(output: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 
 @dataclass(frozen=True)
-class _Slab:
-    """Some rows on their way: the columns kept, by position, and those that the change reads."""
+class _Plan:
+    """Where the columns of the output come from; columns of the source go by position."""
 
-    kept: dict[int, pa.Array]
-    needs: Piece
-    group: int
-    done: int
-
-
-@dataclass(frozen=True)
-class _Flow:
-    """A source and what becomes of it."""
-
-    slabs: Iterator[_Slab]
-    schema: pa.Schema
-    total: int | None
     kept: tuple[int, ...]
-    """Where in the source each column of the output is."""
+    """All columns of the output."""
     given: dict[int, int]
-    """Which of the new columns replaces the one at a position in the source."""
+    """Which of the new columns replaces one."""
+    same: tuple[int, ...]
+    """Those that are not replaced."""
+    needs: tuple[int, ...]
+    """Those that the change reads."""
+
+    @classmethod
+    def of(cls, source: TableFile, change: Change) -> _Plan:
+        columns, order = source.columns, list(change.gives)
+        kept = tuple(at for at, name in enumerate(columns) if name not in change.dropped)
+        given = {at: order.index(columns[at]) for at in kept if columns[at] in change.gives}
+        same = tuple(at for at in kept if at not in given)
+        return cls(kept, given, same, tuple(columns.index(name) for name in change.needs))
 
 
-def _flow(source: TableFile, change: Change, watch: Watch | None) -> _Flow:
-    columns = source.columns
-    kept = tuple(at for at, name in enumerate(columns) if name not in change.dropped)
-    order = list(change.gives)
-    given = {at: order.index(name) for at, name in enumerate(columns) if name in change.gives}
-    same = [at for at in kept if at not in given]
-    needs = [columns.index(name) for name in change.needs]
-    slabs: Iterator[_Slab]
+def _flow(source: TableFile, plan: _Plan, watch: Watch | None) -> Flow:
     if isinstance(source, ParquetTable):
-        slabs, before, total = _parquet_slabs(source, same, needs), source.schema, source.rows
-    elif isinstance(source, ArrowTable):
-        slabs, before = _arrow_slabs(source, same, needs), source.schema
-        total = source.rows  # type: ignore[assignment]
-    elif isinstance(source, CsvFile):
-        for name in columns:
-            source.place(name)  # a name given twice cannot be told apart later
-        size = source.path.stat().st_size
-        total = _ROUNDS * size
-        types = number_types(
-            source, same, None if watch is None else lambda done: watch(done, _ROUNDS * size)
-        )
-        chosen = dict(zip(same, types, strict=True))
-        before = pa.schema([(name, chosen.get(at, pa.string())) for at, name in enumerate(columns)])
-        slabs = _csv_slabs(source, chosen, needs, size)
-    else:
-        raise InputError("unknown kind of table", value=type(source).__name__)
-    return _Flow(slabs, changed_schema(before, change), total, kept, given)
+        return Flow(_parquet_slabs(source, plan), source.schema, source.rows)
+    if isinstance(source, ArrowTable):
+        return Flow(_arrow_slabs(source, plan), source.schema, source.rows)
+    from liftlock.frames.csv_columns import csv_flow
+    from liftlock.frames.csv_file import CsvFile
+
+    assert isinstance(source, CsvFile)
+    return csv_flow(source, plan.same, plan.needs, watch)
 
 
-def _parquet_slabs(
-    source: ParquetTable, same: Sequence[int], needs: Sequence[int]
-) -> Iterator[_Slab]:
-    places = sorted({*same, *needs})
-    sizes = [
-        source.metadata.row_group(group).num_rows for group in range(source.metadata.num_row_groups)
-    ]
-    stops = list(itertools.accumulate(sizes))
+def _parquet_slabs(source: ParquetTable, plan: _Plan) -> Iterator[Slab]:
+    places = sorted({*plan.same, *plan.needs})
+    groups = range(source.metadata.num_row_groups)
+    stops = list(itertools.accumulate(source.metadata.row_group(at).num_rows for at in groups))
     for piece in source.pieces(places):
         group = bisect.bisect_right(stops, piece.first_row)
-        yield _slab(piece, places, same, needs, group)
+        yield slab_of(piece, places, plan.same, plan.needs, group)
 
 
-def _arrow_slabs(source: ArrowTable, same: Sequence[int], needs: Sequence[int]) -> Iterator[_Slab]:
-    places = sorted({*same, *needs})
+def _arrow_slabs(source: ArrowTable, plan: _Plan) -> Iterator[Slab]:
+    places = sorted({*plan.same, *plan.needs})
     for piece in source.pieces(places):
-        yield _slab(piece, places, same, needs, 0)
+        yield slab_of(piece, places, plan.same, plan.needs, 0)
 
 
-def _slab(
-    piece: Piece, places: list[int], same: Sequence[int], needs: Sequence[int], group: int
-) -> _Slab:
-    batch = piece.batch
-    return _Slab(
-        {at: batch.column(places.index(at)) for at in same},
-        Piece(batch.select([places.index(at) for at in needs]), piece.first_row),
-        group,
-        piece.first_row + batch.num_rows,
-    )
-
-
-def _csv_slabs(
-    source: CsvFile, same: dict[int, pa.DataType], needs: Sequence[int], size: int
-) -> Iterator[_Slab]:
-    places = sorted({*same, *needs})
-    schema = pa.schema([(source.columns[at], pa.string()) for at in needs])
-    for rows in raw_rows(source.layout, places):
-        if not len(rows):
-            continue
-        read = [cell_texts(rows, places.index(at)) for at in needs]
-        cells = pa.Array.from_buffers(pa.struct(list(schema)), len(rows), [None], children=read)
-        kept = {
-            at: cell_texts(rows, places.index(at), strip=False).cast(kind)
-            for at, kind in same.items()
-        }
-        batch = pa.RecordBatch.from_struct_array(cells)
-        yield _Slab(kept, Piece(batch, rows.first_row), 0, size + rows.done)
-
-
-def _sink(source: TableFile, stream: BinaryIO, flow: _Flow, form: str, output: Path) -> TableSink:
+def _sink(
+    source: TableFile,
+    stream: BinaryIO,
+    schema: pa.Schema,
+    plan: _Plan,
+    form: str,
+    output: Path,
+) -> TableSink:
     if form == "csv":
         tabs = ".tsv" in [suffix.lower() for suffix in output.suffixes[-2:]]
-        return CsvSink(stream, flow.schema, "\t" if tabs else ",")
+        return CsvSink(stream, schema, "\t" if tabs else ",")
     if form == "arrow":
         packed = "lz4" if output.suffix.lower() == ".feather" else None
-        return ArrowSink(stream, flow.schema, packed)
+        return ArrowSink(stream, schema, packed)
     if isinstance(source, ParquetTable):
-        settings = settings_like(source, flow.schema, flow.kept, list(flow.given))
-        return ParquetSink(stream, flow.schema, settings)
-    return ParquetSink(stream, flow.schema)
+        return ParquetSink(stream, schema, settings_like(source, schema, plan.kept, plan.given))
+    return ParquetSink(stream, schema)
 
 
-def _pour(flow: _Flow, sink: TableSink, change: Change, watch: Watch | None) -> int:
+def _pour(flow: Flow, sink: TableSink, plan: _Plan, change: Change, watch: Watch | None) -> int:
     """Send all rows through the change into a sink: one thread reads, one writes, one changes."""
     count = 0
 
-    def write(item: tuple[list[pa.Array], int]) -> None:
+    def write(item: tuple[Sequence[pa.Array], int]) -> None:
         sink.write(*item)
 
     with ExitStack() as failing:
@@ -247,7 +204,7 @@ def _pour(flow: _Flow, sink: TableSink, change: Change, watch: Watch | None) -> 
             for slab in slabs:
                 new = change.applied(slab.needs)
                 arrays = [
-                    new[flow.given[at]] if at in flow.given else slab.kept[at] for at in flow.kept
+                    new[plan.given[at]] if at in plan.given else slab.kept[at] for at in plan.kept
                 ]
                 hand((arrays, slab.group))
                 count += slab.needs.batch.num_rows

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -56,11 +55,11 @@ def oracle(text: str) -> list[tuple[int, list[str]]]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    yield tmp_path_factory.mktemp("csv")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("csv")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables(), st.sampled_from([1, 3, 7, 1 << 20]), st.booleans(), st.booleans())
 def test_cells_are_those_of_python(
     folder: Path, text: str, chunk: int, bom: bool, packed: bool

@@ -7,6 +7,7 @@ import gzip
 import io
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -36,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 new_values = st.one_of(st.none(), anything)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_other_character_stays(folder: Path, data: st.DataObject) -> None:
     """The output is put together here from the same parts that the input was."""
@@ -129,11 +130,12 @@ def test_refusals(tmp_path: Path) -> None:
         rewrite(source, out, Change((), {"a": pa.string()}, lambda _: [], dropped=("a",)))
     with pytest.raises(InputError, match="all columns are left out"):
         rewrite(source, out, Change((), {}, lambda _: [], dropped=("a", "b")))
-    with pytest.raises(InputError, match="not separated by tabs at .*tsv; they stay"):
+    with pytest.raises(InputError, match=r"not separated by tabs at .*tsv; they stay"):
         rewrite(source, tmp_path / "b.tsv", lower("a"))
     with pytest.raises(InputError, match="cannot be a column of a CSV"):
         rewrite(source, out, Change((), {"a": pa.binary()}, lambda _: [pa.array([b"1"])]))
     for given_back in ([], [pa.array(["1", "2"])], [pa.array([1])]):
-        with pytest.raises(InputError, match="than promised|as promised|as rows"):
-            rewrite(source, out, Change((), {"a": pa.string()}, lambda _, g=given_back: g))
+        change = Change((), {"a": pa.string()}, Mock(return_value=given_back))
+        with pytest.raises(InputError, match=r"than promised|as promised|as rows"):
+            rewrite(source, out, change)
     assert sorted(found.name for found in tmp_path.iterdir()) == ["a.csv"]

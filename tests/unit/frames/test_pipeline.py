@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -13,6 +14,15 @@ from liftlock.frames.pipeline import read_ahead, written_behind
 
 def threads() -> list[str]:
     return [t.name for t in threading.enumerate() if t.name.startswith("liftlock-")]
+
+
+def send(
+    items: Iterator[int], consume: Callable[[int], None], between: Callable[[int], object] = int
+) -> None:
+    with written_behind(consume) as hand, read_ahead(items) as given:
+        for item in given:
+            between(item)
+            hand(item)
 
 
 def test_items_arrive_in_order_and_few_wait() -> None:
@@ -44,13 +54,8 @@ def test_an_error_of_the_reader() -> None:
             closed.append(True)
 
     found: list[int] = []
-    with (
-        pytest.raises(OSError, match="lost"),
-        written_behind(found.append) as hand,
-        read_ahead(broken()) as items,
-    ):
-        for item in items:
-            hand(item)
+    with pytest.raises(OSError, match="lost"):
+        send(broken(), found.append)
     assert closed == [True]
     assert threads() == []
 
@@ -62,13 +67,8 @@ def test_an_error_of_the_writer(count: int) -> None:
     def full(_: int) -> None:
         raise OSError("full")
 
-    with (
-        pytest.raises(OSError, match="full"),
-        written_behind(full) as hand,
-        read_ahead(iter(range(count))) as items,
-    ):
-        for item in items:
-            hand(item)
+    with pytest.raises(OSError, match="full"):
+        send(iter(range(count)), full)
     assert threads() == []
 
 
@@ -79,19 +79,15 @@ def test_an_error_between_them(error: type[BaseException]) -> None:
 
     def numbers() -> Iterator[int]:
         try:
-            while True:
-                yield 1
+            yield from itertools.count()
         finally:
             closed.append(True)
 
-    with (
-        pytest.raises(error),
-        written_behind(lambda _: time.sleep(0.01)) as hand,
-        read_ahead(numbers()) as items,
-    ):
-        for number, item in enumerate(items):
-            hand(item)
-            if number == 5:
-                raise error
+    def between(number: int) -> None:
+        if number == 5:
+            raise error
+
+    with pytest.raises(error):
+        send(numbers(), lambda _: time.sleep(0.01), between)
     assert closed == [True]
     assert threads() == []

@@ -19,7 +19,7 @@ from liftlock.errors import FileError
 from liftlock.frames.rewriting import Change, rewrite
 from liftlock.frames.table_file import Piece, open_table
 
-ROWS = 400_000
+ROWS = 200_000
 OUTPUTS = ["b.parquet", "b.arrow", "b.csv"]
 
 SLOW = """
@@ -55,7 +55,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     table = pa.table({"a": texts, "b": texts})
     pq.write_table(table, folder / "a.parquet", row_group_size=10_000, compression=None)
     (folder / "a.csv").write_text(
-        "a,b\n" + "\n".join(f"{text},{text}" for text in texts.to_pylist() * 2)
+        "a,b\n" + "\n".join(f"{text},{text}" for text in texts.to_pylist() * 4)
     )
     return [folder / "a.parquet", folder / "a.csv"]
 
@@ -64,8 +64,9 @@ def kept(piece: Piece) -> list[pa.Array]:
     return [piece.batch.column(0)]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
-@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize(
+    ("which", "number", "code"), [(0, signal.SIGKILL, -9), (1, signal.SIGINT, 130)]
+)
 def test_a_killed_run_leaves_the_old_file_and_nothing_else(
     sources: list[Path], tmp_path: Path, which: int, number: int, code: int
 ) -> None:
