@@ -44,7 +44,9 @@ def bar_chart(groups: Iterable[Group]) -> Markup:
             )
             for bar in group.bars
         ]
-        drawn.append(tag("div", tag("div", group.name, class_="of"), rows, class_="group"))
+        drawn.append(
+            tag("div", tag("div", group.name, class_="of"), tag("div", rows), class_="group")
+        )
     return tag("div", drawn, class_="bars")
 
 

@@ -146,6 +146,8 @@ def _path(spots: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{px:.1f},{py:.1f}" for px, py in spots)
 
 
+_TAIL = 0.01
+"""So much of the people, at either end, is not drawn in a band."""
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The parts of the releases below the lines of a band."""
 
@@ -166,8 +168,8 @@ def band(
     order = np.argsort(points, kind="stable")
     points, masses, rows = points[order], masses[order], matrix[order]
     rising = np.cumsum(masses)
-    first = int(np.searchsorted(rising, 0.001))
-    last = min(int(np.searchsorted(rising, 0.999)), len(points) - 1)
+    first = int(np.searchsorted(rising, _TAIL))
+    last = min(int(np.searchsorted(rising, 1.0 - _TAIL)), len(points) - 1)
     window = slice(first, last + 1)
     points, rows = points[window], rows[window]
     found = quantiles_of(rows, numbers)

@@ -93,18 +93,19 @@ def named(label: Label, cells: int = _LONGEST) -> Markup:
     """Write a value that somebody chose: in quotation marks, with its own direction of writing.
 
     >>> named("a<b"), named(3)
-    ('<bdi>“a&lt;b”</bdi>', '<bdi>3</bdi>')
+    ('“<bdi>a&lt;b</bdi>”', '<bdi>3</bdi>')
     """
     words = cut(plain(str(label)), cells)
     kind = "long" if len(words) > _LONG else None
-    return tag("bdi", f"“{words}”" if isinstance(label, str) else words, class_=kind)
+    written = tag("bdi", words, class_=kind)
+    return markup("“", written, "”") if isinstance(label, str) else written
 
 
 def listed(labels: Iterable[Label], most: int = 6) -> Markup:
     """Write a few values one after the other, and say how many more there are.
 
     >>> listed(["a", "b", "c"], 2)
-    '<bdi>“a”</bdi>, <bdi>“b”</bdi> and 1 more'
+    '“<bdi>a</bdi>”, “<bdi>b</bdi>” and 1 more'
     """
     every = list(labels)
     shown = [named(label, 60) for label in every[:most]]
@@ -130,7 +131,7 @@ def table(
     right = frozenset(numbers)
     titles = list(head)
     heads = [
-        tag("th", cell, scope="col", class_="number" if place in right else None)
+        tag("th", _breakable(cell), scope="col", class_="number" if place in right else None)
         for place, cell in enumerate(titles)
     ]
     body = []
@@ -152,6 +153,12 @@ def table(
         "table", tag("caption", caption), tag("thead", tag("tr", heads)), tag("tbody", body)
     )
     return tag("div", whole, class_="scroll", tabindex="0", role="group", aria_label="table")
+
+
+def _breakable(cell: Content) -> Content:
+    """Let a long name be broken anywhere."""
+    long = isinstance(cell, str) and not isinstance(cell, Markup) and len(cell) > _LONG
+    return tag("span", cell, class_="long") if long else cell
 
 
 def figure(content: Content, caption: Content, *, kind: str = "") -> Markup:

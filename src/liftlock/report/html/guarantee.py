@@ -77,8 +77,8 @@ def promise_of(notion: Notion, column: str, secret: str | None) -> Markup:
 
     >>> from liftlock.notions.alip import MaxLift
     >>> print(promise_of(MaxLift("ln 2"), "job", "home").replace("bdi>", "b>"))
-    Whoever sees the released <b>“job”</b> of a person may raise the probability of any
-    <b>“home”</b> at most 2-fold. How far it may fall is not limited: a value may be ruled out.
+    Whoever sees the released “<b>job</b>” of a person may raise the probability of any
+    “<b>home</b>” at most 2-fold. How far it may fall is not limited: a value may be ruled out.
     """
     write = _PROMISES.get(notion.name, _other)
     return write(notion, named(column), _about(column, secret))
@@ -141,6 +141,9 @@ def _ldp(notion: Notion, column: Markup, secret: Markup) -> Markup:
     )
 
 
+_BEYOND = "Single values may go beyond the factor, and nothing is said of how far."
+
+
 def _chance(notion: Notion) -> tuple[str, str]:
     """Return the factor and delta of a notion with both, as text on the safe side."""
     top = Budget.of(notion.budgets["epsilon"]).exp().upper
@@ -156,9 +159,7 @@ def _ediv(notion: Notion, column: Markup, secret: Markup) -> Markup:
         ". Among people with any one ",
         secret,
         f" it is at most {factor} times as likely as among everybody, plus {delta}; and among "
-        f"everybody at most {factor} times as likely as among them, plus {delta}. So limits of a "
-        f"factor {factor} hold except for a probability of {delta}, and nothing is said of what "
-        "happens then.",
+        f"everybody at most {factor} times as likely as among them, plus {delta}. {_BEYOND}",
     )
 
 
@@ -170,8 +171,7 @@ def _def5(notion: Notion, column: Markup, secret: Markup) -> Markup:
         ", and its probability among everybody. Among people with any one ",
         secret,
         f" it is at most {factor} times that probability with {delta} added to it; and among "
-        f"everybody it is at most {factor} times what it is among them, plus {delta}. Nothing is "
-        "said of what happens in the exceptions.",
+        f"everybody it is at most {factor} times what it is among them, plus {delta}. {_BEYOND}",
     )
 
 
@@ -197,7 +197,7 @@ def _ldp_delta(notion: Notion, column: Markup, secret: Markup) -> Markup:
         column,
         f": it is at most {factor} times as likely, plus {delta}, for people with one ",
         secret,
-        " as for people with any other. Nothing is said of what happens in the exceptions.",
+        f" as for people with any other. {_BEYOND}",
     )
 
 
@@ -227,10 +227,15 @@ _PROMISES: dict[str, Callable[[Notion, Markup, Markup], Markup]] = {
 }
 
 
+def needs_prior(made: Mechanism) -> bool:
+    """Tell whether a promise depends on what an observer expects beforehand."""
+    return made.notion.name not in ("ldp", "ldp_delta") or isinstance(made.context, Joint)
+
+
 def holds_for(made: Mechanism, column: str, secret: str | None, *, learned: bool) -> Markup:
     """Say for whom the promise holds: what an observer may know beforehand."""
     context = made.context
-    if made.notion.name in ("ldp", "ldp_delta") and not isinstance(context, Joint):
+    if not needs_prior(made):
         return markup("This holds whatever the observer knows beforehand.")
     source = "in this table" if learned else "in the statistics that were given"
     if isinstance(context, PriorSet):

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from liftlock.alphabet import Label
 from liftlock.report.html.elements import Content, Markup, markup, tag
-from liftlock.report.html.lettering import fitted_apart, width_of
+from liftlock.report.html.lettering import fitted, fitted_apart, width_of
 from liftlock.report.html.tones import STEPS
 
 NUMBERED = 20
 """Up to so many columns have room for a number in each cell."""
+WIDE = 10
+"""From so many columns on a heat map takes more room than text."""
 _WIDE, _NARROW, _HIGH = 44.0, 15.0, 26.0
 _SMALL = 11.0
 _NAMES = 150.0
@@ -57,7 +59,7 @@ def heat_map(
     wide = _WIDE if numbered else _NARROW
     row_names = fitted_apart(rows, _SMALL, _NAMES)
     column_names = fitted_apart(columns, _SMALL, _NAMES)
-    left = max(max(width_of(name, _SMALL) for name in row_names), 40.0) + 2 * _PAD
+    left = max(max(width_of(name, _SMALL) for name in row_names), 64.0) + 2 * _PAD
     longest = max(width_of(name, _SMALL) for name in column_names)
     level = longest <= wide - 4
     rise = 16.0 if level else longest * math.sin(_SLANT) + 14.0
@@ -69,7 +71,13 @@ def heat_map(
     height = top + _HIGH * len(rows)
     parts: list[Content] = [
         tag("text", column_title, x=left, y=12.0, class_="axis"),
-        tag("text", row_title, x=left - _PAD, y=top - 6.0, class_="axis end"),
+        tag(
+            "text",
+            fitted(row_title, _SMALL, left - _PAD),
+            x=left - _PAD,
+            y=top - 6.0,
+            class_="axis end",
+        ),
     ]
     for place, name in enumerate(row_names):
         y = top + _HIGH * (place + 0.5) + 4.0

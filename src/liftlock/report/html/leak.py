@@ -71,17 +71,25 @@ class Leak:
         return logs
 
     def most_extreme(self, rows: int, columns: int) -> tuple[Places, Places]:
-        """Return the places of the secrets and outputs with the largest and smallest lifts."""
-        apart = np.abs(self.logs)
+        """Return the places of the secrets and outputs with the largest and smallest lifts.
+
+        Rises and falls count alike, each in parts of the largest, so that both are among them.
+        """
+        logs = self.logs
+        finite = np.where(np.isfinite(logs), logs, 0.0)
+        up, down = max(float(finite.max()), 1e-300), max(-float(finite.min()), 1e-300)
+        apart = np.where(logs > 0, logs / up, -logs / down)
         return _largest(apart.max(axis=1), rows), _largest(apart.max(axis=0), columns)
 
     def highest(self) -> Places:
         """Return the output at which the belief in each secret is highest."""
-        return np.argmax(self.lifts, axis=1).astype(np.intp)
+        places: Places = self.lifts.argmax(axis=1)
+        return places
 
     def lowest(self) -> Places:
         """Return the output at which the belief in each secret is lowest."""
-        return np.argmin(self.lifts, axis=1).astype(np.intp)
+        places: Places = self.lifts.argmin(axis=1)
+        return places
 
 
 def numbers_of(alphabet: Alphabet) -> Floats | None:

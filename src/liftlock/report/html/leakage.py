@@ -22,19 +22,31 @@ from liftlock.report.html.elements import (
     listed,
     markup,
     named,
+    plain,
     table,
     tag,
     warned,
 )
-from liftlock.report.html.figures import GLUE, compared, counted, enclosed, percent, times
+from liftlock.report.html.figures import (
+    GLUE,
+    compared,
+    counted,
+    enclosed,
+    percent,
+    rounded_down,
+    rounded_up,
+    times,
+)
 from liftlock.report.html.guarantee import holds_for, promise, sides_of
-from liftlock.report.html.heat import NUMBERED, Cell, diverging, heat_map
+from liftlock.report.html.heat import NUMBERED, WIDE, Cell, diverging, heat_map
 from liftlock.report.html.leak import Leak, Places
 from liftlock.report.html.tones import lift_tone
+from liftlock.report.labels import cut
 
 _MOST_ROWS, _MOST_COLUMNS = 30, 60
 _MOST_BARS, _MOST_LISTED = 12, 60
 _LEAST_REACH = 0.1
+_HINT = 32
 _APART = 0.16
 """Marks of a legend closer than this part of it would overlap."""
 
@@ -155,9 +167,19 @@ def _measured_lifts(made: Mechanism, stated: set[str]) -> list[list[Content]]:
         lift = extreme.lift
         value = Enclosure.infinity() if lift is None else Enclosure.of(lift)
         side = {"max-lift": "eps_upper", "min-lift": "eps_lower"}[name]
-        limit = "see below" if side in stated else "not limited by itself"
+        limit = "as above" if side in stated else _follows(made, side)
         rows.append([_QUANTITIES[name], enclosed(value, 7), limit, witnessed(extreme.witness)])
     return rows
+
+
+def _follows(made: Mechanism, side: str) -> str:
+    """Say what limit of a lift follows from a guarantee about something else."""
+    limits = sides_of(made.notion)
+    if side == "eps_upper" and limits.up is not None:
+        return f"at most {rounded_up(limits.up, 7)}, as follows"
+    if side == "eps_lower" and limits.down is not None:
+        return f"at least {rounded_down(limits.down, 7)}, as follows"
+    return "not limited by itself"
 
 
 def witnessed(witness: Witness | None) -> Content:
@@ -220,7 +242,7 @@ def _lift_map(leak: Leak, made: Mechanism, column: str, secret: str, key: str) -
         for c in columns:
             lift, prior = float(leak.lifts[r, c]), float(leak.prior[r])
             hint = (
-                f"{leak.secrets[r]} given {leak.outputs[c]}: from {percent(prior)} to "
+                f"{_hinted(leak.secrets[r])} given {_hinted(leak.outputs[c])}: from {percent(prior)} to "
                 f"{percent(min(prior * lift, 1.0))}, a factor {times(lift)}"
             )
             tone = lift_tone(float(logs[r, c]), reach)
@@ -248,8 +270,8 @@ def _lift_map(leak: Leak, made: Mechanism, column: str, secret: str, key: str) -
         " of its row changes when the ",
         named(column),
         (
-            " of its column is seen: above 1 (blue) it rises, below 1 (orange) it falls, at 1 nothing "
-            "is learned. Frames mark the largest and the smallest factor."
+            " of its column is seen: above 1 (blue) it rises, below 1 (orange) it falls, at 1 "
+            "nothing is learned. Frames mark the largest and the smallest factor."
         ),
     ]
     if ruled_out:
@@ -265,7 +287,11 @@ def _lift_map(leak: Leak, made: Mechanism, column: str, secret: str, key: str) -
             "about lying in the band. The guarantee holds for every single cell."
         )
     caption += _left_out(leak, rows, columns)
-    return figure(picture, caption, kind="wide")
+    return figure(picture, caption, kind="wide" if len(columns) > WIDE else "")
+
+
+def _hinted(label: Label) -> str:
+    return cut(plain(str(label)), _HINT)
 
 
 def _short(name: str) -> str:
@@ -308,13 +334,13 @@ def _worst(leak: Leak, secret: str, column: str) -> Markup:
     order = np.argsort(-after_high, kind="stable")
     if leak.banded:
         order = np.arange(len(order))
-    shown = order[:_MOST_BARS]
+    shown = order[: len(order) if leak.banded else _MOST_BARS]
     full = _axis(float(after_high[shown].max()))
     groups = []
     for s in shown:
         groups.append(
             Group(
-                named(leak.secrets[s], 60),
+                _secret(leak, s),
                 (
                     Bar("before", leak.prior[s] / full, percent(leak.prior[s]), "before"),
                     Bar("at most", after_high[s] / full, percent(after_high[s]), "highest"),
@@ -333,7 +359,7 @@ def _worst(leak: Leak, secret: str, column: str) -> Markup:
         caption.append(f" The {len(shown)} most probable of {len(order):,} are drawn.")
     rows = [
         [
-            named(leak.secrets[s], 60),
+            _secret(leak, s),
             percent(leak.prior[s]),
             percent(after_high[s]),
             _after(leak.outputs[high[s]], leak.lifts[s, high[s]]),
@@ -354,6 +380,11 @@ def _worst(leak: Leak, secret: str, column: str) -> Markup:
             numbers=(1, 2, 4),
         ),
     )
+
+
+def _secret(leak: Leak, place: int) -> Markup:
+    """Write a secret; a band of numbers is no name that somebody chose."""
+    return tag("bdi", str(leak.secrets[place])) if leak.banded else named(leak.secrets[place], 60)
 
 
 def _after(output: Label, lift: float) -> Markup:

@@ -8,6 +8,7 @@ from liftlock.report.amounts import amount
 from liftlock.report.html.curves import scale_text, trade_off
 from liftlock.report.html.elements import Content, Markup, figure, markup, named, table, tag
 from liftlock.report.html.figures import percent
+from liftlock.report.html.guarantee import needs_prior
 
 
 def curve_section(column: ProtectedColumn, chosen: str, key: str) -> Markup | None:
@@ -38,9 +39,9 @@ def curve_section(column: ProtectedColumn, chosen: str, key: str) -> Markup | No
             trade_off(curve, chosen, key),
             [
                 (
-                    f"Upwards: {curve.title}; {better} is better. To the left the promise is stricter, "
-                    "to the right looser. The diamond is the budget that was chosen; dashed lines are "
-                    "releasing nothing and releasing the truth."
+                    f"Upwards: {curve.title}; {better} is better. To the left the promise is "
+                    "stricter, to the right looser. The diamond is the budget that was chosen; "
+                    "dashed lines are releasing nothing and releasing the truth."
                 ),
             ],
         ),
@@ -67,6 +68,16 @@ def trust_section(column: ProtectedColumn, made: Mechanism | None) -> Markup:
                 "p",
                 "Each person has a prior of their own, from a model. The promise holds for "
                 "observers who expect what that prior says.",
+            )
+        )
+    elif not needs_prior(made):
+        parts.append(
+            tag(
+                "p",
+                "The promise does not rest on any statistics: it holds whatever an observer "
+                "expects. What is said about single beliefs, and about what is kept, rests on ",
+                what,
+                ".",
             )
         )
     elif column.learned:

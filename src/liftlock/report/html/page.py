@@ -31,6 +31,7 @@ from liftlock.report.html.together import exceeds, together_section
 from liftlock.report.html.usefulness import headline, utility_section
 from liftlock.storage import check_writable, write_atomically
 
+_MOST_PROMISES = 5
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a browser may load for this page: nothing."""
 
@@ -97,17 +98,17 @@ def _verdict(protection: Protection) -> Markup:
         said.append(tag("p", _promise(columns[0])))
         said.append(tag("p", "This was proved with exact arithmetic."))
     else:
-        secrets = dict.fromkeys(column.secret for column in columns if column.secret is not None)
-        names = listed([column.name for column in columns])
         said.append(
             tag(
                 "p",
                 f"{counted(len(columns), 'column')} are protected: ",
-                names,
-                *([", so that they do not give away ", listed(secrets)] if secrets else []),
-                ". The guarantee of each was proved with exact arithmetic.",
+                listed([column.name for column in columns]),
+                ". What each of them may tell is limited, and each limit was proved with exact "
+                "arithmetic.",
             )
         )
+        if len(columns) <= _MOST_PROMISES:
+            said.append(tag("ul", [tag("li", _promise(column)) for column in columns]))
     parts: list[Content] = [tag("div", said, class_="verdict")]
     beyond = exceeds(protection)
     if beyond:

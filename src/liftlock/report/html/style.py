@@ -60,6 +60,8 @@ code.print{font-size:.69em}
 .verdict{font-size:1.2rem;line-height:1.45;margin:1rem 0;padding:.9rem 1.1rem;
  background:var(--soft);border-left:4px solid var(--accent)}
 .verdict p{margin:.3rem 0}
+.verdict ul{font-size:1rem;margin:.4rem 0;padding-left:1.2rem}
+.verdict li{margin:.3rem 0}
 .promised{margin:.8rem 0;padding:.7rem 1.1rem;background:var(--soft);
  border-left:4px solid var(--accent)}
 .promise{font-size:1.12rem;font-weight:600;line-height:1.45}
@@ -124,7 +126,7 @@ rect.released{fill:var(--released)}
 .span{stroke:var(--ink);stroke-width:1.5}
 .limit{stroke:var(--ink);stroke-width:2}
 @media (min-width:40rem){.group{display:grid;grid-template-columns:11rem minmax(0,1fr);
- column-gap:.8rem}.of{grid-row:1/span 3;padding-right:.4rem}.row{grid-column:2}}
+ column-gap:.8rem}.of{padding-right:.4rem}}
 @media (min-width:68rem){figure.wide{width:62rem;margin-left:calc(50% - 31rem)}
  figure.wide>figcaption{max-width:43.8rem;margin-left:auto;margin-right:auto}
  figure.wide>.scroll>svg{margin:0 auto}}

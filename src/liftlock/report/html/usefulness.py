@@ -32,7 +32,7 @@ from liftlock.report.html.elements import (
     tag,
 )
 from liftlock.report.html.figures import counted, percent
-from liftlock.report.html.heat import Cell, Legend, heat_map
+from liftlock.report.html.heat import WIDE, Cell, Legend, heat_map
 from liftlock.report.html.leak import numbers_of
 from liftlock.report.html.tones import STEPS, share_tone
 from liftlock.report.released import Released
@@ -151,7 +151,10 @@ def _facts(kept: Kept, made: Mechanism, column: ProtectedColumn) -> Markup:
         ]
     )
     rows += _errors(made, column)
-    return table("How much is kept", ["What", "Value", "Compared with"], rows, numbers=(1,))
+    caption = "How much is kept"
+    if made.known_prior is None:
+        caption += ", under one of the priors that are possible"
+    return table(caption, ["What", "Value", "Compared with"], rows, numbers=(1,))
 
 
 def _errors(made: Mechanism, column: ProtectedColumn) -> list[list[Content]]:
@@ -201,7 +204,8 @@ def _picture(kept: Kept, column: ProtectedColumn, key: str) -> Markup:
             named(column.name),
             " (across), what is released (upwards): the line is the middle, the dark band holds "
             "half of the releases and the light band nine in ten. The dashed line would be the "
-            "truth. Noise pulls rare values towards the common ones.",
+            "truth. Noise pulls rare values towards the common ones. The lowest and the highest "
+            "per cent of people are left out of the picture.",
         )
         return figure(drawing, caption)
     return _confusion(kept, column, key)
@@ -253,8 +257,8 @@ def _confusion(kept: Kept, column: ProtectedColumn, key: str) -> Markup:
         "Of people with the true ",
         named(column.name),
         (
-            " of a row, so many in a hundred are released as each column. A dot is less than half a "
-            "per cent, an empty cell never happens. Frames mark true values that stay as they are."
+            " of a row, so many in a hundred are released as each column. A dot is less than half "
+            "a per cent, an empty cell never happens. Frames mark values that stay as they are."
         ),
     ]
     if len(rows) < len(kept.inputs) or len(columns) < len(kept.outputs):
@@ -263,7 +267,7 @@ def _confusion(kept: Kept, column: ProtectedColumn, key: str) -> Markup:
             f"and the {len(columns)} most common of "
             f"{counted(len(kept.outputs), 'released value')}."
         )
-    return figure(picture, caption, kind="wide")
+    return figure(picture, caption, kind="wide" if len(columns) > WIDE else "")
 
 
 # --- how often each value occurs ------------------------------------------------------------------
@@ -338,14 +342,15 @@ def _marginal(kept: Kept, made: Mechanism, column: ProtectedColumn) -> Markup | 
         "How common each value is ",
         "in the table" if column.learned else "according to what is assumed",
         (
-            f" ({shown}), among the released values, and as estimated from the released values with "
-            "the mechanism file. The thin lines are intervals of 95 %."
+            f" ({shown}), among the released values, and as estimated from the released values "
+            "with the mechanism file. The thin lines are intervals of 95 %."
         ),
     ]
     if len(order) < len(kept.inputs):
         caption.append(f" The {len(order)} most common of {len(kept.inputs):,} values are drawn.")
     if estimate is not None:
-        caption += [f" Estimate: {estimate.method}."]
+        leaning = ", which leans on what is assumed" if estimate.method == "bayes" else ""
+        caption += [f" Estimate: {estimate.method}{leaning}."]
         caption += [f" {warning}." for warning in estimate.warnings]
     parts.append(figure(bar_chart(groups), caption))
     others = [label for label in kept.outputs if label not in kept.channel.inputs]
@@ -375,7 +380,9 @@ def _mean(kept: Kept, made: Mechanism, aggregate: Aggregate, points: Floats) -> 
     if numbers is not None:
         mean = float(np.dot(aggregate.counts, numbers) / aggregate.reports)
         rows.append(["Mean of the released numbers", amount(mean, 6), "taken as they are"])
-    estimate = _estimated(made, aggregate, "mean")
+    estimate = None
+    if len(points) <= _MOST_ESTIMATED:
+        estimate = _estimated(made, aggregate, "mean")
     if estimate is not None:
         answer = estimate.answer
         interval = (
@@ -383,7 +390,7 @@ def _mean(kept: Kept, made: Mechanism, aggregate: Aggregate, points: Floats) -> 
             if answer.low is None or answer.high is None
             else f"95 % interval {amount(answer.low, 6)} to {amount(answer.high, 6)}"
         )
-        rows.append(
-            ["Mean estimated from them", amount(answer.value, 6), f"{estimate.method}; {interval}"]
-        )
+        leaning = ", which leans on what is assumed" if estimate.method == "bayes" else ""
+        said = "; ".join(part for part in (f"{estimate.method}{leaning}", interval) if part)
+        rows.append(["Mean estimated from them", amount(answer.value, 6), said])
     return table("The mean", ["What", "Value", "How"], rows, numbers=(1,))
