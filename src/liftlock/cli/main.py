@@ -58,10 +58,11 @@ class Commands(InOrder):
 def group(context: click.Context) -> None:
     """Context-aware local privacy that can be checked.
 
-    Start with `liftlock demo`: a minute, on data it makes itself. Then design a mechanism of your
-    own, or audit one that you have:
+    Start with `liftlock demo`: a minute, on data it makes itself. Then protect a table, design a
+    mechanism, or audit one that you have:
 
     \b
+    liftlock protect people.csv --column job --secret religion --epsilon 0.5 -o safe.csv
     liftlock design --prior prior.csv --epsilon 1 -o mechanism.json
     liftlock audit channel.csv --prior prior.csv
     """

@@ -18,7 +18,7 @@ from liftlock.cli import main
 from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 
 COMMANDS = (
-    *("demo", "design", "designs", "fit", "compare", "plan", "estimate"),
+    *("demo", "protect", "design", "designs", "fit", "compare", "plan", "release", "estimate"),
     *("account", "audit", "lock", "profiles", "probe", "relations", "notions"),
 )
 OF_PROFILES = ("example", "design", "audit", "release", "compose", "curve")
