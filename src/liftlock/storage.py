@@ -129,9 +129,7 @@ def opened_atomically(path: Path, *, replace: bool = True) -> Iterator[BinaryIO]
         before = _status(place)
         mode = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
         os.fchmod(handle, mode)
-        if not replace:
-            check_free(path)
-        _give_name(handle, place)
+        _give_name(handle, place, replace=replace)
         stream.close()
     except OSError as error:
         raise _cannot_write(path, error) from None
@@ -156,8 +154,8 @@ def _nameless(folder: Path) -> int | None:
         return None
 
 
-def _give_name(handle: int, place: Path) -> None:
-    """Let a file without a name appear under a name, in place of what was there."""
+def _give_name(handle: int, place: Path, *, replace: bool) -> None:
+    """Let a file without a name appear under a name, maybe in place of what was there."""
     folder = os.open(place.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for number in itertools.count():
@@ -166,6 +164,8 @@ def _give_name(handle: int, place: Path) -> None:
                 # Only with a folder does Python follow the link that leads to the open file.
                 os.link(_OPEN_FILES / str(handle), name, dst_dir_fd=folder, follow_symlinks=True)
             except FileExistsError:
+                if not replace:
+                    check_free(place)
                 continue
             break
         if number > 0:

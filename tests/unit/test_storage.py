@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -16,6 +17,7 @@ from liftlock.errors import FileError
 from liftlock.storage import (
     check_writable,
     destination,
+    opened_atomically,
     write_atomically,
     write_durably,
     written_atomically,
@@ -178,3 +180,55 @@ def test_a_file_keeps_who_may_read_it(tmp_path: Path) -> None:
         path.chmod(mode)
         write_durably(path, "two")
         assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+def test_a_stream_becomes_a_file_when_all_went_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool
+) -> None:
+    """With files that have no name and without: the same file, mode and link."""
+    if not nameless:
+        monkeypatch.delattr(os, "O_TMPFILE")
+    path, link = tmp_path / "new.bin", tmp_path / "link.bin"
+    link.symlink_to("new.bin")
+    for name, text in ((path, b"one"), (path, b"two"), (link, b"three")):
+        with opened_atomically(name) as stream:
+            stream.write(text)
+            if nameless:
+                assert len(list(tmp_path.iterdir())) == (1 if text == b"one" else 2)
+        assert path.read_bytes() == text
+        assert sorted(found.name for found in tmp_path.iterdir()) == ["link.bin", "new.bin"]
+        path.chmod(0o604)
+    assert link.is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+def test_a_stream_that_fails_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool
+) -> None:
+    if not nameless:
+        monkeypatch.delattr(os, "O_TMPFILE")
+    path = tmp_path / "new.bin"
+
+    def write(error: BaseException | None = None, appears: bool = False) -> None:
+        with opened_atomically(path, replace=False) as stream:
+            stream.write(b"half")
+            if appears:
+                path.write_text("another")
+            if error is not None:
+                raise error
+
+    for error in (KeyboardInterrupt(), ZeroDivisionError()):
+        with pytest.raises(type(error)):
+            write(error)
+        assert list(tmp_path.iterdir()) == []
+    with pytest.raises(
+        FileError, match=r"cannot write at .*: 'No space left on device'; make room"
+    ):
+        write(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileError, match=r"a file is there already at .*--force"):
+        write(appears=True)
+    assert path.read_text() == "another"
+    assert list(tmp_path.iterdir()) == [path]
