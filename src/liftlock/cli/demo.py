@@ -169,10 +169,10 @@ def _table(folder: Path) -> None:
     _heading(f"7. A table of {TABLE_PEOPLE:,} people: jobs go out, households must not be inferred")
     options = ["--column", "job", "--secret", "household", "--drop", "schooling"]
     options += ["--epsilon-lower", "0.9", "--epsilon-upper", "0.5", "-o", str(folder / "safe.csv")]
-    options += ["--report", str(folder / "report.html")]
+    options += ["--report", str(folder / "report.html"), "--force"]
     show(f"liftlock protect {people_file} {' '.join(options)}", wrap=False)
     show("")
-    protect_command.main([str(people_file), *options, "--force"], standalone_mode=False)
+    protect_command.main([str(people_file), *options], standalone_mode=False)
 
 
 def _domain() -> str:
