@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from liftlock.accounting.accounts import account
 from liftlock.alphabet import Alphabet, Label
@@ -21,8 +20,9 @@ from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.frames.table_file import Piece
 from liftlock.mechanism import Mechanism
 from liftlock.prior import sorted_labels
-from liftlock.protection.learning import Source, Steps, placed
+from liftlock.protection.learning import Source, Steps, countable, placed
 from liftlock.protection.result import CombinedLeak
+from liftlock.protection.rules import secret_label
 
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
@@ -94,16 +94,12 @@ def _count(
         if secret is None:
             told = pa.nulls(piece.batch.num_rows, pa.string())
         else:
-            told = piece.batch.column(secret)
-            if pa.types.is_dictionary(told.type):
-                told = told.cast(told.type.value_type)
-            if pa.types.is_string(told.type) or pa.types.is_large_string(told.type):
-                told = pc.utf8_trim_whitespace(told)
+            told = countable(piece.batch.column(secret), secret)
         table = pa.table({"s": told} | arrays)
         grouped = table.group_by(table.column_names).aggregate([([], "count_all")])
         keys = [grouped.column(name).to_pylist() for name in table.column_names]
         for *key, number in zip(*keys, grouped.column("count_all").to_pylist(), strict=True):
-            first = MISSING_LABEL if key[0] in (None, "") and secret is not None else key[0]
+            first = None if secret is None else secret_label(key[0])
             tally[first, *key[1:]] += number
 
 

@@ -6,18 +6,23 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from liftlock.errors import InputError
 from liftlock.protection.learning import Source, Tally
 from liftlock.protection.result import KeptColumn
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 LOOKED_AT = 1_000_000
 """Kept columns are looked at in so many rows, the first ones."""
 
-_MOST_VALUES = 5_000
+_MOST_PAIRS = 20_000
 _ENOUGH = 30
 """Values in fewer rows say little about how often a secret goes with them."""
+_FEW = 5
+"""Nor do pairs that are in fewer rows, or would be."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class KeptLook:
     leaks: tuple[KeptColumn, ...]
     identities: tuple[str, ...]
     """Columns in which nearly every row has a value of its own."""
+    unknown: tuple[str, ...] = ()
+    """Columns of too many values, or of lists and structures, which were not measured."""
 
 
 def look_at_kept(
@@ -39,52 +46,82 @@ def look_at_kept(
 ) -> KeptLook:
     """Refuse copies of replaced columns and of secrets; measure what the others tell.
 
-    `allowed` are columns that may stay whatever they tell.
+    A secret may be a replaced column: its own values. `allowed` are columns that may stay whatever
+    they tell.
     """
     others = [name for name in kept if name not in replaced]
     targets = list(dict.fromkeys((*secrets, *replaced)))
-    tallies = {(name, target): Tally((target, name)) for name in others for target in targets}
-    dropped: set[str] = set()
-    rows = 0
+    pairs = {(name, target): _Pair(Tally((target, name))) for name in others for target in targets}
     wanted = {*others, *targets}
+    rows = 0
     for piece in source.batches([name for name in source.columns if name in wanted]):
-        for (name, _), tally in tallies.items():
-            if name in dropped:
-                continue
-            try:
-                tally.add(piece.batch)
-            except InputError:  # lists and structures are not looked into
-                dropped.add(name)
-                continue
-            if len(tally.counts) > _MOST_VALUES * 4:
-                dropped.add(name)
+        for pair in pairs.values():
+            pair.add(piece.batch)
         rows += piece.batch.num_rows
         if rows >= LOOKED_AT:
             break
     leaks: list[KeptColumn] = []
-    identities = []
+    identities, unknown = [], []
     for name in others:
-        if name in dropped:
-            identities.append(name)
-            continue
         for target in targets:
-            counts = tallies[name, target].counts
-            if name not in allowed:
-                _refuse_copy(name, target, counts, is_secret=target in secrets)
-        values = {value for _, value in tallies[name, targets[0]].counts} if targets else set()
-        if 2 * len(values) > rows:
+            if name not in allowed and pairs[name, target].is_copy():
+                raise _copy(name, target, is_secret=target not in replaced)
+        if any(pairs[name, target].is_identity() for target in targets):
             identities.append(name)
             continue
+        if any(pairs[name, secret].closed for secret in secrets):
+            unknown.append(name)
         for secret in secrets:
-            lower, upper, number = leak_of(tallies[name, secret].counts)
-            leaks.append(KeptColumn(name, secret, number, lower, upper))
-    return KeptLook(tuple(leaks), tuple(identities))
+            if not pairs[name, secret].closed:
+                lower, upper, number = leak_of(pairs[name, secret].tally.counts)
+                leaks.append(KeptColumn(name, secret, number, lower, upper))
+    return KeptLook(tuple(leaks), tuple(identities), tuple(unknown))
+
+
+@dataclass
+class _Pair:
+    """A column that stays beside one that does not, counted until there are too many pairs."""
+
+    tally: Tally
+    rows: int = 0
+    closed: bool = False
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Count one batch."""
+        if self.closed:
+            return
+        try:
+            self.tally.add(batch)
+        except InputError:  # lists and structures are not looked into
+            self.closed = True
+            return
+        self.rows += batch.num_rows
+        self.closed = len(self.tally.counts) > _MOST_PAIRS
+
+    def is_identity(self) -> bool:
+        """Tell whether nearly every row has a value of its own."""
+        return 0 < self.rows < 2 * len({value for _, value in self.tally.counts})
+
+    def is_copy(self) -> bool:
+        """Tell whether the column that stays is the other one, perhaps under other names."""
+        forward: dict[Any, Any] = {}
+        backward: dict[Any, Any] = {}
+        for theirs, ours in self.tally.counts:
+            if forward.setdefault(ours, theirs) != theirs:
+                return False
+            if backward.setdefault(theirs, ours) != ours:
+                return False
+        if len(forward) < 2:
+            return False
+        # Where all values differ, any two columns go one to one: only the values themselves tell.
+        return 2 * len(forward) <= self.rows or all(a == b for a, b in self.tally.counts)
 
 
 def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
     """Return how far values of a column lower and raise the probability of a secret, in nats.
 
-    Values in few rows are left out: their frequencies are chance.
+    Values in few rows are left out, and secrets that go with one in hardly any row or would be
+    expected to: their frequencies are chance.
 
     >>> leak_of({("ill", "a"): 40, ("well", "a"): 40, ("well", "b"): 80})
     (inf, 0.6931471805599453, 2)
@@ -101,27 +138,16 @@ def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
         for secret, of_secret in told.items():
             both = counts.get((secret, value), 0)
             expected = of_secret * of_value / total
-            if both:
-                lift = math.log(both / expected)
-                lower, upper = max(lower, -lift), max(upper, lift)
-            elif expected >= 1:
-                lower = math.inf
+            if both >= _FEW:
+                upper = max(upper, math.log(both / expected))
+            if expected >= _FEW:
+                lower = max(lower, math.log(expected / both) if both else math.inf)
     return lower, upper, len(values)
 
 
-def _refuse_copy(
-    name: str, target: str, counts: Mapping[tuple[Any, Any], int], *, is_secret: bool
-) -> None:
-    """Refuse a kept column that is another under other names."""
-    forward: dict[Any, Any] = {}
-    backward: dict[Any, Any] = {}
-    for theirs, ours in counts:
-        if forward.setdefault(ours, theirs) != theirs or backward.setdefault(theirs, ours) != ours:
-            return
-    if len(forward) < 2:
-        return
+def _copy(name: str, target: str, *, is_secret: bool) -> InputError:
     what = "the secret" if is_secret else "the protected column"
-    raise InputError(
+    return InputError(
         f"the kept column {name!r} tells {what} {target!r} value by value",
         remedy=f"leave it out of the output (--drop {_quoted(name)}), or insist on keeping it "
         f"(--keep {_quoted(name)})",

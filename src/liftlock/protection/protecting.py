@@ -70,11 +70,11 @@ def prepare(
         for wish, learned in zip(wishes, counted, strict=True)
     ]
     watch.say("looking at the columns that stay")
-    secrets = [wish.secret for wish in wishes if wish.secret is not None]
+    hidden = [_hidden(source, wish) for wish in wishes]
     look = look_at_kept(
         source,
         [column for column in source.columns if column not in dropped],
-        [secret for secret in dict.fromkeys(secrets) if secret not in keep],
+        [secret for secret in dict.fromkeys(hidden) if secret is not None and secret not in keep],
         [wish.column for wish in wishes],
         allowed=tuple(keep),
     )
@@ -87,6 +87,12 @@ def prepare(
         watch.say("accounting for all columns together")
     told = [wish.secret for wish in wishes if not wish.local]
     combined, missed = combined_leaks(source, released, told, watch.steps)
+    alone = [column.name for column in columns if isinstance(column.mechanism, LocalMechanism)]
+    if alone and len(columns) > 1:
+        missed.append(
+            f"{', '.join(map(repr, alone))}: what it tells together with the other columns was not "
+            "accounted for, since each row has a prior of its own"
+        )
     notes = [*missed, *_kept_notes(look, kept)]
     beyond = tuple(leak for leak in look.leaks if _beyond(leak, wishes))
     return Protection(
@@ -168,6 +174,13 @@ def _learned(
     return found, rows
 
 
+def _hidden(source: Source, wish: Wish) -> str | None:
+    """Return the column that kept ones are measured against: the secret, or a column of values."""
+    if wish.secret is not None:
+        return wish.secret
+    return None if wish.local or _is_numeric(source, wish) else wish.column
+
+
 def _is_numeric(source: Source, wish: Wish) -> bool:
     kind = source.type_of(wish.column)
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -179,21 +192,32 @@ def _given(wish: Wish) -> Learned:
     """Take a public joint or prior as it is, with what it says about missing and other values."""
     context = wish.context
     assert context is not None
+    policy = wish.policy
     labels = context.inputs.labels
-    missing = MISSING_LABEL if MISSING_LABEL in labels else None
-    other: Label | None = OTHER_LABEL if OTHER_LABEL in labels else None
-    if other is None and wish.policy.unseen == "map":
-        masses = (context.prior if isinstance(context, Joint) else context).floats()
+    masses = (context.prior if isinstance(context, Joint) else context).floats()
+    # What cannot occur is no input of the mechanism.
+    known = {label for label, mass in zip(labels, masses, strict=True) if mass}
+    keeps = policy.missing == "keep"
+    if keeps and wish.secret is None and MISSING_LABEL in known:
+        raise InputError(
+            f"the prior of {wish.column!r} knows {MISSING_LABEL}, and missing cells are kept",
+            remedy="take it out of the prior, or make it a category (--missing category)",
+        )
+    asks = MISSING_LABEL in known and policy.missing != "refuse"
+    notes: list[str] = []
+    other: Label | None = OTHER_LABEL if OTHER_LABEL in known else None
+    if other is None and policy.unseen == "map":
         other = labels[int(np.argmax(masses))]
+        notes.append(f"values of {wish.column!r} that are unseen become {other!r}, the likeliest")
     code = ColumnCode(
         wish.column,
-        missing=missing,
-        keeps_missing=missing is None and wish.policy.missing == "keep" and wish.secret is None,
-        spelled=wish.policy.spelled,
+        missing=MISSING_LABEL if asks else None,
+        keeps_missing=keeps and wish.secret is None,
+        spelled=policy.spelled,
         other=other,
-        unseen=wish.policy.unseen,
+        unseen=policy.unseen,
     )
-    return Learned(context, code)
+    return Learned(context, code, MISSING_LABEL if asks and keeps else None, tuple(notes))
 
 
 # --- designing ----------------------------------------------------------------------------------
@@ -267,7 +291,7 @@ def _local(wish: Wish) -> ProtectedColumn:
 def _beyond(leak: KeptColumn, wishes: Sequence[Wish]) -> bool:
     """Tell whether a kept column tells more about a secret than a released one may."""
     for wish in wishes:
-        if wish.secret != leak.secret:
+        if leak.secret != (wish.column if wish.secret is None else wish.secret):
             continue
         try:
             falls, rises = sides(wish.notion)
@@ -282,10 +306,19 @@ def _beyond(leak: KeptColumn, wishes: Sequence[Wish]) -> bool:
 
 def _kept_notes(look: KeptLook, kept: tuple[str, ...]) -> Iterable[str]:
     if look.identities:
-        shown = ", ".join(repr(name) for name in look.identities[:4])
         yield (
-            f"{shown}: nearly every row has a value of its own there; whoever knows it elsewhere "
-            "knows whose row it is"
+            f"{_listed(look.identities)}: nearly every row has a value of its own there; whoever "
+            "knows it elsewhere knows whose row it is"
+        )
+    if look.unknown:
+        yield (
+            f"{_listed(look.unknown)}: too many values, or no plain ones, to see what they tell "
+            "about what is protected; they stay as they are"
         )
     for name in kept:
         yield f"{name!r} is kept because you insisted, whatever it tells"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:4]))
+    return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown

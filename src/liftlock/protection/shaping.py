@@ -34,29 +34,31 @@ def without_missing(joint: Joint, missing: Label, notion: Notion) -> tuple[Joint
 
         P(y | s) / P(y) = [P(y | s, not M) / P(y | not M)] * [P(not M | s) / P(not M)],
 
-    so the mechanism for those who have a value gets what the second factor leaves.
+    so the mechanism for those who have a value gets what the second factor leaves. The output
+    "missing" has the lift P(M | s) / P(M), which must keep the budget by itself.
     """
     _check_notion(notion)
     place = joint.inputs.index(missing)
-    rows = joint.counts
-    total = joint.total
-    there = total - sum(row[place] for row in rows)
-    lifts = [
-        Fraction(sum(row) - row[place], sum(row)) / Fraction(there, total)
-        for row in rows
-        if sum(row)
-    ]
-    low, high = min(lifts), max(lifts)
-    if not low:
-        raise _none_left(missing)
+    rows = [row for row in joint.counts if sum(row)]
+    gone = Fraction(sum(row[place] for row in rows), joint.total)
+    chances = [Fraction(row[place], sum(row)) for row in rows]
+    falls, rises = sides(notion)
+    lower = upper = ""
+    if falls is not None:
+        if not min(chances) or max(chances) == 1:
+            raise _none_left(missing)
+        _left(falls, gone / min(chances), missing)
+        lower = _left(falls, (1 - gone) / (1 - max(chances)), missing)
+    if rises is not None:
+        _left(rises, max(chances) / gone, missing)
+        upper = _left(rises, (1 - min(chances)) / (1 - gone), missing)
     left: Notion
     if isinstance(notion, MaxLift):
-        left = MaxLift(_left(sides(notion)[1], high, missing))
+        left = MaxLift(upper)
     elif isinstance(notion, MinLift):
-        left = MinLift(_left(sides(notion)[0], 1 / low, missing))
+        left = MinLift(lower)
     else:
-        falls, rises = sides(notion)
-        left = ALIP(lower=_left(falls, 1 / low, missing), upper=_left(rises, high, missing))
+        left = ALIP(lower=lower, upper=upper)
     rest = joint.restricted(label for label in joint.inputs.labels if label != missing)
     return rest, left
 
