@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ from liftlock.files import read_joint, read_prior
 from liftlock.line.grid import check_cells, read_domain
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import parse_claim
+from liftlock.storage import written_atomically
 
 if TYPE_CHECKING:
     from liftlock.frames.table_file import TableFile
@@ -220,7 +222,12 @@ def protect_command(
         releasing = Releasing(protection, source, local)
         shown.say("releasing")
         rewrite(source, output, releasing.change(), watch=shown.steps, force=force, note=note)
-        done = _written(releasing.done(), files, output, report, shown)
+        try:
+            done = _written(releasing.done(), files, output, report, shown)
+        except BaseException:
+            # A table whose mechanism is not known is of no use, and nobody has seen it yet.
+            output.unlink(missing_ok=True)
+            raise
     if replaced:
         note(
             f"{output} was replaced: if it has been handed out, both releases count together "
@@ -251,18 +258,18 @@ def _written(
     report: Path | None,
     shown: Passing,
 ) -> Protection:
-    """Write the mechanisms and the report."""
+    """Write the mechanisms and the report: they appear once all of them are whole."""
     shown.say("writing")
-    columns = []
-    for column in protection.columns:
-        path = files[column.name]
-        column.mechanism.save(path)
-        columns.append(replace(column, file=path.name))
-    done = replace(protection, columns=tuple(columns), output=output.name)
-    if report is not None:
-        from liftlock.report.html import write_report
+    columns = tuple(replace(column, file=files[column.name].name) for column in protection.columns)
+    done = replace(protection, columns=columns, output=output.name)
+    with ExitStack() as whole:
+        for column in columns:
+            fresh = whole.enter_context(written_atomically(files[column.name]))
+            column.mechanism.save(fresh)
+        if report is not None:
+            from liftlock.report.html import write_report
 
-        write_report(done, report)
+            write_report(done, whole.enter_context(written_atomically(report)))
     return done
 
 
@@ -297,6 +304,7 @@ def _wishes(
         asked["missing"], asked["unseen"], asked["rare"], asked["spelled"], asked["smooth"]
     )
     _check_used(asked, told)
+    _check_learned(asked, columns, told)
     joints, priors = list(asked["joints"]), list(asked["priors"])
     wishes = []
     for column, secret in zip(columns, told, strict=True):
@@ -367,6 +375,25 @@ def _check_used(asked: dict[str, Any], secrets: Sequence[str | None]) -> None:
             raise click.UsageError(
                 f"{len(given)} times {option} for {wanted} columns {which} a secret: give it once, "
                 "or once for each"
+            )
+
+
+def _check_learned(
+    asked: dict[str, Any], columns: Sequence[str], secrets: Sequence[str | None]
+) -> None:
+    """Refuse rules for counting where nothing is counted."""
+    given = [bool(asked["priors"] if secret is None else asked["joints"]) for secret in secrets]
+    local = asked["local_priors"] is not None
+    for option, value in (("--rare", asked["rare"]), ("--smooth", exact(asked["smooth"]))):
+        if value and (local or all(given)):
+            raise click.UsageError(f"{option} is for what is counted in the table; leave it out")
+    asks = {*asked["numbers"], *by_column(asked["domains"], columns, "--domain")}
+    asks |= set(by_column(asked["cells"], columns, "--cells"))
+    for column, known in zip(columns, given, strict=True):
+        if column in asks and (known or local):
+            raise click.UsageError(
+                f"the numbers of {column!r} are counted in the table: leave out its --joint, "
+                "--prior or --local-priors, or --numbers, --domain and --cells"
             )
 
 
