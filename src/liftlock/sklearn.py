@@ -23,7 +23,8 @@ from liftlock.context import Joint
 from liftlock.designs.draft import Draft
 from liftlock.errors import CellError, InputError
 from liftlock.exact.integers import Floats
-from liftlock.frames.arrow_column import ArrowColumn, numbers_of_column
+from liftlock.frames.arrow_cells import numbers_of_column
+from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.frames.frame import arrow_columns, release_frame
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.alip import ALIP

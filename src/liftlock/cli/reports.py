@@ -91,7 +91,7 @@ def _numbers(piece: Piece, column: str) -> Floats:
     import numpy as np
 
     from liftlock.errors import CellError
-    from liftlock.frames.arrow_column import numbers_of_column
+    from liftlock.frames.arrow_cells import numbers_of_column
 
     reader = CellReader(ColumnCode(column), _ANY)
     found = numbers_of_column(piece.batch.column(column), reader)

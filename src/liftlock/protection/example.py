@@ -8,7 +8,7 @@ HEADER = ("person", "region", "job", "schooling", "pay", "household")
 PEOPLE = 4_000
 
 _HOUSEHOLDS = {"alone": 0.3, "couple": 0.3, "family": 0.3, "shared": 0.1}
-_JOBS = {
+_JOBS: dict[str, dict[str, float]] = {
     "care": {"alone": 2, "couple": 3, "family": 5, "shared": 1},
     "craft": {"alone": 3, "couple": 5, "family": 6, "shared": 1},
     "office": {"alone": 6, "couple": 6, "family": 5, "shared": 2},
@@ -44,7 +44,7 @@ def people(number: int = PEOPLE, seed: int = 7) -> list[tuple[str, ...]]:
     ('1', 'north', 'craft', '11', '39960', 'couple')
     """
     chance = random.Random(seed)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for person in range(1, number + 1):
         (household,) = chance.choices(list(_HOUSEHOLDS), list(_HOUSEHOLDS.values()))
         weights = [jobs[household] for jobs in _JOBS.values()]

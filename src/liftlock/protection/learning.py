@@ -16,7 +16,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.column_code import CellReader, ColumnCode
 from liftlock.errors import CellError, FileError, InputError
 from liftlock.exact.integers import Floats
-from liftlock.frames.arrow_column import numbers_of_column, whole_array
+from liftlock.frames.arrow_cells import numbers_of_column, whole_array
 from liftlock.frames.table_file import Piece
 from liftlock.protection.rules import Counts
 

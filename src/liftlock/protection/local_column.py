@@ -14,7 +14,7 @@ from liftlock.alphabet import Label
 from liftlock.column_code import CellReader, ColumnCode
 from liftlock.errors import CellError, InputError
 from liftlock.exact.integers import Floats
-from liftlock.frames.arrow_column import numbers_of_column
+from liftlock.frames.arrow_cells import numbers_of_column
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.local.priors import LocalPriors
 
