@@ -242,8 +242,8 @@ def _lift_map(leak: Leak, made: Mechanism, column: str, secret: str, key: str) -
         for c in columns:
             lift, prior = float(leak.lifts[r, c]), float(leak.prior[r])
             hint = (
-                f"{_hinted(leak.secrets[r])} given {_hinted(leak.outputs[c])}: from {percent(prior)} to "
-                f"{percent(min(prior * lift, 1.0))}, a factor {times(lift)}"
+                f"{_hinted(leak.secrets[r])} given {_hinted(leak.outputs[c])}: from "
+                f"{percent(prior)} to {percent(min(prior * lift, 1.0))}, a factor {times(lift)}"
             )
             tone = lift_tone(float(logs[r, c]), reach)
             drawn.append(Cell(tone, times(lift), hint, (int(r), int(c)) in framed))

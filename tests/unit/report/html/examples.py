@@ -1,0 +1,142 @@
+"""Protected tables to report on: everyday ones, and such as nobody would want."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+import liftlock as ll
+from liftlock.accounting.accounts import account
+from liftlock.protection.result import (
+    CombinedLeak,
+    Curve,
+    CurvePoint,
+    KeptColumn,
+    ProtectedColumn,
+    Protection,
+    Resampled,
+)
+
+JOBS = ("clerk", "nurse", "cook", "driver")
+HOMES = ("alone", "couple", "family")
+COUNTS = ((30, 12, 9, 14), (22, 25, 11, 20), (8, 33, 10, 26))
+
+ODD = (
+    "<script>alert(1)</script>",
+    "עברית “quotes” & more",
+    "x" * 60,
+    "W" * 60,
+    "two\nlines \x1b[31m \u202e",
+    "\"'`&amp;",
+    "漢字" * 20,
+    "family 👩‍👩‍👧",
+)
+
+
+@functools.cache
+def joint() -> ll.Joint:
+    """Return made-up counts of homes and jobs."""
+    rows = {
+        home: dict(zip(JOBS, row, strict=True)) for home, row in zip(HOMES, COUNTS, strict=True)
+    }
+    return ll.Joint.from_counts(rows)
+
+
+@functools.cache
+def careful() -> ll.Mechanism:
+    """Return a mechanism that keeps the job with 0.7 and else draws one at random."""
+    matrix = 0.7 * np.eye(4) + 0.3 / 4
+    draft = ll.Draft.of(list(JOBS), list(JOBS), matrix)
+    return ll.lock(draft, ll.ALIP(lower="0.6", upper="0.7"), joint())
+
+
+@functools.cache
+def everyday() -> Protection:
+    """Return a table with everything that a report can have."""
+    made = careful()
+    curve = Curve(
+        "mutual information I(X; Y), nats",
+        True,
+        tuple(
+            CurvePoint(scale, f"alip(lower={0.6 * scale:g}, upper={0.7 * scale:g})", utility)
+            for scale, utility in ((0.5, 0.2), (1.0, 0.41), (2.0, 0.9))
+        ),
+        0.0,
+        1.3,
+    )
+    resampled = Resampled(200, (0.4, 0.5, 0.6), (0.3, 0.5, 0.8), 0.93)
+    first = ProtectedColumn(
+        "job",
+        "home",
+        made,
+        True,
+        ("Missing values are a category.",),
+        curve,
+        resampled,
+        "job.json",
+        {"clerk": 60, "nurse": 70, "cook": 32, "driver": 58},
+    )
+    second = ProtectedColumn("former job", "home", made, False)
+    together = CombinedLeak("home", ("job", "former job"), account([made, made], joint()))
+    kept = (
+        KeptColumn("rooms", "home", 5, float("inf"), 0.9),
+        KeptColumn("street", "home", 60, 1.5, 1.2),
+    )
+    return Protection(
+        "people.csv", 220, (first, second), (together,), kept, ("home",), "safe.csv", ("A note.",)
+    )
+
+
+@functools.cache
+def odd() -> Protection:
+    """Return a table whose every text tries to break the page."""
+    rng = np.random.default_rng(3)
+    counts = {s: {x: int(rng.integers(1, 50)) for x in ODD} for s in ODD[:7]}
+    matrix = 0.3 * np.eye(8) + 0.7 / 8
+    made = ll.lock(
+        ll.Draft.of(list(ODD), list(ODD), matrix), ll.LIP("2"), ll.Joint.from_counts(counts)
+    )
+    column = ProtectedColumn(
+        "<img src=x onerror=alert(1)>" + "y" * 60,
+        "</style></title><b>" + "z" * 60,
+        made,
+        True,
+        ("<i>a note</i>",),
+        file="a b'; rm -rf.json",
+        counts=dict.fromkeys(ODD, 4),
+    )
+    return Protection(
+        "<b>table</b> & more.csv", 32, (column,), dropped=("<u>",), notes=("<script>1</script>",)
+    )
+
+
+@functools.cache
+def numbers() -> Protection:
+    """Return a column of numbers in 512 cells, protected for its own sake."""
+    sample = np.random.default_rng(5).lognormal(10.5, 0.5, 4000)
+    prior = ll.line.from_data(sample, domain=(0, 200_000)).grid(512)
+    # Three outputs, each a fair hint at a third of the people.
+    third = np.minimum(np.arange(512) * 3 // 512, 2)
+    matrix = 0.2 + 0.4 * np.eye(3)[third]
+    draft = ll.Draft.of(prior.inputs, ll.Alphabet.numbers([25_000, 36_000, 60_000]), matrix)
+    made = ll.lock(draft, ll.LIP("0.7"), prior)
+    counts = {25_000: 1300, 36_000: 1400, 60_000: 1300}
+    column = ProtectedColumn("salary", None, made, True, counts=counts)
+    return Protection("salaries.csv", 4000, (column,))
+
+
+@functools.cache
+def many() -> Protection:
+    """Return a column of 200 values against a secret of 60, with long names."""
+    rng = np.random.default_rng(7)
+    values = [f"value number {place} " + "v" * 44 for place in range(200)]
+    secrets = [f"secret number {place} " + "s" * 43 for place in range(60)]
+    counts = {s: {x: int(rng.integers(1, 60)) for x in values} for s in secrets}
+    matrix = 0.5 * np.eye(200) + 0.5 / 200
+    made = ll.lock(
+        ll.Draft.of(values, values, matrix),
+        ll.notions.alip.MaxLift("2"),
+        ll.Joint.from_counts(counts),
+    )
+    return Protection("many.csv", 300_000, (ProtectedColumn("product", "person", made, True),))

@@ -1,0 +1,195 @@
+"""The page as a whole: sound HTML, nothing from outside, and no text that breaks out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import liftlock as ll
+from liftlock.errors import FileError
+from liftlock.local import LocalMechanism
+from liftlock.protection.result import ProtectedColumn, Protection
+from liftlock.report.html import html_report, write_report
+from tests.unit.report.html import examples
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+ALL: list[Callable[[], Protection]] = [
+    examples.everyday,
+    examples.odd,
+    examples.numbers,
+    examples.many,
+]
+
+
+class Outline(HTMLParser):
+    """Reads a page strictly: every element closes the one that was opened last."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.headings: list[int] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        names = [name for name, _ in attrs]
+        assert len(set(names)) == len(names), (tag, names)
+        for name, value in attrs:
+            self.attributes.append((tag, name, value or ""))
+            if name == "id":
+                self.ids.append(value or "")
+            if name == "href":
+                self.links.append(value or "")
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] != "style":
+            self.text.append(data)
+
+    @classmethod
+    def of(cls, page: str) -> Outline:
+        found = cls()
+        found.feed(page)
+        found.close()
+        assert found.open == []
+        return found
+
+    @property
+    def words(self) -> str:
+        return " ".join("".join(self.text).replace("\xa0", " ").split())
+
+
+@pytest.mark.parametrize("example", ALL)
+def test_the_page_is_sound_and_stands_alone(example: Callable[[], Protection]) -> None:
+    page = html_report(example())
+    found = Outline.of(page)
+    assert page.startswith("<!DOCTYPE html>\n<html lang=")
+    assert len(page.encode()) < 1_000_000
+    assert not found.tags.keys() & {"script", "img", "link", "iframe", "object", "base", "form"}
+    assert not [name for _, name, _ in found.attributes if name.startswith("on") or name == "src"]
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert "@font-face" not in style
+    assert all(link.startswith("#") and link[1:] in found.ids for link in found.links)
+    assert len(set(found.ids)) == len(found.ids)
+    assert found.headings[0] == 1
+    assert found.headings.count(1) == 1
+    steps = zip(found.headings, found.headings[1:], strict=False)
+    assert all(after - before <= 1 for before, after in steps)
+    assert found.tags["figure"] == found.tags["figcaption"] > 0
+    assert found.tags["table"] == found.tags["caption"] > 0
+    pictures = [value for tag, name, value in found.attributes if (tag, name) == ("svg", "role")]
+    assert found.tags["desc"] == len(pictures) > 0
+
+
+def test_what_people_wrote_stays_text() -> None:
+    found = Outline.of(html_report(examples.odd()))
+    for text in ("<script>alert(1)</script>", "<b>table</b> & more.csv", "<i>a note</i>", "<u>"):
+        assert text in found.words
+    # Control characters, and marks that turn the direction of writing, are spelled out.
+    assert r"two\nlines \x1b[31m \u202e" in found.words
+    assert not set("\x1b\u202e\x00") & set("".join(found.text))
+    assert "liftlock audit 'a b'\"'\"'; rm -rf.json'" in found.words
+    assert not found.tags.keys() & {"b", "i", "u", "img"}
+
+
+def test_equal_tables_give_equal_pages() -> None:
+    page = html_report(examples.everyday())
+    assert page == html_report(examples.everyday())
+    assert ll.__version__ in page
+    assert not re.search(r"\b20[0-9]{2}-[0-9]{2}-[0-9]{2}\b", page)
+
+
+def test_everything_that_is_known_is_said() -> None:
+    words = Outline.of(html_report(examples.everyday())).words
+    made = examples.careful()
+    for text in (
+        "220 rows of “people.csv”, released as “safe.csv”",
+        "may raise the probability of any “home” at most 2.02-fold",
+        "lower it at most to 54.8 % of what it was",
+        "Decided with exact arithmetic on the integers that were sampled",
+        "What the columns tell together",
+        "The released columns together may tell more about “home”",
+        "tell more about a secret than the budget allows: “rooms” and “street”",
+        "to 0: rules it out",
+        "Left out of the released table: “home”.",
+        "Missing values are a category.",
+        "A note.",
+        "liftlock audit job.json",
+        made.channel.fingerprint,
+        made.context.fingerprint,
+        "the budget held outright under 93 %",
+        "This report and the mechanism files are confidential.",
+        "It does not hide “job” itself",
+        "Each guarantee is about one released column, or about those",
+    ):
+        assert text in words, text
+
+
+def test_a_given_joint_is_not_called_counted() -> None:
+    column = ProtectedColumn("job", "home", examples.careful(), False)
+    words = Outline.of(html_report(Protection("people.csv", 9, (column,)))).words
+    assert "in the statistics that were given" in words
+    assert "This was given, not counted in the table." in words
+    assert "confidential" not in words
+    assert "in this table." not in words
+
+
+def test_a_prior_for_each_user() -> None:
+    made = LocalMechanism(["no", "yes"], ll.ALIP(lower="1", upper="0.5"), "arc")
+    column = ProtectedColumn("answer", None, made, False, file="answer.json")
+    words = Outline.of(html_report(Protection("answers.csv", 9, (column,)))).words
+    assert "at most 1.65-fold, and lower it at most to 36.7 % of what it was" in words
+    assert "This holds for every user, under the prior of that user" in words
+    assert made.fingerprint in words
+    assert "Priors of single people." in words
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        (
+            ll.Ball.of(ll.Prior.from_counts({"no": 9, "yes": 1}), "0.01"),
+            "every prior within total variation 0.01",
+        ),
+        (ll.Family.of([ll.Prior.uniform(["no", "yes"])]), "every mixture of 1 priors"),
+    ],
+)
+def test_a_set_of_priors_has_words_but_no_picture_of_lifts(context: ll.Context, said: str) -> None:
+    draft = ll.Draft.of(["no", "yes"], ["no", "yes"], [[0.6, 0.4], [0.4, 0.6]])
+    made = ll.lock(draft, ll.LIP("1"), context)
+    column = ProtectedColumn("answer", None, made, False)
+    words = Outline.of(html_report(Protection("answers.csv", 9, (column,)))).words
+    assert said in words
+    assert "they depend on which of the priors is true" in words
+    assert "How beliefs change" not in words
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    place = tmp_path / "report.html"
+    write_report(examples.everyday(), place)
+    assert place.read_text(encoding="utf-8") == html_report(examples.everyday())
+    with pytest.raises(FileError, match="no such folder"):
+        write_report(examples.everyday(), tmp_path / "none" / "report.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

@@ -1,0 +1,55 @@
+"""Several columns about one secret: what is said together is what was accounted for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+
+import liftlock as ll
+from liftlock.accounting.accounts import account
+from liftlock.protection.result import CombinedLeak, Protection
+from liftlock.report.html.figures import down_to, fold
+from liftlock.report.html.together import exceeds, factors, keeps, together_section
+from tests.unit.report.html import examples
+
+
+def words_of(protection: Protection) -> str:
+    section = together_section(protection)
+    assert section is not None
+    return re.sub("<[^>]+>", " ", section).replace("\xa0", " ")
+
+
+def test_factors_are_those_of_the_product() -> None:
+    made = examples.careful()
+    both = made.table.product(made.table)
+    lifts = [lift for row in ll.lift_table(both, examples.joint()).lifts() for lift in row]
+    leak = examples.everyday().combined[0]
+    assert factors(leak.account) == (max(lifts), min(lifts))
+    words = words_of(examples.everyday())
+    assert fold(max(lifts)) in words
+    assert down_to(min(lifts)).replace("\xa0", " ") in words
+    assert "measured exactly" in words
+
+
+def test_more_than_one_budget_is_warned_of() -> None:
+    protection = examples.everyday()
+    assert exceeds(protection) == ("home",)
+    assert "Attention." in words_of(protection)
+    alone = account([examples.careful()], examples.joint())
+    assert keeps(alone, examples.careful().notion)
+    within = replace(protection, combined=(CombinedLeak("home", ("job",), alone),))
+    assert exceeds(within) == ()
+    assert "stays within the budget" in words_of(within)
+
+
+def test_what_nobody_bounds_is_no_promise() -> None:
+    released = account([examples.careful()] * 2)
+    assert factors(released)[0] is not None
+    nothing = replace(released, spent=())
+    assert factors(nothing) == (None, Fraction(0))
+    assert not keeps(nothing, ll.LIP("1"))
+    leak = CombinedLeak("home", ("job",), nothing)
+    words = words_of(replace(examples.everyday(), combined=(leak,)))
+    assert "without limit" in words
+    assert "nothing is proved" in words
