@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -39,7 +39,7 @@ from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.protection.rules import Policy
 from liftlock.protection.wish import Wish
 from liftlock.spark import once, refusals, releasing
-from tests.docs.pages import DOCS, blocks
+from tests.docs.pages import DOCS, ROOT, blocks
 
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
 
@@ -80,7 +80,7 @@ def session(folder: Path) -> Iterator[SparkSession]:
     """Start Spark with two cores, and leave neither processes nor files behind."""
     own = {
         "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYTHONPATH": str(ROOT),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     settings = {
@@ -90,6 +90,7 @@ def session(folder: Path) -> Iterator[SparkSession]:
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.local.dir": str(folder / "local"),
         "spark.log.level": "OFF",
+        "spark.python.daemon.module": "tests.unit.spark_daemon",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "20",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -293,11 +294,14 @@ def places_that_are_not_safe(here: Here) -> None:
         patched.setattr(context, "master", "spark://elsewhere:7077")
         with pytest.raises(InputError, match="nowhere to keep a release on a cluster"):
             ls.release(df, NOISY, "letter")
-    for name in once.SAFE:
-        here.spark.conf.set(name, "org.example.DirectCommitter")
+    for name, safe in once.SAFE.items():
+        here.spark.conf.set(name, safe[0])
         try:
-            with pytest.raises(InputError, match="shows failed attempts"):
-                ls.release(df, NOISY, "letter", path=path)
+            once.check_place(here.spark, path)
+            with here.monkeypatch.context() as patched:
+                patched.setitem(once.SAFE, name, ("another",))
+                with pytest.raises(InputError, match="shows failed attempts"):
+                    ls.release(df, NOISY, "letter", path=path)
         finally:
             here.spark.conf.unset(name)
     # Something came there while tasks ran: it is neither replaced nor added to.
@@ -316,12 +320,12 @@ def places_that_are_not_safe(here: Here) -> None:
 @check
 def the_law_is_that_of_the_mechanism(here: Here) -> None:
     """All counts are likely ones, and no two tasks or runs share their noise."""
-    rows, parts = 16_000, 8
+    rows, parts = 12_000, 4
     df = here.spark.range(0, rows, 1, parts).withColumn("job", F.lit("nurse"))
     mechanism = ll.design(JOBS, ll.LIP("1"), method="safe-response")
     here.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
     try:
-        runs = [ls.release(df, mechanism, "job").orderBy("id").collect() for _ in range(2)]
+        runs = [sorted(ls.release(df, mechanism, "job").collect()) for _ in range(2)]
     finally:
         here.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "20")
     table = mechanism.table
@@ -581,10 +585,8 @@ def test_refusals_travel() -> None:
 
 
 def test_without_pyspark() -> None:
-    hidden: Mapping[str, Any] = {"pyspark": None}
-    loaded = {name: module for name, module in sys.modules.items() if "liftlock.spark" in name}
-    with mock.patch.dict(sys.modules, hidden):
-        for name in loaded:
+    with mock.patch.dict(sys.modules, {"pyspark": None}):
+        for name in [name for name in sys.modules if name.startswith("liftlock.spark")]:
             del sys.modules[name]
-        with pytest.raises(InputError, match=r"pip install 'liftlock\[spark\]'"):
+        with pytest.raises(InputError, match=r"'pyspark'; pip install 'liftlock\[spark\]'"):
             __import__("liftlock.spark")

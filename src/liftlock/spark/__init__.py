@@ -5,12 +5,17 @@ Needs the extra ``liftlock[spark]``, on the driver and on every worker.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from liftlock.errors import InputError
 
 try:
-    import pandas  # noqa: F401 - PySpark wants it before it hands over Arrow batches
     import pyarrow  # noqa: F401
     import pyspark  # noqa: F401
+
+    # PySpark wants it before it hands over Arrow batches, though none of it is used here.
+    if find_spec("pandas") is None:
+        raise ImportError(name="pandas")
 except ImportError as missing:
     raise InputError(
         "liftlock.spark needs PySpark, PyArrow and pandas",
