@@ -104,7 +104,8 @@ def with_numbers(made: Mechanism, code: ColumnCode, points: Floats) -> Mechanism
     means = (joint[numeric] * values[:, None]).sum(axis=0) / np.where(there > 0, there, 1.0)
     order = np.argsort(np.where(empty, np.inf, means), kind="stable")
     step = 1e-3 * float(np.ptp(values)) if len(values) > 1 else 1.0
-    labels, coordinates = number_labels(means[order][~empty[order]].tolist(), step)
+    numbers = means[order][~empty[order]].tolist()
+    labels, coordinates = number_labels(numbers, step) if numbers else ([], [])
     names: list[Label] = []
     for label in labels:
         names.append(label if label not in names else f"{label!r} ({len(names)})")
