@@ -13,12 +13,14 @@ SHELL := /bin/sh
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --no-input --disable-pip-version-check
-INSTALL := $(PIP) install -q --no-warn-script-location
+# Few modules of what is installed are ever imported: they are compiled when they are.
+INSTALL := $(PIP) install -q --no-warn-script-location --no-compile --no-deps --no-build-isolation
 CODE := src tests docs/hooks $(wildcard benchmarks)
 
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH :=
 export NO_MKDOCS_2_WARNING := 1
+export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/wheels.cfg
 
 ##@ Targets
 
@@ -34,22 +36,30 @@ demo: $(VENV)/.stamp-demo  ## Audit, repair and sample an example channel
 	@$(BIN)/liftlock demo
 
 .PHONY: test
-test: $(VENV)/.stamp-test $(VENV)/.stamp-docs  ## Everything that must hold: lint, types, layers, docs, tests
-	@# Types and pages keep one core busy.  Meanwhile another one imports the tests: that compiles
-	@# once what each worker would compile for itself.  What is wrong with them the workers tell.
-	@$(BIN)/python -m pytest -q --collect-only >/dev/null 2>&1 & \
-	  $(MAKE) lint pages || { kill $$!; exit 1; }; wait
+test: $(VENV)/.stamp-test  ## Everything that must hold: lint, types, layers, docs, tests
+	@# Types keep one core busy.  Meanwhile another one imports the tests and builds the pages: that
+	@# compiles once what each worker would compile for itself.
+	@requirements/system & system=$$!; \
+	  $(MAKE) imported pages >$(VENV)/pages.log 2>&1 & pages=$$!; \
+	  $(MAKE) lint || { kill $$pages 2>/dev/null; wait; exit 1; }; \
+	  wait $$pages || { cat $(VENV)/pages.log; wait; exit 1; }; \
+	  cat $(VENV)/pages.log; wait $$system
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 
 .PHONY: lint
-lint: $(VENV)/.stamp-test $(VENV)/.stamp-docs  ## Style, formatting, types, import layers
+lint: $(VENV)/.stamp-test  ## Style, formatting, types, import layers
 	$(BIN)/ruff check -q --output-format=concise $(CODE)
 	$(BIN)/ruff format -q --check $(CODE)
 	$(BIN)/mypy --no-error-summary $(CODE)
 	$(BIN)/lint-imports --no-logo
 
+# What is wrong with the tests the workers tell.
+.PHONY: imported
+imported: $(VENV)/.stamp-test
+	@$(BIN)/python -m pytest -q --collect-only >/dev/null 2>&1 || true
+
 .PHONY: pages
-pages: $(VENV)/.stamp-docs
+pages: $(VENV)/.stamp-test
 	$(BIN)/python -m mkdocs build --strict -d .cache/site
 
 .PHONY: format
@@ -79,17 +89,27 @@ always:
 $(VENV)/.python: always
 	@requirements/venv $(VENV) $(PYTHON)
 
-$(VENV)/.stamp-package: $(VENV)/.python pyproject.toml requirements/build.txt requirements/runtime.txt
+$(VENV)/.stamp-package: $(VENV)/.python pyproject.toml requirements/build.txt
 	@echo "liftlock: setting up $(VENV)"
-	@$(INSTALL) -r requirements/build.txt -r requirements/runtime.txt
-	@$(INSTALL) --no-deps --no-build-isolation -e .
+	@$(INSTALL) -r requirements/build.txt
+	@$(INSTALL) -e .
 	@touch $@
 
-$(VENV)/.stamp-demo: requirements/plot.txt
-$(VENV)/.stamp-test: requirements/test.txt
+$(VENV)/.stamp-demo: requirements/plot.txt requirements/frames.txt
 $(VENV)/.stamp-docs: requirements/docs.txt
 $(VENV)/.stamp-bench: requirements/bench.txt
-$(VENV)/.stamp-demo $(VENV)/.stamp-test $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-package
+$(VENV)/.stamp-demo $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-package
 	@echo "liftlock: installing $(filter %.txt,$^)"
-	@$(INSTALL) --no-deps --no-build-isolation -r $(filter %.txt,$^)
+	@$(INSTALL) $(patsubst %,-r %,$(filter %.txt,$^))
+	@touch $@
+
+# Two at a time, with no package in common: one builds Spark, which has no wheel, and takes what
+# only the pages need; the other takes the rest.
+$(VENV)/.stamp-test: requirements/test.txt requirements/docs.txt $(VENV)/.stamp-package
+	@echo "liftlock: installing $(filter %.txt,$^)"
+	@grep -v '^pyspark==' requirements/test.txt >$(VENV)/first.txt
+	@{ grep '^pyspark==' requirements/test.txt; grep -vxFf requirements/test.txt requirements/docs.txt; } \
+	  >$(VENV)/second.txt
+	@$(INSTALL) -r $(VENV)/second.txt & second=$$!; \
+	  $(INSTALL) -r $(VENV)/first.txt || { kill $$second 2>/dev/null; wait; exit 1; }; wait $$second
 	@touch $@
