@@ -11,12 +11,12 @@ import numpy as np
 from liftlock.exact.integers import Floats
 from liftlock.protection.result import Curve
 from liftlock.report.amounts import amount
-from liftlock.report.html.elements import Content, Markup, markup, tag
+from liftlock.report.html.elements import Content, Markup, markup, plain, tag
 from liftlock.report.html.heat import svg
-from liftlock.report.html.lettering import width_of
+from liftlock.report.html.lettering import fitted, width_of
 
-_WIDTH, _HEIGHT = 460.0, 290.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 66.0, 14.0, 16.0, 50.0
+_WIDTH, _HEIGHT = 460.0, 300.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66.0, 14.0, 28.0, 50.0
 _SIZE = 12.5
 _ROOM = 16.0
 """From one line of text to the next."""
@@ -67,20 +67,21 @@ def trade_off(curve: Curve, chosen: str, key: str) -> Markup:
     points = sorted(curve.points, key=lambda point: point.scale)
     values = [point.utility for point in points]
     low, high = min(*values, curve.nothing, curve.truth), max(*values, curve.nothing, curve.truth)
-    margin = 0.06 * ((high - low) or 1.0)
+    margin = 0.1 * ((high - low) or 1.0)
     x = Scale(
         math.log(points[0].scale), math.log(points[-1].scale), _LEFT + 20, _WIDTH - _RIGHT - 24
     )
     y = Scale(low - margin, high + margin, _HEIGHT - _BOTTOM, _TOP)
-    parts: list[Content] = _grid_y(y, low, high)
-    for name, value, below in (
-        ("releasing nothing", curve.nothing, curve.nothing < curve.truth),
-        ("releasing the truth", curve.truth, curve.nothing >= curve.truth),
+    parts: list[Content] = [*_grid_y(y, low, high), _upwards(curve.title)]
+    for name, value, above in (
+        ("releasing nothing", curve.nothing, curve.nothing > curve.truth),
+        ("releasing the truth", curve.truth, curve.nothing <= curve.truth),
     ):
         parts.append(
             tag("line", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=y(value), y2=y(value), class_="end-line")
         )
-        place = y(value) - 5 if below else y(value) + 14
+        # Outside of the two lines, where the curve does not come.
+        place = y(value) - 5 if above else y(value) + 14
         parts.append(tag("text", name, x=_WIDTH - _RIGHT - 2, y=place, class_="end quiet"))
     spots = [(x(math.log(point.scale)), y(point.utility)) for point in points]
     parts.append(tag("polyline", points=_path(spots), class_="curve"))
@@ -142,6 +143,11 @@ def _grid_y(y: Scale, low: float, high: float) -> list[Content]:
     return parts
 
 
+def _upwards(title: str) -> Markup:
+    """Say what is shown upwards, over the picture."""
+    return tag("text", fitted(plain(title), _SIZE, _WIDTH - 8), x=2.0, y=13.0, class_="axis")
+
+
 def _path(spots: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{px:.1f},{py:.1f}" for px, py in spots)
 
@@ -177,7 +183,7 @@ def band(
     high = float(max(points[-1], found.max()))
     x = Scale(float(points[0]), float(points[-1]), _LEFT, _WIDTH - _RIGHT)
     y = Scale(low, high, _HEIGHT - _BOTTOM, _TOP)
-    parts: list[Content] = _grid_y(y, low, high)
+    parts: list[Content] = [*_grid_y(y, low, high), _upwards(f"released {name}")]
     for value in ticks(float(points[0]), float(points[-1]), 4):
         place = x(value)
         parts.append(tag("line", x1=place, x2=place, y1=_TOP, y2=_HEIGHT - _BOTTOM, class_="grid"))
@@ -193,7 +199,15 @@ def band(
     parts.append(tag("polyline", points=_path(middle), class_="curve"))
     diagonal = [(x(float(point)), y(float(point))) for point in (points[0], points[-1])]
     parts.append(tag("polyline", points=_path(diagonal), class_="end-line"))
-    parts.append(tag("text", f"true {name}", x=_WIDTH / 2, y=_HEIGHT - 8, class_="middle axis"))
+    parts.append(
+        tag(
+            "text",
+            fitted(plain(f"true {name}"), _SIZE, _WIDTH - 8),
+            x=_WIDTH / 2,
+            y=_HEIGHT - 8,
+            class_="middle axis",
+        )
+    )
     return svg(
         markup(*parts),
         _WIDTH,

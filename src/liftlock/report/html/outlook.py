@@ -26,7 +26,7 @@ def curve_section(column: ProtectedColumn, chosen: str, key: str) -> Markup | No
         rows.append(
             [
                 tag("strong", "chosen") if own else scale_text(point.scale),
-                tag("code", point.guarantee),
+                tag("code", point.guarantee, class_="whole"),
                 amount(point.utility, 5),
                 share,
             ]
@@ -118,7 +118,7 @@ def _resampled(found: Resampled) -> Markup:
             "p",
             "Had other people of the same kind been counted, the numbers would differ a little. Of "
             f"{found.tables:,} tables drawn anew from the rows, the budget held outright under "
-            f"{percent(found.kept)}. How much would have been leaked under them:",
+            f"{percent(found.kept)} of them. How much would have been leaked:",
         ),
         table(
             f"Leakage in nats under {found.tables:,} tables drawn anew",

@@ -154,7 +154,7 @@ def _facts(protection: Protection) -> Markup:
             [
                 named(column.name),
                 "the value itself" if column.secret is None else named(column.secret),
-                tag("code", guarantee),
+                tag("code", guarantee, class_="whole"),
                 "" if local or not isinstance(made, Mechanism) else headline(made),
             ]
         )

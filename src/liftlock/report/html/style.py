@@ -43,7 +43,7 @@ body{margin:0;background:var(--paper);color:var(--ink);
  overflow-wrap:break-word}
 h1,h2,h3,p,li,figcaption,caption,.of,.long,code{overflow-wrap:anywhere}
 bdi{unicode-bidi:isolate}
-.whole,td.number{white-space:nowrap}
+span.whole,td.number{white-space:nowrap}
 main,header,footer{max-width:46rem;margin:0 auto;padding:0 1.1rem}
 header{padding-top:2.6rem}
 h1{font-size:1.9rem;line-height:1.2;margin:.2rem 0 .8rem;letter-spacing:-.01em}
@@ -125,7 +125,8 @@ rect.released{fill:var(--released)}
 .endless{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:3 3}
 .span{stroke:var(--ink);stroke-width:1.5}
 .limit{stroke:var(--ink);stroke-width:2}
-@media (min-width:40rem){.group{display:grid;grid-template-columns:11rem minmax(0,1fr);
+@media (min-width:40rem){code.whole{white-space:nowrap}
+ .group{display:grid;grid-template-columns:11rem minmax(0,1fr);
  column-gap:.8rem}.of{padding-right:.4rem}}
 @media (min-width:68rem){figure.wide{width:62rem;margin-left:calc(50% - 31rem)}
  figure.wide>figcaption{max-width:43.8rem;margin-left:auto;margin-right:auto}
