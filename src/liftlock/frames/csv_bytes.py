@@ -137,7 +137,9 @@ def raw_rows(layout: CsvLayout, columns: Sequence[int]) -> Iterator[RawRows]:
             done = _position(stream)
             start, full = 0, True
             while full:
-                starts = np.empty((MOST_ROWS, len(columns)), dtype=np.int64)
+                # Each cell takes a byte at least, with the mark or the line end behind it.
+                most = min(MOST_ROWS, (len(data) - start) // width + 1)
+                starts = np.empty((most, len(columns)), dtype=np.int64)
                 stops = np.empty_like(starts)
                 rows, stop, status, bad, cells = kernels.scan(
                     buffer, start, final, kinds, width, wanted, starts, stops
@@ -157,7 +159,7 @@ def raw_rows(layout: CsvLayout, columns: Sequence[int]) -> Iterator[RawRows]:
                         buffer, start, stop, starts[:rows], stops[:rows], first_row, offset, done
                     )
                 first_row += rows
-                full = rows == MOST_ROWS
+                full = rows == most
                 start = stop
             carry = data[start:]
             offset += start

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -25,6 +27,23 @@ KEEP, REPLACE, DROP_WITH_MARK_BEFORE, DROP_WITH_MARK_BEHIND, KEEP_VISIBLE = 0, 1
 """What `assemble` does with a cell. `KEEP_VISIBLE` writes an empty cell as two quotation marks."""
 
 _QUOTE, _LF, _CR = 34, 10, 13
+
+
+def _copying(_context: Any, out: Any, _at: Any, source: Any, _start: Any, _length: Any) -> Any:
+    """Copy bytes with the processor's own copy: a loop takes four times as long for some dozens."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        target = context.make_array(signature.args[0])(context, builder, given[0]).data
+        origin = context.make_array(signature.args[2])(context, builder, given[2]).data
+        target, origin = builder.gep(target, [given[1]]), builder.gep(origin, [given[3]])
+        cgutils.raw_memcpy(builder, target, origin, given[4], 1)  # type: ignore[no-untyped-call, unused-ignore]
+        return context.get_dummy_value()
+
+    place = types.intp
+    return types.void(out, place, source, place, place), generate
+
+
+_copy: Any = intrinsic(_copying)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -141,6 +160,8 @@ def _blank_at(buffer: Bytes, at: int, stop: int) -> int:
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def _trimmed(buffer: Bytes, start: int, stop: int) -> tuple[int, int]:
     """Return where a text starts and stops without white space around it."""
+    if start == stop or (32 < buffer[start] < 128 and 32 < buffer[stop - 1] < 128):
+        return start, stop
     while start < stop:
         blank = _blank_at(buffer, start, stop)
         if blank == 0:
@@ -212,9 +233,7 @@ def gather(
                 texts[at] = buffer[source]
                 source += 2 if buffer[source] == _QUOTE else 1
         else:
-            start = offsets[row]
-            for step in range(offsets[row + 1] - start):
-                texts[start + step] = buffer[source + step]
+            _copy(texts, offsets[row], buffer, source, offsets[row + 1] - offsets[row])
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -263,22 +282,20 @@ def assemble(
             if deed == KEEP_VISIBLE and cell < behind:
                 continue
             upto = cell - 1 if deed == DROP_WITH_MARK_BEFORE else cell
-            for step in range(upto - at):
-                out[end + step] = buffer[at + step]
-            end += max(upto - at, 0)
+            length = max(upto - at, 0)
+            _copy(out, end, buffer, at, length)
+            end += length
             at = behind + 1 if deed == DROP_WITH_MARK_BEHIND else behind
             if deed == REPLACE:
                 source = text_starts[row, slot]
                 length = text_stops[row, slot] - source
-                for step in range(length):
-                    out[end + step] = texts[source + step]
+                _copy(out, end, texts, source, length)
                 end += length
             elif deed == KEEP_VISIBLE:
                 out[end] = _QUOTE
                 out[end + 1] = _QUOTE
                 end += 2
-    for step in range(stop - at):
-        out[end + step] = buffer[at + step]
+    _copy(out, end, buffer, at, stop - at)
     return end + stop - at
 
 
