@@ -61,6 +61,9 @@ _ITSELF = "-"
     metavar="NAME",
     help="What must not be inferred from it, and is left out; - is the value itself.  [default: -]",
 )
+@click.option(
+    "--together", is_flag=True, help="Protect all columns as one value, with one guarantee."
+)
 @budget_options
 @delta_options
 @click.option(
@@ -172,6 +175,7 @@ def protect_command(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
     seconds: str,
+    together: bool,
     force: bool,
     as_json: bool,
     **asked: Any,
@@ -191,7 +195,8 @@ def protect_command(
     note = Notes()
     need_arrow()
     time = _seconds(seconds)
-    files = _mechanism_files(mechanisms, columns, output)
+    parts = (" + ".join(columns),) if together else columns
+    files = _mechanism_files(mechanisms, parts, output)
     inputs: dict[str, Path | None] = {"TABLE": table}
     inputs |= {f"--joint {place + 1}": path for place, path in enumerate(asked["joints"])}
     inputs |= {f"--prior {place + 1}": path for place, path in enumerate(asked["priors"])}
@@ -216,6 +221,7 @@ def protect_command(
             keep=keep,
             seconds=time,
             curve=report is not None,
+            together=together,
             watching=Watching(shown.say, shown.steps),
         )
         local = {wish.column: wish.local for wish in wishes if wish.local}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +67,24 @@ def release_command(
     note = Notes()
     made = read_mechanism(mechanism)
     chosen = column or (made.column.name if made.column is not None else "")
-    if not chosen:
+    if not chosen and made.group is None:
         raise click.UsageError("which column is to be replaced? give --column")
+    if column is not None and made.group is not None:
+        raise click.UsageError(
+            f"the mechanism is for {' and '.join(made.group.names)} together: leave out --column"
+        )
     source = opened(table, delimiter, names, note)
     from liftlock.frames.rewriting import check_output, rewrite
-    from liftlock.protection.releasing import ColumnRelease
+    from liftlock.protection.releasing import ColumnRelease, GroupRelease
 
     check_outputs({"the output": output}, {"MECHANISM": mechanism, "TABLE": table}, force=force)
     check_output(source, output, force=force)
     replaced = output.exists()
-    work = ColumnRelease(made, chosen, source, unseen)
+    work: ColumnRelease | GroupRelease
+    if made.group is not None:
+        work = GroupRelease(made, source, unseen)
+    else:
+        work = ColumnRelease(made, chosen, source, unseen)
     with passing("releasing", source.unit) as shown:
         rows = rewrite(source, output, work.change(drop), watch=shown.steps, force=force, note=note)
     if work.kept:
@@ -87,11 +96,10 @@ def release_command(
         )
     note(f"written to {output}")
     if as_json:
-        show_json(_data(made, chosen, rows, work.counts, output, note.texts))
+        show_json(_data(made, work.columns, rows, work.counts, output, note.texts))
     else:
-        show(
-            f"{rows:,} row{'s' * (rows != 1)}, {shown_label(chosen)} replaced by what was released"
-        )
+        names_of = ", ".join(shown_label(name) for name in work.columns)
+        show(f"{rows:,} row{'s' * (rows != 1)}, {names_of} replaced by what was released")
         show(f"guarantee for one release: {made.certificate.guarantee}")
     note.show()
     return 0
@@ -99,7 +107,7 @@ def release_command(
 
 def _data(
     made: Mechanism,
-    column: str,
+    columns: Sequence[str],
     rows: int,
     counts: Counter[Any],
     output: Path,
@@ -109,7 +117,7 @@ def _data(
         "format": "liftlock.release",
         "version": 1,
         "rows": rows,
-        "column": column,
+        "columns": list(columns),
         "guarantee": made.certificate.guarantee,
         "channel": made.channel.fingerprint,
         "counts": (

@@ -46,15 +46,26 @@ def read_reports(
             return Aggregate.from_data(parse_json(read_text(path), path)).checked(made.channel)
     if column is None and made.column is not None:
         column = made.column.name
-    if not column:
+    group = made.group
+    if group is not None and column is not None:
+        raise click.UsageError(
+            f"the mechanism is for {' and '.join(group.names)} together: leave out --column"
+        )
+    if not column and group is None:
         raise click.UsageError(f"which column of {path} holds the reports? give --column")
     source = opened(path, delimiter, names, note)
     from liftlock.frames.arrow_column import ArrowColumn
+    from liftlock.frames.arrow_group import ArrowGroup
     from liftlock.protection.learning import placed
 
-    rules = replace(made.column or PLAIN, name=column)
-    work = ArrowColumn(replace(made, column=rules))
-    wanted = dict.fromkeys(name for name in (column, weights, offsets) if name is not None)
+    if group is not None:
+        several = ArrowGroup(made)
+        counted, reports = several.counted, list(group.names)
+    else:
+        assert column is not None
+        one = ArrowColumn(replace(made, column=replace(made.column or PLAIN, name=column)))
+        counted, reports = (lambda cells, **given: one.counted(cells[0], **given)), [column]
+    wanted = dict.fromkeys([*reports, *(name for name in (weights, offsets) if name is not None)])
     total = Aggregate.none(made.channel)
     steps = None if shown is None else shown.steps
     rows = 0
@@ -65,7 +76,7 @@ def read_reports(
                 name: None if chosen is None else _numbers(piece, chosen)
                 for name, chosen in (("weights", weights), ("offsets", offsets))
             }
-            part = work.counted(piece.batch.column(column), **numbers)
+            part = counted([piece.batch.column(name) for name in reports], **numbers)
         try:
             total += part
         except InputError as error:

@@ -63,9 +63,9 @@ def combined_leaks(
                 column.codes(piece.batch.column(each.name))
                 for column, each in zip(columns, released, strict=True)
             ]
-        _count(piece, codes, told, tallies)
+        count_tuples(piece, codes, told, tallies)
         if own:
-            _count(piece, codes, [None], [tuples])
+            count_tuples(piece, codes, [None], [tuples])
         if max((len(tally) for tally in (*tallies, tuples)), default=0) > MOST_TUPLES:
             many = f"more than {MOST_TUPLES:,} combinations of values"
             return [], [f"{many}: what the columns tell together was not accounted for"]
@@ -82,7 +82,7 @@ def combined_leaks(
     return found, missed
 
 
-def _count(
+def count_tuples(
     piece: Piece,
     codes: Sequence[Any],
     secrets: Sequence[str | None],

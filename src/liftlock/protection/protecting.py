@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,14 +18,15 @@ from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP
 from liftlock.notions.lip import LIP
-from liftlock.protection.choosing import SECONDS
+from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
 from liftlock.protection.kept import KeptLook, look_at_kept
 from liftlock.protection.learning import Numbers, Source, counts_of
-from liftlock.protection.making import make_mechanism
+from liftlock.protection.making import Made, make_mechanism
 from liftlock.protection.other_budgets import curve_around
-from liftlock.protection.result import KeptColumn, ProtectedColumn, Protection
+from liftlock.protection.result import Curve, KeptColumn, ProtectedColumn, Protection
 from liftlock.protection.rules import Counts, Learned, learn_labels, learn_numbers
+from liftlock.protection.together import CELLS, check_together, learn_together, with_tuples
 from liftlock.protection.trusting import resampled
 from liftlock.protection.wish import Wish
 
@@ -53,22 +54,33 @@ def prepare(
     keep: Iterable[str] = (),
     seconds: float = SECONDS,
     curve: bool = True,
+    together: bool = False,
     watching: Watching | None = None,
 ) -> Protection:
     """Learn, design, prove and account for what is wanted; nothing is released yet.
 
-    Secrets are left out of the output unless they are in `keep`, which is also for columns that
-    tell a secret or a protected column value by value; `drop` names others to leave out.
+    With `together` all columns are protected as one value, by one mechanism. Secrets are left out
+    of the output unless they are in `keep`, which is also for columns that tell a secret or a
+    protected column value by value; `drop` names others to leave out.
     """
     watch = Watching() if watching is None else watching
     dropped, kept = _checked(source, wishes, tuple(drop), tuple(keep))
+    if together:
+        check_together(wishes)
+        wishes = [
+            replace(wish, cells=CELLS) if wish.cells is None and _is_numeric(source, wish) else wish
+            for wish in wishes
+        ]
     watch.say("counting")
     counted, rows = _learned(source, wishes, watch)
-    share = seconds / len(wishes)
-    columns = [
-        _column(wish, learned, rows, share, curve, watch)
-        for wish, learned in zip(wishes, counted, strict=True)
-    ]
+    if together:
+        columns = [_together(source, wishes, counted, rows, seconds, curve, watch)]
+    else:
+        share = seconds / len(wishes)
+        columns = [
+            _column(wish, learned, rows, share, curve, watch)
+            for wish, learned in zip(wishes, counted, strict=True)
+        ]
     watch.say("looking at the columns that stay")
     hidden = [_hidden(source, wish) for wish in wishes]
     look = look_at_kept(
@@ -246,19 +258,6 @@ def _column(
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
         watch=say,
     )
-    core = made.core
-    drawn = None
-    if curve:
-        left = max(1.0, seconds - (time.monotonic() - start))
-        drawn = curve_around(
-            core,
-            made.context,
-            made.notion,
-            utility=made.utility,
-            method=core.origin.method if core.origin is not None else wish.method,
-            seconds=left,
-            watch=say,
-        )
     counted = wish.context is None
     return ProtectedColumn(
         wish.column,
@@ -266,8 +265,61 @@ def _column(
         made.mechanism,
         counted,
         learned.notes,
-        drawn,
+        _curve(made, wish, seconds - (time.monotonic() - start), say) if curve else None,
         resampled(made.mechanism, rows) if counted else None,
+    )
+
+
+def _together(
+    source: Source,
+    wishes: Sequence[Wish],
+    learned: Sequence[Learned | None],
+    rows: int,
+    seconds: float,
+    curve: bool,
+    watch: Watching,
+) -> ProtectedColumn:
+    """Make one mechanism for all columns."""
+    wish = wishes[0]
+    name = " + ".join(each.column for each in wishes)
+
+    def say(text: str) -> None:
+        watch.say(f"{name}: {text}")
+
+    say("counting combinations")
+    found = learn_together(source, wishes, [each for each in learned if each], watch.steps)
+    start = time.monotonic()
+    core = choose(
+        found.context,
+        wish.notion,
+        utility=wish.utility,
+        method=wish.method,
+        seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
+        watch=say,
+    )
+    whole = with_tuples(core, found.group)
+    made = Made(whole, core, found.context, wish.notion, wish.utility)
+    return ProtectedColumn(
+        name,
+        wish.secret,
+        whole,
+        True,
+        found.notes,
+        _curve(made, wish, seconds - (time.monotonic() - start), say) if curve else None,
+        resampled(whole, rows),
+    )
+
+
+def _curve(made: Made, wish: Wish, seconds: float, say: Say) -> Curve | None:
+    origin = made.core.origin
+    return curve_around(
+        made.core,
+        made.context,
+        made.notion,
+        utility=made.utility,
+        method=origin.method if origin is not None else wish.method,
+        seconds=max(1.0, seconds),
+        watch=say,
     )
 
 

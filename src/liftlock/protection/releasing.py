@@ -12,8 +12,10 @@ import numpy as np
 from liftlock.alphabet import Label
 from liftlock.forms import SupportChannel
 from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.frames.arrow_group import ArrowGroup
 from liftlock.frames.change import Change
 from liftlock.frames.table_file import Piece
+from liftlock.frames.written_cells import Codes
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.protection.learning import Source, placed
@@ -60,28 +62,113 @@ class ColumnRelease:
         seen = outputs if kept is None else outputs[~kept]
         self.kept += len(outputs) - len(seen)
         if not isinstance(self.mechanism.channel, SupportChannel):
-            labels = self.mechanism.table.outputs.labels
-            numbers = np.bincount(seen, minlength=len(labels)).tolist()
-            for label, number in zip(labels, numbers, strict=True):
-                self.counts[label] += number
+            _tally(self.counts, self.mechanism, seen)
         return self.worker.decoded(outputs, cells.type, kept)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are replaced."""
+        return (self.column,)
+
+    def gives(self) -> dict[str, pa.DataType]:
+        """Return the types of the columns that are replaced."""
+        return {self.column: self.released_type(self.source.type_of(self.column))}
+
+    def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Randomise one batch."""
+        return [self.released(batch)]
 
     def change(self, dropped: Sequence[str] = ()) -> Change:
         """Return what is to be done to the table."""
-        return change_of(self.source, {self.column: self}, dropped)
+        return change_of(self.source, [self], dropped)
 
 
-Worker = ColumnRelease | LocalColumn
+@dataclass
+class GroupRelease:
+    """Several columns of a source as one value through a mechanism, batch after batch."""
+
+    mechanism: Mechanism
+    source: Source
+    unseen: str | None = None
+    counts: Counter[Label] = field(default_factory=Counter)
+    kept: int = 0
+    worker: ArrowGroup = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.worker = ArrowGroup(self.mechanism, self.unseen)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are replaced."""
+        return self.worker.names
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.columns
+
+    def gives(self) -> dict[str, pa.DataType]:
+        """Return the types of the columns that are replaced."""
+        before = [self.source.type_of(name) for name in self.columns]
+        return dict(zip(self.columns, self.worker.released_types(before), strict=True))
+
+    def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Randomise one batch, and count what came out."""
+        cells = [batch.column(name) for name in self.columns]
+        outputs = self.worker.drawn(cells)
+        _tally(self.counts, self.mechanism, outputs)
+        return self.worker.decoded(outputs, [each.type for each in cells])
+
+    def change(self, dropped: Sequence[str] = ()) -> Change:
+        """Return what is to be done to the table."""
+        return change_of(self.source, [self], dropped)
 
 
-def change_of(source: Source, workers: Mapping[str, Worker], dropped: Sequence[str]) -> Change:
+@dataclass
+class LocalRelease:
+    """A column of a source whose rows bring priors of their own."""
+
+    worker: LocalColumn
+    source: Source
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are replaced."""
+        return (self.worker.column,)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return self.worker.needs
+
+    def gives(self) -> dict[str, pa.DataType]:
+        """Return the types of the columns that are replaced."""
+        name = self.worker.column
+        return {name: self.worker.released_type(self.source.type_of(name))}
+
+    def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Randomise one batch."""
+        return [self.worker.released(batch)]
+
+
+Worker = ColumnRelease | GroupRelease | LocalRelease
+
+
+def _tally(counts: Counter[Label], mechanism: Mechanism, outputs: Codes) -> None:
+    labels = mechanism.table.outputs.labels
+    numbers = np.bincount(outputs, minlength=len(labels)).tolist()
+    for label, number in zip(labels, numbers, strict=True):
+        counts[label] += number
+
+
+def change_of(source: Source, workers: Sequence[Worker], dropped: Sequence[str]) -> Change:
     """Return the change that replaces columns by what their workers release."""
-    needs = tuple(dict.fromkeys(name for worker in workers.values() for name in worker.needs))
-    gives = {name: worker.released_type(source.type_of(name)) for name, worker in workers.items()}
+    needs = tuple(dict.fromkeys(name for worker in workers for name in worker.needs))
+    gives = {name: kind for worker in workers for name, kind in worker.gives().items()}
 
     def apply(piece: Piece) -> list[pa.Array]:
         with placed(source, piece):
-            return [worker.released(piece.batch) for worker in workers.values()]
+            return [array for worker in workers for array in worker.arrays(piece.batch)]
 
     return Change(needs, gives, apply, tuple(dropped))
 
@@ -101,19 +188,22 @@ class Releasing:
 
     def _worker(self, column: ProtectedColumn) -> Worker:
         if isinstance(column.mechanism, LocalMechanism):
-            return LocalColumn(column.mechanism, column.name, self.local[column.name])
+            local = LocalColumn(column.mechanism, column.name, self.local[column.name])
+            return LocalRelease(local, self.source)
+        if column.mechanism.group is not None:
+            return GroupRelease(column.mechanism, self.source)
         return ColumnRelease(column.mechanism, column.name, self.source)
 
     def change(self) -> Change:
         """Return what is to be done to the table."""
-        return change_of(self.source, self.workers, self.protection.dropped)
+        return change_of(self.source, list(self.workers.values()), self.protection.dropped)
 
     def done(self) -> Protection:
         """Return the protection with how often each output was released."""
         columns = tuple(
-            replace(column, counts=dict(worker.counts))
-            if isinstance(worker := self.workers[column.name], ColumnRelease)
-            else column
+            column
+            if isinstance(worker := self.workers[column.name], LocalRelease)
+            else replace(column, counts=dict(worker.counts))
             for column in self.protection.columns
         )
         return replace(self.protection, columns=columns)
