@@ -314,7 +314,8 @@ def _constant(
     secret: str | None,
 ) -> tuple[Mechanism, tuple[str, ...]]:
     """Return the mechanism of a column with one value: that value, which tells nothing."""
-    found = next(value for _, value in counts if value is not None and value == value)
+    reader = CellReader(ColumnCode(name), _NOTHING)
+    found = next(value for _, value in counts if not reader.is_missing(value))
     label = found if isinstance(found, str | int | float) else str(found)
     context: Prior | Joint = Prior.from_counts({label: 1})
     if secret is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import pickle
 from collections import Counter
@@ -11,7 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
@@ -20,7 +24,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from liftlock.column_code import KEPT
 from liftlock.errors import CellError, InputError
+from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.line.grid import GridPrior
 from liftlock.sklearn import PrivateColumn
 
@@ -120,6 +126,43 @@ def test_numbers_are_cut_into_cells() -> None:
     assert code is not None
     assert len(code.cells) == 12
     assert whole.transform(pd.DataFrame({"age": [3, 99]}))["age"].dtype == np.float64
+
+
+KINDS: list[list[Any]] = [
+    [None, "", " ", "a", " a", "a ", "A", "1", "01", "1.0", "True", "nan", "?", "\u00a0a"],
+    [None, "0", "1", "-1", "2"],
+    [None, 0, 1, -1, 2**53, 2**53 + 1],
+    [None, True, False],
+    [None, datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)],
+    [None, 0.0, 1.0, 1.5, -2.0, 100.0],
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(KINDS).flatmap(
+        lambda kind: st.lists(st.sampled_from(kind), min_size=2, max_size=5)
+    ),
+    st.sampled_from(["category", "keep"]),
+    st.sampled_from([0, 4, 8]),
+)
+def test_what_is_learned_is_what_is_released(cells: list[Any], missing: str, rare: int) -> None:
+    """The prior of the proof is how often the very rows that are released become each input."""
+    table = pa.table({"x": pa.array(cells * 4)})
+    private = PrivateColumn(missing=missing, rare=rare, unseen="map", method="safe-response")
+    try:
+        private.fit(table)
+    except InputError:  # all are missing, say
+        return
+    (made,) = private.mechanisms_
+    codes = ArrowColumn(made).codes(table.column("x"))
+    assert (codes == KEPT).any() <= (missing == "keep")
+    seen = Counter(made.channel.inputs.labels[code] for code in codes if code != KEPT)
+    prior = made.known_prior
+    assert prior is not None
+    assert {label: Fraction(n, seen.total()) for label, n in seen.items()} == dict(
+        zip(prior.labels, prior.fractions, strict=True)
+    )
 
 
 # --- policies -----------------------------------------------------------------------------------
