@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,9 +61,9 @@ def lifts(rows: Mapping[tuple[Any, ...], int], law: Callable[..., Mapping[Any, F
     Keys of `rows` are a secret and what is in the columns; `law` gives each output its probability.
     """
     total = sum(rows.values())
-    both: Counter[tuple[Any, Any]] = Counter()
-    secrets: Counter[Any] = Counter()
-    outputs: Counter[Any] = Counter()
+    both: dict[tuple[Any, Any], Fraction] = defaultdict(Fraction)
+    secrets: dict[Any, Fraction] = defaultdict(Fraction)
+    outputs: dict[Any, Fraction] = defaultdict(Fraction)
     for (secret, *cells), count in rows.items():
         secrets[secret] += Fraction(count, total)
         for output, chance in law(*cells).items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import Any
 
@@ -27,7 +27,9 @@ def own(values: list[Any]) -> dict[tuple[Any, Any], int]:
 def shares(learned: Learned) -> dict[Any, Fraction]:
     prior = learned.context
     assert isinstance(prior, Prior)
-    return {label: Fraction(n, prior.total) for label, n in zip(prior.labels, prior.counts)}
+    return {
+        label: Fraction(n, prior.total) for label, n in zip(prior.labels, prior.counts, strict=True)
+    }
 
 
 def cells(learned: Learned) -> dict[tuple[Any, Any], Fraction]:
@@ -187,7 +189,7 @@ def test_the_joint_is_what_plain_counting_gives() -> None:
     ]
     counts = dict(Counter(people))
     learned = learn_labels("x", counts, secret="s")
-    expected: Counter[tuple[Any, Any]] = Counter()
+    expected: dict[tuple[Any, Any], Fraction] = defaultdict(Fraction)
     for told, value in people:
         expected[told or MISSING_LABEL, (value or MISSING_LABEL).strip()] += Fraction(1, 300)
     assert cells(learned) == dict(expected)
@@ -244,7 +246,7 @@ def test_cells_of_numbers_beside_a_secret_are_counted_as_they_will_be_read() -> 
     code = learned.code
     assert len(code.cells) == len(code.edges) - 1 == len(learned.points)
     assert (code.edges[0], code.edges[-1]) == (0, 100)
-    expected: Counter[tuple[Any, Any]] = Counter()
+    expected: dict[tuple[Any, Any], Fraction] = defaultdict(Fraction)
     for told, number in zip(secrets, numbers.tolist(), strict=True):
         clamped = min(max(number, 0.0), 100.0)
         label: Any = MISSING_LABEL
