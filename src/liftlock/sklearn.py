@@ -376,16 +376,15 @@ def _as_array(
     """
     kinds = [column.type for column in columns]
     may_be_none = any(ArrowColumn(mechanism).may_be_none for mechanism in mechanisms)
-    if before.kind != "O" and all(map(pa.types.is_boolean, kinds)) and not may_be_none:
-        kind: Any = bool
-    elif before.kind != "O" and all(map(pa.types.is_integer, kinds)) and not may_be_none:
-        kind = before if before.kind in "iu" else np.int64
-    elif before.kind != "O" and all(map(_is_number, kinds)):
-        kind = before if before.kind == "f" else np.float64
-    elif before.kind == "U" and all(map(_is_text, kinds)) and not may_be_none:
+    kind: Any = object
+    if before.kind == "U" and all(map(_is_text, kinds)) and not may_be_none:
         kind = str
-    else:
-        kind = object
+    elif before.kind == "b" and all(map(pa.types.is_boolean, kinds)) and not may_be_none:
+        kind = bool
+    elif before.kind in "iuf" and all(map(_is_number, kinds)):
+        kind = np.result_type(*(each.to_pandas_dtype() for each in kinds))
+        if may_be_none and kind.kind != "f":
+            kind = np.float64
     parts = [_one(column, kind) for column in columns]
     return np.column_stack(parts)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from liftlock.estimate.aggregate import Aggregate, numbers_each
 from liftlock.exact.integers import Floats
 from liftlock.frames import pandas_column
 from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.frames.arrow_group import ArrowGroup
 from liftlock.frames.change import Change
 from liftlock.frames.kept_schema import changed_schema
 from liftlock.mechanism import Mechanism
@@ -25,7 +26,7 @@ _LISTED = 8
 
 
 def release_frame(
-    frame: Any, mechanism: Mechanism, column: Any, *, unseen: str | None = None
+    frame: Any, mechanism: Mechanism, column: Any = None, *, unseen: str | None = None
 ) -> Any:
     """Return a frame of the same kind in which one column is private; the frame stays as it is.
 
@@ -34,6 +35,9 @@ def release_frame(
     back as a lazy frame of what was released: collecting that again draws nothing again.
     Ask each person once: releasing the same frame twice reveals more.
 
+    Without a column it is the one that the mechanism was made for. One that was made for several
+    columns as one value releases all of them.
+
     >>> from liftlock import LIP, Prior, design
     >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
     >>> people = pa.table({"age": [31, 47], "answer": ["no", "yes"]})
@@ -41,18 +45,21 @@ def release_frame(
     >>> safe.column("age").equals(people.column("age")), safe.schema == people.schema
     (True, True)
     """
-    work = _work(mechanism, unseen)
+    _check(mechanism)
     opened = _Opened.of(frame)
-    cells = opened.cells(column)
-    parts = [_named(column, first, work.released, part) for first, part in _chunks(cells)]
+    if mechanism.group is not None:
+        return opened.replaced(_released_together(opened, mechanism, column, unseen))
+    name, work = _name(mechanism, column), ArrowColumn(mechanism, unseen)
+    cells = opened.cells(name)
+    parts = [_named(name, first, work.released, part) for first, part in _chunks(cells)]
     released = pa.chunked_array(parts, type=work.released_type(cells.type))
-    return opened.replaced(column, released, cells, work)
+    return opened.replaced({name: _New(released, cells, work.may_be_none)})
 
 
 def aggregate_frame(
     frame: Any,
     mechanism: Mechanism,
-    column: Any,
+    column: Any = None,
     *,
     weights: Any = None,
     offsets: Any = None,
@@ -66,18 +73,22 @@ def aggregate_frame(
     >>> aggregate_frame(pa.table({"answer": ["no", "yes", "no"]}), made, "answer").counts
     (2, 1)
     """
-    work = _work(mechanism, None)
-    needed = [column, *(name for name in (weights, offsets) if isinstance(name, str))]
-    opened = _Opened.of(frame, needed)
+    _check(mechanism)
+    group = mechanism.group
+    names = _names(mechanism, column) if group is not None else (_name(mechanism, column),)
+    opened = _Opened.of(frame, [*names, *(n for n in (weights, offsets) if isinstance(n, str))])
     numbers = {
         name: opened.numbers(given, name[:-1])
         for name, given in (("weights", weights), ("offsets", offsets))
     }
-    total = Aggregate.none(mechanism.channel)
-    for first, part in _chunks(opened.cells(column)):
+    if group is not None:
+        columns = [opened.cells(name).combine_chunks() for name in names]
+        return ArrowGroup(mechanism).counted(columns, **numbers)
+    work, total = ArrowColumn(mechanism), Aggregate.none(mechanism.channel)
+    for first, part in _chunks(opened.cells(names[0])):
         rows = slice(first, first + len(part))
         of_rows = {name: each if each is None else each[rows] for name, each in numbers.items()}
-        total += _named(column, first, partial(work.counted, **of_rows), part)
+        total += _named(names[0], first, partial(work.counted, **of_rows), part)
     return total
 
 
@@ -91,14 +102,57 @@ def arrow_columns(frame: Any) -> dict[Any, pa.ChunkedArray]:
     return {name: opened.cells(name) for name in opened.frame.columns}
 
 
-def _work(mechanism: Mechanism, unseen: str | None) -> ArrowColumn:
+def _check(mechanism: Mechanism) -> None:
     if not isinstance(mechanism, Mechanism):
         raise InputError(
-            "not a mechanism for one column",
+            "not a mechanism for columns",
             value=type(mechanism).__name__,
             remedy="give one that design(...), lock(...) or Mechanism.load(...) made",
         )
-    return ArrowColumn(mechanism, unseen)
+
+
+def _name(mechanism: Mechanism, column: Any) -> Any:
+    """Return the column that is meant: the one given, or the mechanism's own."""
+    if column is not None:
+        return column
+    if mechanism.column is None or not mechanism.column.name:
+        raise InputError("no column", remedy="name one: the mechanism was made for none of its own")
+    return mechanism.column.name
+
+
+def _names(mechanism: Mechanism, columns: Any) -> tuple[Any, ...]:
+    """Return the columns of a group: those given, in its order, or its own."""
+    assert mechanism.group is not None
+    own = mechanism.group.names
+    given = own if columns is None else columns
+    if isinstance(given, str) or len(given) != len(own):
+        raise InputError(
+            "a mechanism for several columns at once",
+            value=", ".join(own),
+            remedy="leave the column out, or name one for each of them, in this order",
+        )
+    return tuple(given)
+
+
+def _released_together(
+    opened: _Opened, mechanism: Mechanism, columns: Any, unseen: str | None
+) -> dict[Any, _New]:
+    work, names = ArrowGroup(mechanism, unseen), _names(mechanism, columns)
+    cells = [opened.cells(name) for name in names]
+    released = work.released([each.combine_chunks() for each in cells])
+    return {
+        name: _New(pa.chunked_array([after]), before, work.may_be_none(at))
+        for at, (name, after, before) in enumerate(zip(names, released, cells, strict=True))
+    }
+
+
+@dataclass(frozen=True)
+class _New:
+    """A released column, what it was before, and whether it may come out missing."""
+
+    released: pa.ChunkedArray
+    before: pa.ChunkedArray
+    may_be_none: bool
 
 
 def _chunks(cells: pa.ChunkedArray) -> Iterator[tuple[int, pa.Array]]:
@@ -182,28 +236,34 @@ class _Opened:
             given = self.cells(given).to_numpy()
         return numbers_each(given, len(self.frame), name)
 
-    def replaced(
-        self, column: Any, released: pa.ChunkedArray, before: pa.ChunkedArray, work: ArrowColumn
-    ) -> Any:
-        """Return the frame with another column in the place of one, in its own kind."""
-        native = self.frame.to_native()
+    def replaced(self, columns: Mapping[Any, _New]) -> Any:
+        """Return the frame with other columns in the place of some, in its own kind."""
+        native: Any = self.frame.to_native()
         if isinstance(native, pa.Table):
-            return self.back(_in_table(native, column, released, before))
-        if self.frame.implementation.is_pandas():
-            made = pandas_column.from_arrow(released, native[column], before.type, work.may_be_none)
-            # The column is replaced in a copy of the frame's outline, not of its cells.
-            whole = native.copy(deep=False)
-            whole[column] = made
-            return self.back(whole)
+            for name, new in columns.items():
+                native = _in_table(native, name, new.released, new.before)
+        elif self.frame.implementation.is_pandas():
+            # Columns are replaced in a copy of the frame's outline, not of its cells.
+            native = native.copy(deep=False)
+            for name, new in columns.items():
+                native[name] = pandas_column.from_arrow(
+                    new.released, native[name], new.before.type, new.may_be_none
+                )
+        else:
+            series = [self._series(name, new.released) for name, new in columns.items()]
+            native = self.frame.with_columns(*series).to_native()
+        return self.back(native)
+
+    def _series(self, column: Any, released: pa.ChunkedArray) -> nw.Series[Any]:
         import narwhals as nw
 
         table = pa.table({"released": released})
         series = nw.from_arrow(table, backend=self.frame.implementation).get_column("released")
         if self.frame.implementation.is_polars():
-            kind = native.schema[column]
+            kind = self.frame.to_native().schema[column]
             if _holds(kind, released):
                 series = nw.from_native(series.to_native().cast(kind), series_only=True)
-        return self.back(self.frame.with_columns(series.alias(column)).to_native())
+        return series.alias(column)
 
     @property
     def _listed(self) -> str:

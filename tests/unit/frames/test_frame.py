@@ -27,7 +27,8 @@ from liftlock import (
     line,
     lock,
 )
-from liftlock.column_code import ColumnCode
+from liftlock.alphabet import Alphabet
+from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.frames.frame import aggregate_frame, release_frame
 
@@ -305,6 +306,41 @@ def test_anything_that_speaks_arrow_becomes_a_table() -> None:
     assert safe.column("x").to_pylist() == expected(TEXTS, TEXTS)
 
 
+def test_the_column_of_the_mechanism() -> None:
+    made = turned(TEXTS, ColumnCode("job"))
+    frame = pl.DataFrame({"job": TEXTS})
+    safe = release_frame(frame, made)
+    assert safe["job"].to_list() == expected(TEXTS, TEXTS)
+    assert aggregate_frame(safe, made).reports == 3
+    with pytest.raises(InputError, match="no column; name one"):
+        release_frame(frame, turned(TEXTS))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, pa.record_batch])
+def test_columns_that_are_one_value(make: Any) -> None:
+    jobs, towns = ["clerk", "cook"], [1, 2]
+    pairs = [("clerk", 1), ("clerk", 2), ("cook", 1)]
+    group = GroupCode(
+        (ColumnCode("job"), ColumnCode("town")), (Alphabet.of(jobs), Alphabet.of(towns))
+    )
+    made = replace(turned(pairs), group=group)
+    cells = {"job": ["cook", "clerk", "clerk"], "age": [1.5, 2.5, 3.5], "town": [1, 2, 1]}
+    frame = make(cells)
+    safe = release_frame(frame, made)
+    assert isinstance(safe, type(frame))
+    wanted = {"job": ["clerk", "cook", "clerk"], "age": [1.5, 2.5, 3.5], "town": [1, 1, 2]}
+    table = pa.table(safe)
+    assert table.to_pydict() == wanted
+    assert table.schema.types == pa.table(frame).schema.types
+    assert aggregate_frame(safe, made).counts == (1, 1, 1)
+    again = make({"j": cells["job"], "t": cells["town"]})
+    assert pa.table(release_frame(again, made, ["j", "t"]))["j"].to_pylist() == wanted["job"]
+    with pytest.raises(InputError, match="several columns at once: 'job, town'"):
+        release_frame(frame, made, "job")
+    with pytest.raises(CellError, match=r"combination of values .* at row 1"):
+        release_frame(make({"job": ["cook"], "town": [2]}), made)
+
+
 # --- noise, encodings and numbers ---------------------------------------------------------------
 
 
@@ -398,5 +434,5 @@ def test_profiles_are_refused() -> None:
     made = design(ProfileGraph.bernoulli(["0.2", "0.4"]), ProfilePrivacy("1"))
     with pytest.raises(NotDefined, match="profile of each row"):
         release_frame(pa.table({"x": [0]}), made, "x")
-    with pytest.raises(InputError, match="not a mechanism for one column"):
+    with pytest.raises(InputError, match="not a mechanism for columns"):
         release_frame(pa.table({"x": [0]}), made.channel, "x")  # type: ignore[arg-type]
