@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -20,8 +21,9 @@ def csv_flow(
     source: CsvFile, same: Sequence[int], needs: Sequence[int], watch: Watch | None
 ) -> Flow:
     """Give the columns `same` as they will be stored, and `needs` as cells are read."""
-    for name in source.columns:
-        source.place(name)  # a name given twice cannot be told apart later
+    for name, times in Counter(source.columns).items():
+        if times > 1:
+            source.place(name)  # refused: the two could not be told apart later
     size = source.path.stat().st_size
     total = _ROUNDS * size
     told = None if watch is None else lambda done: watch(done, total)
@@ -34,15 +36,15 @@ def _slabs(
     source: CsvFile, same: dict[int, pa.DataType], needs: Sequence[int], size: int
 ) -> Iterator[Slab]:
     places = sorted({*same, *needs})
+    slots = {place: slot for slot, place in enumerate(places)}
     schema = pa.schema([(source.columns[at], pa.string()) for at in needs])
     for rows in raw_rows(source.layout, places):
         if not len(rows):
             continue
-        read = [cell_texts(rows, places.index(at)) for at in needs]
+        read = [cell_texts(rows, slots[at]) for at in needs]
         cells = pa.Array.from_buffers(pa.struct(list(schema)), len(rows), [None], children=read)
         kept = {
-            at: cell_texts(rows, places.index(at), strip=False).cast(kind)
-            for at, kind in same.items()
+            at: cell_texts(rows, slots[at], strip=False).cast(kind) for at, kind in same.items()
         }
         batch = pa.RecordBatch.from_struct_array(cells)
         yield Slab(kept, Piece(batch, rows.first_row), 0, size + rows.done)

@@ -163,11 +163,11 @@ def cells_of(array: pa.Array, mark: str, *, alone: bool) -> tuple[Bytes, Places,
     """Return the cells of a column as one text, and where in it each cell starts and stops."""
     if pa.types.is_dictionary(array.type):
         texts, starts, stops = cells_of(array.dictionary, mark, alone=alone)
-        missing = _texts_and_offsets(_written([None], mark, alone=alone))
         if array.null_count:
-            texts, before = np.concatenate([texts, missing[0]]), len(texts)
-            starts = np.append(starts, before)
-            stops = np.append(stops, before + len(missing[0]))
+            missing = _cell("", mark, alone=alone).encode()
+            starts = np.append(starts, len(texts))
+            texts = np.concatenate([texts, np.frombuffer(missing, dtype=np.uint8)])
+            stops = np.append(stops, len(texts))
         indices = pc.fill_null(array.indices.cast(pa.int64()), len(array.dictionary)).to_numpy()
         return texts, starts[indices], stops[indices]
     text = _as_text(array)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -102,15 +104,10 @@ class ParquetTable:
 
     # --- what the file says about its columns ----------------------------------------------------
 
-    def leaves(self) -> list[tuple[int, ...]]:
-        """Return which stored columns each column consists of."""
-        found, start = [], 0
-        for field in self.schema:
-            stop = start + _leaf_count(field.type)
-            found.append(tuple(range(start, stop)))
-            start = stop
-        assert start == self.metadata.num_columns
-        return found
+    @cached_property
+    def leaves(self) -> list[range]:
+        """Which stored columns each column consists of."""
+        return leaf_ranges(self.schema)
 
     def stored_as_dictionary(self) -> list[str]:
         """Return the columns of text that are quicker to read as dictionaries.
@@ -119,7 +116,7 @@ class ParquetTable:
         """
         metadata = self.metadata
         found = []
-        for field, leaves in zip(self.schema, self.leaves(), strict=True):
+        for field, leaves in zip(self.schema, self.leaves, strict=True):
             if not _is_text(field.type):
                 continue
             chunks = [metadata.row_group(group).column(leaves[0]) for group in _some(metadata)]
@@ -134,7 +131,7 @@ class ParquetTable:
     def row_bytes(self, group: int, places: Sequence[int]) -> float:
         """Return what a row of some columns takes in memory, about."""
         rows = self.metadata.row_group(group)
-        leaves = self.leaves()
+        leaves = self.leaves
         total = 0.0
         for place in places:
             for leaf in leaves[place]:
@@ -167,6 +164,12 @@ def _some(metadata: Any) -> list[int]:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def leaf_ranges(schema: pa.Schema) -> list[range]:
+    """Return which stored columns each column of a schema consists of."""
+    stops = list(itertools.accumulate(_leaf_count(field.type) for field in schema))
+    return [range(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
 
 
 def _leaf_count(kind: pa.DataType) -> int:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from liftlock.frames.change import value_type
-from liftlock.frames.parquet_file import ParquetTable
+from liftlock.frames.parquet_file import ParquetTable, leaf_ranges
 from liftlock.frames.table_sinks import AbandonableStream, conformed, joined, no_rows
 
 GROUP_BYTES = 96 << 20
@@ -111,7 +111,7 @@ def settings_like(
     if not metadata.num_row_groups:
         return {}
     paths = _stored_paths(schema)
-    leaves = source.leaves()
+    leaves = source.leaves
     group = metadata.row_group(0)
     codecs: dict[str, str] = {}
     encodings: dict[str, str] = {}
@@ -151,19 +151,17 @@ def settings_like(
 
 def _stored_paths(schema: pa.Schema) -> list[list[str]]:
     """Return the names that a Parquet file gives to the parts of each column."""
-    found = []
-    for field in schema:
-        sink = pa.BufferOutputStream()
-        pq.write_table(pa.schema([field]).empty_table(), sink)
-        stored = pq.read_metadata(pa.BufferReader(sink.getvalue())).schema
-        found.append([stored.column(at).path for at in range(len(stored))])
-    return found
+    sink = pa.BufferOutputStream()
+    # Not `empty_table`, which imports pandas.
+    pq.write_table(pa.Table.from_arrays(no_rows(schema), schema=schema), sink)
+    stored = pq.read_metadata(pa.BufferReader(sink.getvalue())).schema
+    return [[stored.column(at).path for at in leaves] for leaves in leaf_ranges(schema)]
 
 
 def _sorting(source: ParquetTable, kept: Sequence[int], replaced: Container[int]) -> Any:
     """Return by which columns the rows are sorted, if the file says so and it is still true."""
     found = source.metadata.row_group(0).sorting_columns
-    new = {leaf for place in kept if place in replaced for leaf in source.leaves()[place]}
+    new = {leaf for place in kept if place in replaced for leaf in source.leaves[place]}
     if not found or len(kept) < len(source.schema) or any(c.column_index in new for c in found):
         return None
     return found

@@ -38,9 +38,10 @@ def slab_of(
 ) -> Slab:
     """Return a piece that has the columns at these places, taken apart."""
     batch = piece.batch
+    slots = {place: slot for slot, place in enumerate(places)}
     return Slab(
-        {at: batch.column(places.index(at)) for at in same},
-        Piece(batch.select([places.index(at) for at in needs]), piece.first_row),
+        {at: batch.column(slots[at]) for at in same},
+        Piece(batch.select([slots[at] for at in needs]), piece.first_row),
         group,
         piece.first_row + batch.num_rows,
     )
