@@ -59,7 +59,8 @@ def _bar(bar: Bar) -> Markup:
     if bar.interval is not None:
         low, high = (min(max(end, 0.0), 1.0) for end in bar.interval)
         parts.append(tag("line", x1=_share(low), x2=_share(high), y1="7", y2="7", class_="span"))
-        for end in (low, high):
+        # What reaches beyond the picture has no end in it.
+        for end in (end for end in bar.interval if 0.0 <= end <= 1.0):
             parts.append(
                 tag("line", x1=_share(end), x2=_share(end), y1="3", y2="11", class_="span")
             )

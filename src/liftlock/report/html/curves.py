@@ -53,6 +53,17 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round(step * place, 12) + 0.0 for place in range(first, last + 1)]
 
 
+def tick_text(value: float) -> str:
+    """Write a number of an axis, where there is little room.
+
+    >>> [tick_text(value) for value in (0.0, 0.25, 80_000, 2.5e8, 3e12, 2e-7)]
+    ['0', '0.25', '80,000', '250 M', '3e+12', '2e-07']
+    """
+    if 1e6 <= abs(value) < 1e10:
+        return f"{value / 1e6:,.6g} M"
+    return f"{value:.4g}" if abs(value) >= 1e10 else amount(value, 4)
+
+
 def scale_text(scale: float) -> str:
     """Write what a budget was multiplied by.
 
@@ -139,7 +150,7 @@ def _grid_y(y: Scale, low: float, high: float) -> list[Content]:
     for value in ticks(low, high):
         place = y(value)
         parts.append(tag("line", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=place, y2=place, class_="grid"))
-        parts.append(tag("text", amount(value, 4), x=_LEFT - 6, y=place + 4, class_="end"))
+        parts.append(tag("text", tick_text(value), x=_LEFT - 6, y=place + 4, class_="end"))
     return parts
 
 
@@ -188,7 +199,7 @@ def band(
         place = x(value)
         parts.append(tag("line", x1=place, x2=place, y1=_TOP, y2=_HEIGHT - _BOTTOM, class_="grid"))
         parts.append(
-            tag("text", amount(value, 4), x=place, y=_HEIGHT - _BOTTOM + 16, class_="middle")
+            tag("text", tick_text(value), x=place, y=_HEIGHT - _BOTTOM + 16, class_="middle")
         )
     across = [x(float(point)) for point in points]
     for under, over, kind in ((0, 4, "band outer"), (1, 3, "band inner")):

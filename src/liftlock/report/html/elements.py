@@ -89,16 +89,26 @@ def _attribute(value: str | float) -> str:
     return str(value)
 
 
+def written(label: Label) -> str:
+    """Write a value without marks of its own; those of several columns one after the other.
+
+    >>> written("a"), written(("care", 3))
+    ('a', 'care, 3')
+    """
+    if isinstance(label, tuple):
+        return ", ".join(written(part) for part in label)
+    return plain(str(label))
+
+
 def named(label: Label, cells: int = _LONGEST) -> Markup:
     """Write a value that somebody chose: in quotation marks, with its own direction of writing.
 
     >>> named("a<b"), named(3)
     ('“<bdi>a&lt;b</bdi>”', '<bdi>3</bdi>')
     """
-    words = cut(plain(str(label)), cells)
-    kind = "long" if len(words) > _LONG else None
-    written = tag("bdi", words, class_=kind)
-    return markup("“", written, "”") if isinstance(label, str) else written
+    words = cut(written(label), cells)
+    name = tag("bdi", words, class_="long" if len(words) > _LONG else None)
+    return markup("“", name, "”") if isinstance(label, str | tuple) else name
 
 
 def listed(labels: Iterable[Label], most: int = 6) -> Markup:

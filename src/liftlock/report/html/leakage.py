@@ -22,10 +22,10 @@ from liftlock.report.html.elements import (
     listed,
     markup,
     named,
-    plain,
     table,
     tag,
     warned,
+    written,
 )
 from liftlock.report.html.figures import (
     GLUE,
@@ -291,7 +291,7 @@ def _lift_map(leak: Leak, made: Mechanism, column: str, secret: str, key: str) -
 
 
 def _hinted(label: Label) -> str:
-    return cut(plain(str(label)), _HINT)
+    return cut(written(label), _HINT)
 
 
 def _short(name: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from liftlock.alphabet import Label
-from liftlock.report.html.elements import plain
+from liftlock.report.html.elements import written
 
 _NARROW = frozenset("iljtfrI.,:;'|!()[]{}-` 1")
 _WIDE = frozenset("mwMW@%&—…")
@@ -53,11 +53,11 @@ def fitted_apart(labels: Sequence[Label], size: float, room: float) -> list[str]
     >>> fitted_apart(["red", "rather long, one", "rather long, two"], 10, 70)
     ['red', 'rather l… (2)', 'rather l… (3)']
     """
-    texts = [fitted(plain(str(label)), size, room) for label in labels]
+    texts = [fitted(written(label), size, room) for label in labels]
     seen = Counter(texts)
     for place, (text, label) in enumerate(zip(texts, labels, strict=True)):
         if seen[text] > 1:
             number = f" ({place + 1})"
-            short = fitted(plain(str(label)), size, room - width_of(number, size))
+            short = fitted(written(label), size, room - width_of(number, size))
             texts[place] = short + number
     return texts

@@ -105,6 +105,13 @@ def trust_section(column: ProtectedColumn, made: Mechanism | None) -> Markup:
     return markup(*parts)
 
 
+_MOST = 0.5
+_USED_UP = (
+    "A good mechanism uses its budget to the last digit, so that nearly every other table goes "
+    "beyond it; what matters is how far. "
+)
+
+
 def _resampled(found: Resampled) -> Markup:
     rows: list[list[Content]] = [
         [name, *(amount(value, 4) for value in values)]
@@ -118,7 +125,9 @@ def _resampled(found: Resampled) -> Markup:
             "p",
             "Had other people of the same kind been counted, the numbers would differ a little. Of "
             f"{found.tables:,} tables drawn anew from the rows, the budget held outright under "
-            f"{percent(found.kept)} of them. How much would have been leaked:",
+            f"{percent(found.kept)} of them. ",
+            _USED_UP if found.kept < _MOST else None,
+            "How much would have been leaked:",
         ),
         table(
             f"Leakage in nats under {found.tables:,} tables drawn anew",

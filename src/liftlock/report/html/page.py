@@ -20,15 +20,17 @@ from liftlock.report.html.elements import (
 )
 from liftlock.report.html.figures import counted
 from liftlock.report.html.guarantee import promise
+from liftlock.report.html.keeping import headline
 from liftlock.report.html.leakage import guarantee_section, lift_section
 from liftlock.report.html.limits import limits_section
+from liftlock.report.html.marginals import marginal_section
 from liftlock.report.html.origins import origin_section
 from liftlock.report.html.others import others_section
 from liftlock.report.html.outlook import curve_section, trust_section
 from liftlock.report.html.own_priors import own_prior_section, own_promise
 from liftlock.report.html.style import style_sheet
 from liftlock.report.html.together import exceeds, together_section
-from liftlock.report.html.usefulness import headline, utility_section
+from liftlock.report.html.usefulness import utility_section
 from liftlock.storage import check_writable, write_atomically
 
 _MOST_PROMISES = 5
@@ -195,6 +197,7 @@ def _column_section(column: ProtectedColumn, place: int) -> Markup:
             guarantee_section(column, made),
             lift_section(column, made, f"{key}-lifts"),
             utility_section(column, made, f"{key}-channel"),
+            marginal_section(column, made),
         ]
         chosen = made.certificate.guarantee
     parts.append(curve_section(column, chosen, f"{key}-curve"))

@@ -122,7 +122,12 @@ def numbers() -> Protection:
     draft = ll.Draft.of(prior.inputs, ll.Alphabet.numbers([25_000, 36_000, 60_000]), matrix)
     made = ll.lock(draft, ll.LIP("0.7"), prior)
     counts = {25_000: 1300, 36_000: 1400, 60_000: 1300}
-    column = ProtectedColumn("salary", None, made, True, counts=counts)
+    points = tuple(
+        CurvePoint(scale, f"lip(epsilon={0.7 * scale:g})", 4e8 - 1e8 * scale)
+        for scale in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+    )
+    curve = Curve("squared error of X (mean, per person)", False, points, 4.7e8, 0.0)
+    column = ProtectedColumn("salary", None, made, True, curve=curve, counts=counts)
     return Protection("salaries.csv", 4000, (column,))
 
 
