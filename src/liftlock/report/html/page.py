@@ -8,6 +8,7 @@ from pathlib import Path
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn, Protection
+from liftlock.report.html.beliefs import lift_section
 from liftlock.report.html.elements import (
     Content,
     Markup,
@@ -21,13 +22,13 @@ from liftlock.report.html.elements import (
 from liftlock.report.html.figures import counted
 from liftlock.report.html.guarantee import promise
 from liftlock.report.html.keeping import headline
-from liftlock.report.html.leakage import guarantee_section, lift_section
 from liftlock.report.html.limits import limits_section
 from liftlock.report.html.marginals import marginal_section
 from liftlock.report.html.origins import origin_section
 from liftlock.report.html.others import others_section
 from liftlock.report.html.outlook import curve_section, trust_section
 from liftlock.report.html.own_priors import own_prior_section, own_promise
+from liftlock.report.html.promised import guarantee_section
 from liftlock.report.html.style import style_sheet
 from liftlock.report.html.together import exceeds, together_section
 from liftlock.report.html.usefulness import utility_section
