@@ -192,9 +192,17 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
 
     def _columns(self, X: Any, *, reset: bool) -> dict[Any, pa.ChunkedArray]:
         """Check X, and return its columns as Arrow arrays."""
+        if hasattr(X, "collect"):
+            raise InputError(
+                "a lazy frame, which would be computed again in every step",
+                remedy="collect it first",
+            )
         if _is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return arrow_columns(X)
+            columns = arrow_columns(X)
+            if not columns:
+                raise InputError("a frame without columns", remedy="give at least one")
+            return columns
         given = np.asarray(X) if not hasattr(X, "tocsr") else X
         # NaN among objects is a missing value, which has its policy.
         finite: Any = "allow-nan" if self.missing == "keep" else True
@@ -293,7 +301,7 @@ class _Column:
     def counts(self) -> dict[tuple[Any, Any], int]:
         """Return how often each pair of a secret and a value occurs."""
         told = pa.nulls(len(self.cells), pa.string()) if self.told is None else self.told
-        tally = Tally(("the target", self.name))
+        tally = Tally((f"the target of {self.name}", self.name))
         tally.add(pa.record_batch([told, self.cells], names=list(tally.columns)))
         return {(secret, value): number for (secret, value), number in tally.counts.items()}
 

@@ -216,6 +216,10 @@ def test_refusals() -> None:
         PrivateColumn(secret="y").fit(column(JOBS), [job.upper() for job in JOBS])
     with pytest.raises(InputError, match="column 'x0' holds values of different types"):
         PrivateColumn().fit(np.array([["a"], [1], ["a"]], dtype=object))
+    with pytest.raises(InputError, match="a lazy frame"):
+        PrivateColumn().fit(pl.from_pandas(column(JOBS)).lazy())
+    with pytest.raises(InputError, match="a frame without columns"):
+        PrivateColumn().fit(pd.DataFrame(index=[1, 2]))
     with pytest.raises(NotFittedError):
         PrivateColumn().transform(column(JOBS))
 

@@ -212,6 +212,8 @@ class _Opened:
 
     def cells(self, column: Any) -> pa.ChunkedArray:
         """Return a column as Arrow arrays."""
+        import narwhals as nw
+
         if column not in self.frame.columns:
             raise InputError(
                 "no column of this name", value=column, remedy=f"columns are {self._listed}"
@@ -220,6 +222,8 @@ class _Opened:
         try:
             if self.frame.implementation.is_pandas():
                 found = pandas_column.as_arrow(series.to_native())
+            elif series.dtype == nw.Object:
+                raise TypeError  # Arrow would get the addresses of the objects
             else:
                 found = series.to_arrow()
         except (pa.ArrowException, TypeError, ValueError):

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 
 def as_arrow(series: Any) -> pa.Array | pa.ChunkedArray:
-    """Return a column as Arrow; categories that are no plain values, such as intervals, by text."""
+    """Return a column as Arrow; what only pandas has, such as periods and intervals, by text."""
     import pandas as pd
 
     kind = series.dtype
@@ -21,7 +21,9 @@ def as_arrow(series: Any) -> pa.Array | pa.ChunkedArray:
         indices = pa.array(codes, mask=codes < 0)
         dictionary = pa.array(names.to_numpy(dtype=object), from_pandas=True)
         return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=bool(kind.ordered))
-    if not _plain(kind):
+    if isinstance(kind, pd.SparseDtype):
+        series = series.sparse.to_dense()
+    elif not _plain(kind):
         series = series.astype("string")
     return pa.Array.from_pandas(series)
 
@@ -45,7 +47,7 @@ def from_arrow(
     elif kind == np.dtype(object):
         values = np.empty(len(released), dtype=object)
         values[:] = released.to_pylist()
-    elif kept and hasattr(kind, "__from_arrow__"):
+    elif kept and _plain(kind) and hasattr(kind, "__from_arrow__"):
         values = kind.__from_arrow__(released)
     elif may_be_none and pa.types.is_integer(released.type):
         values = pd.array(released.to_pylist(), dtype="Int64")
@@ -63,7 +65,7 @@ def _plain(kind: Any) -> bool:
     """Tell whether Arrow has values like these: periods and intervals are pandas' own."""
     import pandas as pd
 
-    return not isinstance(kind, pd.PeriodDtype | pd.IntervalDtype | pd.SparseDtype)
+    return not isinstance(kind, pd.PeriodDtype | pd.IntervalDtype)
 
 
 def _categories(released: pa.ChunkedArray, kind: Any) -> Any:

@@ -282,7 +282,12 @@ def test_an_ordered_dictionary_keeps_its_order() -> None:
     assert after.chunk(0).dictionary.to_pylist() == ["low", "middle", "high"]
 
 
-def test_intervals_of_pandas_are_read_by_their_text() -> None:
+def test_what_only_pandas_has_is_read_by_its_text() -> None:
+    months = pd.Series(pd.period_range("2024-01", periods=2, freq="M"))
+    after = release_frame(pd.DataFrame({"x": months}), turned(["2024-01", "2024-02"]), "x")
+    assert after["x"].tolist() == ["2024-02", "2024-01"]
+    sparse = pd.DataFrame({"x": pd.arrays.SparseArray([0, 0, 5])})
+    assert release_frame(sparse, turned([0, 5]), "x")["x"].tolist() == [5, 5, 0]
     cut = pd.cut(pd.Series([1, 5, 9]), [0, 3, 6, 10])
     made = turned(["(0, 3]", "(3, 6]", "(6, 10]"])
     after = release_frame(pd.DataFrame({"x": cut}), made, "x")["x"]
@@ -410,6 +415,7 @@ def test_weights_are_numbers_or_a_column() -> None:
         (pd.DataFrame([[1, 2]], columns=["x", "x"]), "two columns of the same name"),
         (pa.table([[1], [2]], names=["x", "x"]), "two columns of the same name"),
         (pd.DataFrame({"x": ["a", 1]}), "holds values of different types"),
+        (pl.DataFrame({"x": pl.Series([object()], dtype=pl.Object)}), "or of a type that no table"),
         (pa.table({"x": [["a"]]}), "a column of lists or structures"),
         (pd.Series(["a"], name="x"), "not a data frame: 'Series'"),
         (pl.Series("x", ["a"]), "not a data frame: 'Series'"),
