@@ -154,6 +154,8 @@ class GroupCode:
     """The inputs that the cells of each column become."""
     points: tuple[tuple[float, ...], ...] = ()
     """For each column: the number that each of its cells is written as, if it has cells."""
+    merged: tuple[tuple[tuple[Label, ...], tuple[Label, ...]], ...] = ()
+    """Combinations that were too rare for an input of their own, and what they become."""
 
     def __post_init__(self) -> None:
         if len(self.columns) < 2 or len(self.columns) != len(self.parts):
@@ -183,7 +185,9 @@ class GroupCode:
             if code.cells:
                 data["points"] = list(self.points[place])
             columns.append(data)
-        return {"columns": columns}
+        if not self.merged:
+            return {"columns": columns}
+        return {"columns": columns, "merged": [label_to_json(pair) for pair in self.merged]}
 
     @classmethod
     def from_data(cls, data: Any) -> GroupCode:
@@ -197,7 +201,14 @@ class GroupCode:
             parts.append(Alphabet.of(plain_label(label) for label in rules.pop("labels", [])))
             points.append(tuple(float(point) for point in rules.pop("points", [])))
             columns.append(ColumnCode.from_data(rules))
-        return cls(tuple(columns), tuple(parts), tuple(points) if any(points) else ())
+        merged = tuple(
+            (_combination(one), _combination(other)) for one, other in data.get("merged", [])
+        )
+        return cls(tuple(columns), tuple(parts), tuple(points) if any(points) else (), merged)
+
+
+def _combination(data: Any) -> tuple[Label, ...]:
+    return tuple(plain_label(label) for label in data)
 
 
 PLAIN = ColumnCode()

@@ -10,8 +10,9 @@ A page is one story, run from top to bottom in a folder of its own:
 - ``--8<-- "path"`` stands for a file of the repository, as in the built page;
 - a line ``...`` in what is shown stands for any lines, and ``...`` within a line for any text.
 
-The files of ``docs/examples`` and the golden vectors lie in the folder from the start. Other
-blocks (``sh``, ``json``, ``text`` without a title) are shown only.
+A command may go on after a line that ends with a backslash. The files of ``docs/examples`` and the
+golden vectors lie in the folder from the start, and the data sets that a page names in a comment
+``<!-- data: adult -->``; where these are not at hand, the page is not run. Other blocks (``sh``, ``json``, ``text`` without a title) are shown only.
 
 ``python -m tests.docs.pages [page ...]`` writes what the pages should show into them.
 """
@@ -44,6 +45,8 @@ HELP_WIDTH = "80"
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,}) *(?P<info>.*?) *$")
 _TITLE = re.compile(r'title="([^"]*)"')
+_DATA = re.compile(r"^<!-- data: (.+) -->$", re.MULTILINE)
+DATA = ROOT.parent / "shared" / "data"
 _SNIPPET = re.compile(r'^--8<-- "([^"]+)"$')
 
 
@@ -144,8 +147,16 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
+def data_of(page: Path) -> list[Path]:
+    """Return the data sets that a page needs."""
+    named = _DATA.search(page.read_text(encoding="utf-8"))
+    return [DATA / name for name in named[1].split()] if named else []
+
+
 def run(page: Path, folder: Path) -> Iterator[Shown]:
     """Run a page in an empty folder, and yield everything it shows."""
+    for place in data_of(page):
+        (folder / place.name).symlink_to(place)
     for example in [*EXAMPLES.iterdir(), VECTORS]:
         if example.is_file():
             shutil.copy(example, folder)
@@ -190,9 +201,9 @@ def _run_python(block: Block, namespace: dict[str, Any]) -> str:
 def commands(block: Block) -> list[tuple[str, str]]:
     """Return the commands of a console block, each with what is shown below it."""
     found: list[tuple[str, list[str]]] = []
-    for line in block.text.splitlines():
+    for line in block.text.replace("\\\n", "\0").splitlines():
         if line.startswith("$ "):
-            found.append((line[2:], []))
+            found.append((line[2:].replace("\0", "\\\n"), []))
         else:
             assert found, f"{block.place}: a console block starts with $"
             found[-1][1].append(line)
@@ -206,7 +217,7 @@ def _run_console(block: Block) -> Iterator[Shown]:
         if command == "echo $?":
             yield Shown(block, command, expected, f"{code}\n")
             continue
-        code, printed = _run_command(shlex.split(command))
+        code, printed = _run_command(shlex.split(command.replace("\\\n", " ")))
         following = given[place + 1][0] if place + 1 < len(given) else ""
         hidden = code if following != "echo $?" else 0
         if hidden:
@@ -227,6 +238,9 @@ def _run_command(words: list[str]) -> tuple[int, str]:
                 code = main(words[1:])
         elif words[0] == "cat":
             print("".join(Path(name).read_text(encoding="utf-8") for name in words[1:]), end="")
+        elif words[0] == "head":
+            lines = Path(words[2]).read_text(encoding="utf-8").splitlines()
+            print("\n".join(lines[: int(words[1].lstrip("-"))]))
         elif words[0] == "python":
             with mock.patch.object(sys, "argv", words[1:]):
                 runpy.run_path(words[1], run_name="__main__")

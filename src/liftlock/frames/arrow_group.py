@@ -112,6 +112,8 @@ class ArrowGroup:
         places = np.full(math.prod(len(part) for part in self.group.parts), -1, dtype=np.int64)
         for place, label in enumerate(self.mechanism.channel.inputs.labels):
             places[self._key(label)] = place
+        for rare, kept in self.group.merged:
+            places[self._key(rare)] = self.mechanism.channel.inputs.index(kept)
         return places
 
     @cached_property

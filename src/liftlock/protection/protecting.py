@@ -65,14 +65,12 @@ def prepare(
     """
     watch = Watching() if watching is None else watching
     dropped, kept = _checked(source, wishes, tuple(drop), tuple(keep))
+    parts = wishes
     if together:
         check_together(wishes)
-        wishes = [
-            replace(wish, cells=CELLS) if wish.cells is None and _is_numeric(source, wish) else wish
-            for wish in wishes
-        ]
+        parts = [_part(source, wish) for wish in wishes]
     watch.say("counting")
-    counted, rows = _learned(source, wishes, watch)
+    counted, rows = _learned(source, parts, watch)
     if together:
         columns = [_together(source, wishes, counted, rows, seconds, curve, watch)]
     else:
@@ -268,6 +266,12 @@ def _column(
         _curve(made, wish, seconds - (time.monotonic() - start), say) if curve else None,
         resampled(made.mechanism, rows) if counted else None,
     )
+
+
+def _part(source: Source, wish: Wish) -> Wish:
+    """Return what is wanted of a column that is a part: rare are combinations, cells are few."""
+    cells = CELLS if wish.cells is None and _is_numeric(source, wish) else wish.cells
+    return replace(wish, cells=cells, policy=replace(wish.policy, rare=0))
 
 
 def _together(

@@ -133,7 +133,8 @@ def learn_labels(
         labels.append(other)
         merged = sum(values[label] for label in rare)
         notes.append(
-            f"{len(rare)} values in fewer than {policy.rare} rows were merged into {other} "
+            f"{len(rare)} value{'s' * (len(rare) != 1)} in fewer than {policy.rare} rows "
+            f"{'were' if len(rare) != 1 else 'was'} merged into {other} "
             f"({merged:,} rows): {_several(rare)}"
         )
         if merged < policy.rare:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,14 +101,18 @@ def learn_together(
         count_tuples(piece, cells, [secret], [tally])
         if len(tally) > MOST_TUPLES * 2:
             raise _too_many(wishes, len(tally))
-    keys = sorted({key[1:] for key in tally})
     rows = sum(tally.values())
+    tally, merged = _merged(tally, wishes[0].policy.rare)
+    keys = sorted({key[1:] for key in tally})
     if len(keys) > MOST_TUPLES or 2 * len(keys) > rows:
         raise _too_many(wishes, len(keys), rows)
-    labels = [
-        tuple(part.labels[place] for part, place in zip(parts, key, strict=True)) for key in keys
-    ]
-    inputs = Alphabet.of(labels)
+
+    def named(key: tuple[int, ...]) -> tuple[Label, ...]:
+        return tuple(part.labels[place] for part, place in zip(parts, key, strict=True))
+
+    inputs = Alphabet.of(named(key) for key in keys)
+    pairs = tuple((named(rare), named(kept)) for rare, kept in merged.items())
+    group = replace(group, merged=pairs)
     more = exact(wishes[0].policy.smooth, name="smooth")
     context: Prior | Joint
     if secret is None:
@@ -119,8 +124,49 @@ def learn_together(
             inputs,
             [[tally.get((label, *key), 0) + more for key in keys] for label in told],
         )
-    notes = tuple(note for each in learned for note in each.notes)
-    return LearnedGroup(context, group, notes)
+    notes = [note for each in learned for note in each.notes]
+    if merged:
+        notes.append(
+            f"{len(merged)} combinations in fewer than {wishes[0].policy.rare} rows were merged "
+            "with the most similar ones that are more frequent"
+        )
+    return LearnedGroup(context, group, tuple(notes))
+
+
+def _merged(
+    tally: Counter[tuple[Any, ...]], rare: int
+) -> tuple[Counter[tuple[Any, ...]], dict[tuple[int, ...], tuple[int, ...]]]:
+    """Count rare combinations with the most similar frequent ones.
+
+    Most similar is who shares the most columns, the first ones before others, then whose other
+    parts are nearest in their order, then who is most frequent.
+    """
+    sizes: Counter[tuple[int, ...]] = Counter()
+    for key, number in tally.items():
+        sizes[key[1:]] += number
+    frequent = [key for key, number in sizes.items() if number >= rare]
+    if not frequent:
+        raise InputError(
+            f"every combination of values is rarer than {rare} rows",
+            value=max(sizes.values()),
+            remedy="merge less: lower --rare",
+        )
+
+    def likeness(rarely: tuple[int, ...], other: tuple[int, ...]) -> tuple[Any, ...]:
+        same = [one == two for one, two in zip(rarely, other, strict=True)]
+        apart = sum(abs(one - two) for one, two in zip(rarely, other, strict=True))
+        return sum(same), same, -apart, sizes[other], other
+
+    target = {
+        key: max(frequent, key=partial(likeness, key))
+        for key, number in sizes.items()
+        if number < rare
+    }
+    found: Counter[tuple[Any, ...]] = Counter()
+    for (told, *rest), number in tally.items():
+        key = tuple(rest)
+        found[told, *target.get(key, key)] += number
+    return found, target
 
 
 def with_tuples(made: Mechanism, group: GroupCode) -> Mechanism:

@@ -33,17 +33,25 @@ def protection_report(protection: Protection) -> RenderableType:
         parts += [_combined(protection), Text()]
     if protection.kept:
         parts += [*_kept(protection), Text()]
-    names = ", ".join(shown(column.name) for column in protection.columns)
+    names = ", ".join(named(column) for column in protection.columns)
     left_out = ", ".join(shown(name) for name in protection.dropped)
     line = f"{protection.rows:,} rows: {names} replaced"
     parts.append(Text(f"{line}, {left_out} left out" if left_out else line, style="bold"))
     return Group(*parts)
 
 
+def named(column: ProtectedColumn) -> str:
+    """Name a column, or several that are one value."""
+    made = column.mechanism
+    if isinstance(made, Mechanism) and made.group is not None:
+        return " + ".join(shown(name) for name in made.group.names)
+    return shown(column.name)
+
+
 def _column(column: ProtectedColumn) -> list[RenderableType]:
     secret = "its own value" if column.secret is None else shown(column.secret)
     parts: list[RenderableType] = [
-        Text(f"{shown(column.name)}, hiding {secret}", style="bold underline")
+        Text(f"{named(column)}, hiding {secret}", style="bold underline")
     ]
     made = column.mechanism
     if isinstance(made, LocalMechanism):
@@ -65,8 +73,8 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         parts.append(
             Text(
                 f"learned from this table: under {found.tables} tables drawn anew from its rows, "
-                f"leakage stayed below {found.lower[1]:.3g} (lower) and {found.upper[1]:.3g} "
-                "(upper) in 95 % of them",
+                f"beliefs fell by at most {_short(found.lower[1])} and rose by at most "
+                f"{_short(found.upper[1])} in 95 % of them",
                 style="dim",
             )
         )
@@ -116,6 +124,10 @@ def _spent(leak: CombinedLeak, side: str) -> str:
 
 def _is_exact(leak: CombinedLeak, side: str) -> bool:
     return side in leak.account and leak.account.is_exact(side)
+
+
+def _short(value: float) -> str:
+    return "any amount" if math.isinf(value) else f"{value:.3g}"
 
 
 def _nats(value: float) -> str:
