@@ -56,9 +56,11 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
     **Each call of `transform` releases anew**, and two releases of the same rows reveal more than
     one: transform once and store the result. There is no ``random_state``: whoever knew it could
     undo the noise. The guarantee is for each column by itself, relative to the prior that was
-    learned; several columns together tell more.
+    learned; several columns together tell more. The fitted object holds the counts of the rows,
+    and is as confidential as they are.
 
-    Columns of floating-point numbers are cut into cells; all others are labels.
+    Columns of floating-point numbers are cut into cells, and those outside of the domain count as
+    its nearer end; all other columns are labels.
 
     Parameters
     ----------
