@@ -60,6 +60,11 @@ class CsvFile:
         """What a `Watch` is told of: bytes of the file, packed ones if it is."""
         return "bytes"
 
+    @property
+    def untyped(self) -> bool:
+        """Whether columns have no types of their own: text may be numbers."""
+        return True
+
     def type_of(self, column: str) -> pa.DataType:
         """Return text, which every cell of a CSV is."""
         self.place(column)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from liftlock.alphabet import Label
 from liftlock.forms import SupportChannel
@@ -22,8 +22,10 @@ from liftlock.protection.learning import Source, placed
 from liftlock.protection.local_column import LocalColumn
 from liftlock.protection.result import ProtectedColumn, Protection
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+
+def type_before(source: Source, column: str) -> pa.DataType:
+    """Return the type that a released column should keep: none if a CSV calls everything text."""
+    return pa.null() if getattr(source, "untyped", False) else source.type_of(column)
 
 
 @dataclass
@@ -63,7 +65,7 @@ class ColumnRelease:
         self.kept += len(outputs) - len(seen)
         if not isinstance(self.mechanism.channel, SupportChannel):
             _tally(self.counts, self.mechanism, seen)
-        return self.worker.decoded(outputs, cells.type, kept)
+        return self.worker.decoded(outputs, type_before(self.source, self.column), kept)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -72,7 +74,7 @@ class ColumnRelease:
 
     def gives(self) -> dict[str, pa.DataType]:
         """Return the types of the columns that are replaced."""
-        return {self.column: self.released_type(self.source.type_of(self.column))}
+        return {self.column: self.released_type(type_before(self.source, self.column))}
 
     def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
         """Randomise one batch."""
@@ -109,15 +111,18 @@ class GroupRelease:
 
     def gives(self) -> dict[str, pa.DataType]:
         """Return the types of the columns that are replaced."""
-        before = [self.source.type_of(name) for name in self.columns]
-        return dict(zip(self.columns, self.worker.released_types(before), strict=True))
+        return dict(zip(self.columns, self.worker.released_types(self._before), strict=True))
+
+    @property
+    def _before(self) -> list[pa.DataType]:
+        return [type_before(self.source, name) for name in self.columns]
 
     def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
         """Randomise one batch, and count what came out."""
         cells = [batch.column(name) for name in self.columns]
         outputs = self.worker.drawn(cells)
         _tally(self.counts, self.mechanism, outputs)
-        return self.worker.decoded(outputs, [each.type for each in cells])
+        return self.worker.decoded(outputs, self._before)
 
     def change(self, dropped: Sequence[str] = ()) -> Change:
         """Return what is to be done to the table."""
