@@ -39,7 +39,7 @@ from liftlock.files import read_joint, read_prior
 from liftlock.line.grid import check_cells, read_domain
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import parse_claim
-from liftlock.storage import written_atomically
+from liftlock.storage import check_writable, written_atomically
 
 if TYPE_CHECKING:
     from liftlock.frames.table_file import TableFile
@@ -195,6 +195,7 @@ def protect_command(
     note = Notes()
     need_arrow()
     time = _seconds(seconds)
+    check_writable(output)
     parts = (" + ".join(columns),) if together else columns
     files = _mechanism_files(mechanisms, parts, output)
     inputs: dict[str, Path | None] = {"TABLE": table}

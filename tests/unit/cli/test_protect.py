@@ -1,0 +1,573 @@
+"""One command from a table to a safe one, its mechanism, and a report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from liftlock import Mechanism
+from liftlock.local.mechanism import LocalMechanism
+from tests.unit.cli.conftest import Outcome, Run
+from tests.unit.cli.profiles.worlds import assert_refused
+from tests.unit.protection.memory import lifts, rows_of, within
+
+JOBS = {"husband": (5, 1, 1, 2), "wife": (1, 5, 2, 1), "single": (2, 2, 4, 2)}
+
+
+def people(rows: int = 400) -> list[dict[str, str]]:
+    chance = random.Random(11)
+    found = []
+    seen: Counter[str] = Counter()
+    for _ in range(rows):
+        told = chance.choices([*JOBS], (4, 3, 5))[0]
+        job = chance.choices(["clerk", "nurse", "cook", "judge"], JOBS[told])[0]
+        seen[told] += 1
+        found.append(
+            {
+                "town": chance.choice(["Ulm", "Bern, BE", 'the "Hague"']),
+                "occupation": job if seen[told] % 15 else "",
+                "relationship": told,
+                "pay": f"{chance.gauss(30 + 9 * (told == 'husband'), 8):.2f}",
+                "age": str(chance.randint(1, 4) * 10),
+            }
+        )
+    return found
+
+
+def csv_of(rows: list[dict[str, str]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+PEOPLE = people()
+TABLE = csv_of(PEOPLE)
+FILES = {"people.csv": TABLE}
+ASK = ("protect", "people.csv", "--column", "occupation", "--epsilon", "1/2", "--seconds", "5")
+
+
+def read(name: str) -> list[dict[str, str]]:
+    with Path(name).open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def joint_of(rows: list[dict[str, str]], secret: str, column: str) -> Counter[tuple[Any, Any]]:
+    return Counter((row[secret], row[column] or "(missing)") for row in rows)
+
+
+def check_promise(made: Mechanism, joint: Counter[tuple[Any, Any]], low: float, up: float) -> None:
+    """Audit a mechanism with plain fractions, under the joint of the table."""
+    law = rows_of(made)
+    assert within(lifts(joint, law.__getitem__), low, up)
+
+
+# --- the way through ----------------------------------------------------------------------------
+
+
+def test_one_command_from_csv_to_csv(run: Run) -> None:
+    done = run(
+        "protect", "people.csv", "--column", "occupation", "--secret", "relationship",
+        "--epsilon-lower", "1.3", "--epsilon-upper", "0.2", "-o", "safe.csv", "--seconds", "5",
+        files=FILES,
+    )  # fmt: skip
+    assert done.code == 0, done
+    assert done.made == {"safe.csv", "safe.mechanism.json"}
+    assert "CERTIFIED: alip(lower=1.3, upper=0.2)" in done.out
+    assert '400 rows: "occupation" replaced, "relationship" left out' in done.out
+    assert "missing values of 'occupation' are a category" in done.err
+    made = Mechanism.load("safe.mechanism.json")
+    check_promise(made, joint_of(PEOPLE, "relationship", "occupation"), 1.3, 0.2)
+    assert made.column is not None
+    assert (made.column.name, made.column.missing) == ("occupation", "(missing)")
+    # All else is the same, character by character: the cells before and after are cut out.
+    before, after = TABLE.splitlines(keepends=True), Path("safe.csv").read_bytes().decode()
+    assert after.endswith("\r\n")
+    for old, new, row in zip(before[1:], after.splitlines(keepends=True)[1:], PEOPLE, strict=True):
+        kept_town = old[: old.index(f",{row['occupation']},{row['relationship']},")]
+        assert new.startswith(kept_town + ",")
+        assert new.endswith(f",{row['pay']},{row['age']}\r\n")
+    assert after.splitlines()[0] == "town,occupation,pay,age"
+
+
+def test_from_parquet_to_parquet_with_types_and_notes_kept(run: Run) -> None:
+    table = pa.table(
+        {
+            "id": pa.array(range(len(PEOPLE)), pa.int16()),
+            "occupation": pa.array([row["occupation"] or None for row in PEOPLE])
+            .dictionary_encode(),
+            "relationship": [row["relationship"] for row in PEOPLE],
+            "when": pa.array(range(len(PEOPLE)), pa.timestamp("us", "UTC")),
+        }
+    ).replace_schema_metadata({"note": "keep me"})  # fmt: skip
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, row_group_size=150)
+    done = run(
+        "protect", "people.parquet", "--column", "occupation", "--secret", "relationship",
+        "--epsilon", "1/2", "-o", "safe.parquet", "--seconds", "5", "--json",
+        files={"people.parquet": buffer.getvalue()},
+    )  # fmt: skip
+    assert done.code == 0, done
+    safe = pq.read_table("safe.parquet")
+    assert safe.column_names == ["id", "occupation", "when"]
+    assert safe.schema.metadata[b"note"] == b"keep me"
+    for name in ("id", "when"):
+        assert safe.column(name).equals(table.column(name))
+    assert pa.types.is_dictionary(safe.schema.field("occupation").type)
+    data = json.loads(done.out)
+    assert (data["format"], data["rows"], data["dropped"]) == (
+        "liftlock.protection",
+        len(PEOPLE),
+        ["relationship"],
+    )
+    assert data["columns"][0]["certificate"]["holds"] is True
+    assert data["columns"][0]["file"] == "safe.mechanism.json"
+    assert any("written to" in note for note in data["notes"])
+
+
+def test_the_mechanism_works_on_by_itself(run: Run) -> None:
+    assert run(*ASK, "-o", "safe.csv", files=FILES).code == 0
+    assert run("audit", "safe.mechanism.json", "--check", "lip=0.5").code == 0
+    assert run("audit", "safe.mechanism.json", "--check", "lip=0.4").code == 1
+    more = csv_of(people(40))
+    again = run(
+        "release", "safe.mechanism.json", "more.csv", "-o", "out.csv", files={"more.csv": more}
+    )
+    assert again.code == 0, again
+    assert again.made == {"out.csv"}
+    assert len(read("out.csv")) == 40
+    counted = run("estimate", "safe.mechanism.json", "safe.csv")
+    assert counted.code == 0, counted
+    assert "clerk" in counted.out
+
+
+def test_a_report_is_written_with_the_rest(run: Run) -> None:
+    done = run(*ASK, "-o", "safe.csv", "--report", "report.html", files=FILES)
+    assert done.code == 0, done
+    assert done.made == {"safe.csv", "safe.mechanism.json", "report.html"}
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "lip" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_files_are_replaced_only_by_force(run: Run) -> None:
+    assert run(*ASK, "-o", "safe.csv", files=FILES).code == 0
+    first = Path("safe.csv").read_bytes()
+    assert_refused(run(*ASK, "-o", "safe.csv"), "a file is there already", "--force")
+    assert Path("safe.csv").read_bytes() == first
+    Path("safe.csv").unlink()
+    assert_refused(run(*ASK, "-o", "safe.csv"), "safe.mechanism.json", "a file is there already")
+    done = run(*ASK, "-o", "safe.csv", "--force")
+    assert done.code == 0
+    done = run(*ASK, "-o", "safe.csv", "--force")
+    assert "both releases count together" in done.err
+
+
+# --- several columns ----------------------------------------------------------------------------
+
+
+def test_columns_are_paired_with_secrets_in_order(run: Run) -> None:
+    done = run(
+        "protect", "people.csv", "--column", "occupation", "--column", "age",
+        "--secret", "relationship", "--secret", "-", "--epsilon", "1/2",
+        "--budget", "age", "lip=1", "-o", "safe.csv", "--seconds", "6", "--json",
+        files=FILES,
+    )  # fmt: skip
+    assert done.code == 0, done
+    assert done.made == {
+        "safe.csv",
+        "safe.occupation.mechanism.json",
+        "safe.age.mechanism.json",
+    }
+    data = json.loads(done.out)
+    assert [(c["name"], c["secret"]) for c in data["columns"]] == [
+        ("occupation", "relationship"),
+        ("age", None),
+    ]
+    first, second = (Mechanism.load(f"safe.{n}.mechanism.json") for n in ("occupation", "age"))
+    assert (first.certificate.guarantee, second.certificate.guarantee) == (
+        "lip(epsilon=0.5)",
+        "lip(epsilon=1)",
+    )
+    # What both tell about the relationship, by enumeration.
+    laws = rows_of(first), rows_of(second)
+    rows = Counter(
+        (row["relationship"], row["occupation"] or "(missing)", int(row["age"])) for row in PEOPLE
+    )
+
+    def both(job: str, age: int) -> dict[Any, Fraction]:
+        return {(y, z): p * q for y, p in laws[0][job].items() for z, q in laws[1][age].items()}
+
+    least, most = lifts(rows, both)
+    assert least is not None
+    (account,) = (c["account"] for c in data["combined"] if c["secret"] == "relationship")
+    text = json.dumps(account)
+    assert f"{math.log(most):.5f}"[:6] in text
+    assert {c["secret"] for c in data["combined"]} == {"relationship", "age"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("--secret", "age", "--secret", "pay", "--secret", "town"), ("3 times --secret",)),
+        (("--column", "occupation"), ("protected twice",)),
+        (("--budget", "nobody", "lip=1"), ("'nobody'", "no --column")),
+        (("--mechanism", "a.json", "--mechanism", "b.json"), ("2 times --mechanism",)),
+        (("--mechanism", "safe.csv"), ("the same file",)),
+        (("--prior", "people.csv", "--prior", "people.csv"), ("--prior",)),
+        (("--joint", "people.csv"), ("--joint", "0 columns with a secret")),
+        (("--numbers", "pay"), ("--numbers pay", "no --column")),
+        (("--domain", "pay=0:9"), ("no --column",)),
+        (("--drop", "occupation"), ("protected column is left out",)),
+        (("--drop", "town", "--keep", "town"), ("both kept and left out",)),
+        (("--seconds", "0"), ("--seconds",)),
+        (("--seconds", "soon"), ("--seconds",)),
+        (("--method", "magic"), ("magic",)),
+        (("--secret", "occupation"), ("its own secret",)),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_fit_are_refused(
+    run: Run, arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    assert_refused(run(*ASK, "-o", "safe.csv", *arguments, files=FILES), *parts)
+
+
+# --- public joints and priors -------------------------------------------------------------------
+
+JOINT = "secret,clerk,nurse,cook,judge\nhusband,5,1,1,2\nwife,1,5,2,1\nsingle,2,2,4,2\n"
+FULL = csv_of([row for row in PEOPLE if row["occupation"]])
+PUBLIC = ("--secret", "relationship", "--joint", "joint.csv")
+
+
+def test_a_public_joint_is_taken_as_it_is(run: Run) -> None:
+    files = {"people.csv": FULL, "joint.csv": JOINT}
+    done = run(*ASK, *PUBLIC, "-o", "safe.csv", "--json", files=files)
+    assert done.code == 0, done
+    assert json.loads(done.out)["columns"][0]["learned"] is False
+    made = Mechanism.load("safe.mechanism.json")
+    rows = {
+        (told, job): count
+        for told, counts in JOBS.items()
+        for job, count in zip(("clerk", "nurse", "cook", "judge"), counts, strict=True)
+    }
+    check_promise(made, Counter(rows), 0.5, 0.5)
+
+
+def test_values_that_a_public_joint_does_not_know_are_refused_at_their_line(run: Run) -> None:
+    lines = FULL.splitlines(keepends=True)
+    lines[7] = "Ulm,pilot,wife,30.00,20\r\n"
+    files = {"people.csv": "".join(lines), "joint.csv": JOINT}
+    refused = run(*ASK, *PUBLIC, "-o", "safe.csv", files=files)
+    assert_refused(refused, "does not know", "line 8", "'pilot'", "--unseen map")
+    mapped = run(*ASK, *PUBLIC, "-o", "safe.csv", "--unseen", "map")
+    assert mapped.code == 0, mapped
+    assert "unseen become 'nurse'" in mapped.err or "unseen become 'clerk'" in mapped.err
+    lines[7] = "Ulm,,wife,30.00,20\r\n"
+    files = {"people.csv": "".join(lines)}
+    refused = run(*ASK, *PUBLIC, "-o", "other.csv", files=files)
+    assert_refused(refused, "missing value", "line 8")
+
+
+@pytest.mark.parametrize("policy", ["category", "keep", "refuse"])
+def test_policies_for_missing_cells_hold_for_public_joints(run: Run, policy: str) -> None:
+    more = "\n".join(f"{line},1" for line in JOINT.splitlines()).replace(
+        "judge,1", "judge,(missing)"
+    )
+    files = {"people.csv": TABLE, "joint.csv": more + "\n"}
+    done = run(*ASK, *PUBLIC, "-o", "safe.csv", "--missing", policy, files=files)
+    if policy == "refuse":
+        assert_refused(done, "missing value", "line")
+        return
+    assert done.code == 0, done
+    empty = [row["occupation"] == "" for row in read("safe.csv")]
+    if policy == "keep":
+        assert empty == [row["occupation"] == "" for row in PEOPLE]
+    else:
+        assert any(empty)
+
+
+def test_a_public_prior(run: Run) -> None:
+    prior = "label,count\nclerk,4\nnurse,3\ncook,3\njudge,1\n(missing),0\n"
+    files = {"people.csv": FULL, "prior.csv": prior}
+    done = run(*ASK, "--prior", "prior.csv", "-o", "safe.csv", files=files)
+    assert done.code == 0, done
+    refused = run(*ASK, "--prior", "prior.csv", "-o", "s.csv", files={"people.csv": TABLE})
+    assert_refused(refused, "missing value", "line")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--rare", "3"), ("--smooth", "1"), ("--numbers", "occupation"), ("--cells", "4")]
+)
+def test_rules_for_counting_are_refused_where_nothing_is_counted(
+    run: Run, arguments: tuple[str, ...]
+) -> None:
+    prior = "label,count\nclerk,4\nnurse,3\ncook,3\njudge,1\n"
+    files = {"people.csv": FULL, "prior.csv": prior}
+    done = run(*ASK, "--prior", "prior.csv", "-o", "safe.csv", *arguments, files=files)
+    assert_refused(done, "counted")
+
+
+# --- policies -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("secret", [False, True])
+def test_missing_cells_kept(run: Run, secret: bool) -> None:
+    more = ("--secret", "relationship") if secret else ()
+    done = run(*ASK, *more, "--epsilon", "1", "--missing", "keep", "-o", "safe.csv", files=FILES)
+    assert done.code == 0, done
+    empty = [row["occupation"] == "" for row in read("safe.csv")]
+    assert empty == [row["occupation"] == "" for row in PEOPLE]
+    if secret:
+        made = Mechanism.load("safe.mechanism.json")
+        check_promise(made, joint_of(PEOPLE, "relationship", "occupation"), 1, 1)
+        assert "what that tells about 'relationship' is in the guarantee" in done.err
+    else:
+        assert "not protected" in done.err
+
+
+def test_missing_cells_refused(run: Run) -> None:
+    done = run(*ASK, "--missing", "refuse", "-o", "safe.csv", files=FILES)
+    assert_refused(done, "values of 'occupation' are missing", "--missing category or keep")
+
+
+def test_texts_that_mean_missing(run: Run) -> None:
+    marked = csv_of([row | {"occupation": row["occupation"] or "?"} for row in PEOPLE])
+    done = run(*ASK, "--missing-text", "?", "-o", "safe.csv", files={"people.csv": marked})
+    assert done.code == 0, done
+    assert "?" not in {row["occupation"] for row in read("safe.csv")}
+    assert Mechanism.load("safe.mechanism.json").column.missing == "(missing)"  # type: ignore[union-attr]
+
+
+def test_rare_values_are_merged_and_new_data_may_bring_others(run: Run) -> None:
+    rows = [*PEOPLE, *({**PEOPLE[0], "occupation": name} for name in ("pope", "spy", "spy"))]
+    done = run(*ASK, "--rare", "5", "-o", "safe.csv", files={"people.csv": csv_of(rows)})
+    assert done.code == 0, done
+    assert "2 values in fewer than 5 rows were merged into (other)" in done.err
+    assert not {"pope", "spy"} & {row["occupation"] for row in read("safe.csv")}
+    more = csv_of([{**PEOPLE[0], "occupation": name} for name in ("spy", "clerk", "queen")])
+    command = ("release", "safe.mechanism.json", "more.csv", "-o", "out.csv")
+    assert_refused(run(*command, files={"more.csv": more}), "line 4", "'queen'", "--unseen map")
+    assert run(*command, "--unseen", "map").code == 0
+
+
+def test_columns_that_stay(run: Run) -> None:
+    rows = [row | {"code": row["relationship"][0], "hint": f"{row['relationship'][0]}{at % 2}"}
+            for at, row in enumerate(PEOPLE)]  # fmt: skip
+    secret = ("--secret", "relationship", "-o", "safe.csv")
+    files = {"people.csv": csv_of(rows)}
+    refused = run(*ASK, *secret, files=files)
+    assert_refused(refused, "'code' tells the secret 'relationship'", "--drop code", "--keep code")
+    done = run(*ASK, *secret, "--drop", "code")
+    assert done.code == 0, done
+    assert "a column that stays tells more" in done.out or "columns that stay tell more" in done.out
+    assert "any amount" in done.out
+    assert "code" not in read("safe.csv")[0]
+    kept = run(*ASK, *secret, "--keep", "code", "--keep", "relationship", "--force")
+    assert kept.code == 0, kept
+    assert {"code", "relationship"} <= set(read("safe.csv")[0])
+    assert "'code' is kept because you insisted" in kept.err
+
+
+# --- numbers and priors of each row's own -------------------------------------------------------
+
+
+def test_numbers_without_a_secret(run: Run) -> None:
+    done = run(
+        "protect", "people.csv", "--column", "pay", "--domain", "0:80", "--cells", "16",
+        "--epsilon", "1", "-o", "safe.csv", "--seconds", "5", files=FILES,
+    )  # fmt: skip
+    assert done.code == 0, done
+    assert all(0 <= float(row["pay"]) <= 80 for row in read("safe.csv"))
+    assert [row["town"] for row in read("safe.csv")] == [row["town"] for row in PEOPLE]
+
+
+def test_numbers_beside_a_secret(run: Run) -> None:
+    done = run(
+        "protect", "people.csv", "--column", "pay", "--secret", "relationship",
+        "--domain", "pay=0:80", "--cells", "pay=6", "--epsilon", "1/4", "-o", "safe.csv",
+        "--seconds", "5", files=FILES,
+    )  # fmt: skip
+    assert done.code == 0, done
+    made = Mechanism.load("safe.mechanism.json")
+    code = made.column
+    assert code is not None
+    rows: Counter[tuple[Any, Any]] = Counter()
+    for row in PEOPLE:
+        inside = sum(edge <= float(row["pay"]) for edge in code.edges[1:-1])
+        rows[row["relationship"], code.cells[inside]] += 1
+    check_promise(made, rows, 0.25, 0.25)
+    outputs = {repr(label) for label in made.table.outputs.labels}
+    assert {row["pay"] for row in read("safe.csv")} <= outputs | {
+        str(label) for label in made.table.outputs.labels
+    }
+    again = run("release", "safe.mechanism.json", "people.csv", "-o", "again.csv")
+    assert again.code == 0, again
+    counted = run("estimate", "safe.mechanism.json", "safe.csv")
+    assert counted.code == 0, counted
+
+
+def test_each_row_with_a_prior_of_its_own(run: Run) -> None:
+    chance = random.Random(2)
+    rows = []
+    for _ in range(60):
+        yes = chance.uniform(0.2, 0.8)
+        rows.append({"x": chance.choice(["no", "yes"]), "p_no": repr(1 - yes), "p_yes": repr(yes)})
+    ask = ("protect", "t.csv", "--column", "x", "--local-priors", "p_", "--epsilon", "1")
+    done = run(*ask, "-o", "safe.csv", files={"t.csv": csv_of(rows)})
+    assert done.code == 0, done
+    assert {row["x"] for row in read("safe.csv")} <= {"no", "yes"}
+    assert [row["p_no"] for row in read("safe.csv")] == [row["p_no"] for row in rows]
+    assert LocalMechanism.load("safe.mechanism.json").guarantee == "lip(epsilon=1)"
+    assert_refused(run(*ask[:5], "q_", *ask[6:], "-o", "s.csv"), "no columns of probabilities")
+    rows[30] |= {"x": "yes", "p_no": "1", "p_yes": "0"}
+    refused = run(*ask, "-o", "s.csv", files={"t.csv": csv_of(rows)})
+    assert_refused(refused, "impossible", "line 32")
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+SMALL = "s,x,n\na,u,1\nb,v,2\na,v,3\nb,u,4\na,u,5\nb,v,6\na,u,7\nb,v,8\na,u,9\nb,v,10\n"
+X = ("--column", "x", "--epsilon", "1")
+
+
+def refused(run: Run, content: str | bytes, *arguments: str, name: str = "t.csv") -> Outcome:
+    return run("protect", name, "-o", "safe.csv", *arguments, files={name: content})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("--column", "z", "--epsilon", "1"), ("'z'",)),
+        ((*X, "--secret", "z"), ("'z'",)),
+        ((*X, "--drop", "z"), ("'z'",)),
+        ((*X, "--keep", "z"), ("'z'",)),
+        ((*X, "--delimiter", ";"), ("",)),
+        ((*X, "--names", "a,b"), ("",)),
+        (("--column", "x"), ("epsilon",)),
+        (("--column", "x", "--epsilon", "-1"), ("epsilon",)),
+        (("--column", "x", "--epsilon", "zero"), ("zero",)),
+        (("--column", "x", "--epsilon", "1", "--epsilon-lower", "2"), ("epsilon",)),
+        ((*X, "--missing", "drop"), ("drop",)),
+        ((*X, "--unseen", "drop"), ("drop",)),
+        ((*X, "--rare", "-1"), ("-1",)),
+        ((*X, "--rare", "100"), ("rarer than 100",)),
+        ((*X, "--smooth", "-1"), ("smooth",)),
+        (("--column", "n", "--domain", "9:0", "--epsilon", "1"), ("9",)),
+        (("--column", "n", "--domain", "0:nan", "--epsilon", "1"), ("nan",)),
+        (("--column", "n", "--cells", "1.5", "--epsilon", "1"), ("1.5",)),
+        (("--column", "x", "--numbers", "x", "--epsilon", "1"), ("not a number", "line 2", "'u'")),
+        ((*X, "--report", "safe.csv"), ("the same file",)),
+        ((*X, "--report", "report.pdf"), (".html",)),
+        ((*X, "--report", "no/such/report.html"), ("no such folder",)),
+        ((*X, "--mechanism", "t.csv"), ("would replace TABLE",)),
+    ],
+)
+def test_bad_requests(run: Run, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
+    assert_refused(refused(run, SMALL, *arguments), *parts)
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "parts"),
+    [
+        ("", X, ("empty",)),
+        ("s,x,n\n", X, ("rows",)),
+        ("\n\n", X, ()),
+        (SMALL + "a,u\n", X, ("line 12",)),
+        (SMALL + "a,u,1,2\n", X, ("line 12",)),
+        (SMALL + 'a,"u,1\n', X, ("",)),
+        (SMALL.replace("u", "ü").encode("latin-1"), X, ("UTF-8",)),
+        (SMALL.encode("utf-16"), X, ("UTF-16",)),
+        (b"PK\x03\x04" + b"\0" * 40, X, ("Excel",)),
+        (SMALL.replace("b,", "a,"), (*X, "--secret", "s"), ("same value in all rows",)),
+        (SMALL.replace("v", "u"), X, ("all rows have the same value",)),
+        ("s,x\n" + "a,v\nb,u\n" * 9, (*X, "--secret", "s"), ("is the secret 's' itself",)),
+        ("s,x\n" + "a,v\nb,u\n" * 9, X, ("kept column 's' tells the protected column 'x'",)),
+        ("x,y\n" + "".join(f"v{at},1\n" for at in range(9)), X, ("9 different values in 9 rows",)),
+        (SMALL + "a,(missing),1\n", X, ("'(missing)'", "meaning of its own")),
+        (SMALL + "a,u,six\n", ("--column", "n", "--numbers", "n", "--epsilon", "1"),
+         ("not a number", "line 12", "'six'")),
+        (SMALL + "a,u,inf\n", ("--column", "n", "--domain", "0:9", "--epsilon", "1"),
+         ("not a number", "line 12", "'inf'")),
+        (SMALL + "a,u,NaN\n", ("--column", "n", "--domain", "0:9", "--epsilon", "1"),
+         ("not a number", "line 12")),
+        (SMALL.replace("x", "s", 1), ("--column", "s", "--epsilon", "1"), ("'s'",)),
+    ],
+)  # fmt: skip
+def test_bad_tables(
+    run: Run, content: str | bytes, arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    assert_refused(refused(run, content, *arguments), *parts)
+
+
+@pytest.mark.parametrize(
+    ("output", "parts"),
+    [
+        ("t.csv", ("t.csv",)),
+        ("./t.csv", ("t.csv",)),
+        ("safe.xlsx", ("unknown kind of output",)),
+        ("safe", ("unknown kind of output",)),
+        ("no/such/safe.csv", ("no such folder",)),
+        (".", ()),
+    ],
+)
+def test_bad_outputs(run: Run, output: str, parts: tuple[str, ...]) -> None:
+    for force in ((), ("--force",)):
+        done = run("protect", "t.csv", *X, "-o", output, *force, files={"t.csv": SMALL})
+        assert_refused(done, *parts)
+    assert Path("t.csv").read_text() == SMALL
+
+
+def test_a_link_to_the_input_is_the_input(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(SMALL)
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    assert_refused(run("protect", "t.csv", *X, "-o", "link.csv", "--force"), "link.csv")
+
+
+def test_tables_that_are_not_there(run: Run) -> None:
+    assert_refused(run("protect", "t.csv", *X, "-o", "safe.csv"), "t.csv")
+    Path("folder").mkdir()
+    assert_refused(run("protect", "folder", *X, "-o", "safe.csv"), "folder")
+
+
+# --- nothing half done --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ("liftlock.protection.releasing.ColumnRelease.released", KeyboardInterrupt()),
+        ("liftlock.protection.protecting.make_mechanism", KeyboardInterrupt()),
+        ("liftlock.mechanism.Mechanism.save", KeyboardInterrupt()),
+        ("liftlock.mechanism.Mechanism.save", OSError(28, "No space left on device")),
+        ("liftlock.report.html.write_report", OSError(28, "No space left on device")),
+    ],
+)
+def test_what_goes_wrong_late_leaves_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch, place: str, error: BaseException
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(place, fail)
+    done = run(*ASK, "-o", "safe.csv", "--report", "r.html", files=FILES)
+    assert done.made == {"people.csv"} & done.made
+    assert not [name for name in Path().iterdir() if name.name not in ("people.csv",)]
+    assert done.out == ""
+    assert len(done.err.splitlines()) == 1
+    if isinstance(error, OSError):
+        assert done.code == 2
+        assert "No space left" in done.err
+    else:
+        assert done.code not in (0, 2)
