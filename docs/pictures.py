@@ -378,8 +378,42 @@ def draw_repeated() -> None:
     draw_spent(Repetition(Release.of(flip), prior), FOLDER / "spent.png")
 
 
+def draw_report() -> None:
+    """Photograph the report of a protected table, as a browser shows it."""
+    import shutil
+    import subprocess
+    import tempfile
+
+    from PIL import Image
+
+    from liftlock.cli.main import main
+    from liftlock.protection.example import people_csv
+
+    browser = shutil.which("chromium")
+    if browser is None:
+        print("no chromium: the picture of the report stays as it is")
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        table, report, shot = folder / "people.csv", folder / "report.html", folder / "shot.png"
+        table.write_text(people_csv(), encoding="utf-8")
+        asked = ["--column", "job", "--secret", "household", "--drop", "schooling"]
+        asked += ["--epsilon-lower", "0.9", "--epsilon-upper", "0.5"]
+        written = ["-o", str(folder / "safe.csv"), "--report", str(report)]
+        assert main(["protect", str(table), *asked, *written]) == 0
+        text = report.read_text(encoding="utf-8")
+        report.write_text(text.replace(f"{folder}/", ""), encoding="utf-8")
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        options += ["--disable-background-networking", "--force-device-scale-factor=1.5"]
+        options += ["--window-size=820,2130", f"--user-data-dir={folder / 'profile'}"]
+        subprocess.run([browser, *options, f"--screenshot={shot}", report.as_uri()], check=True)
+        # Few colours are enough for a page, and the file is a third of the size.
+        Image.open(shot).convert("RGB").quantize(96).save(FOLDER / "report.png", optimize=True)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
+    draw_report()
     draw_lifts()
     draw_tradeoff()
     draw_answers()

@@ -12,7 +12,7 @@ GLUE = "\u00a0"
 _DIGITS = 3
 _GUARD = 30
 _LARGEST = 10**6
-_SMALLEST = Fraction(1, 10**4)
+_SMALLEST = Fraction(1, 10**5)
 
 
 def rounded_up(value: Fraction, digits: int = _DIGITS) -> str:
@@ -61,7 +61,8 @@ def down_to(least: Fraction) -> str:
     >>> down_to(Fraction("0.27253")).replace(GLUE, " "), down_to(Fraction(0)).replace(GLUE, " ")
     ('27.2 %', '0 %')
     """
-    return f"{rounded_down(100 * least)}{GLUE}%"
+    text = f"{rounded_down(100 * least)}{GLUE}%"
+    return f"practically 0 ({text})" if 0 < least < _SMALLEST else text
 
 
 def percent(share: float, digits: int = _DIGITS) -> str:

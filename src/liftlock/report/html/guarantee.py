@@ -13,6 +13,7 @@ from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import REGISTRY
+from liftlock.protection.result import ProtectedColumn
 from liftlock.report.html.elements import Content, Markup, markup, named
 from liftlock.report.html.figures import down_to, fold, rounded_up
 
@@ -63,6 +64,11 @@ def sides_of(notion: Notion) -> Sides:
         both = Budget.of(budgets["budget"])
         return Sides(both, both)
     return Sides(None, None)
+
+
+def guards(column: ProtectedColumn, secret: str) -> bool:
+    """Tell whether a column is protected so that this is not inferred; it may be its own value."""
+    return secret == (column.name if column.secret is None else column.secret)
 
 
 def promise(made: Mechanism, column: str, secret: str | None) -> Markup:

@@ -10,7 +10,7 @@ from liftlock.protection.result import KeptColumn, Protection
 from liftlock.report.html.bars import Bar, Group, bar_chart
 from liftlock.report.html.elements import Content, Markup, figure, listed, named, tag, warned
 from liftlock.report.html.figures import counted, percent, times
-from liftlock.report.html.guarantee import sides_of
+from liftlock.report.html.guarantee import guards, sides_of
 
 _MOST = 16
 
@@ -93,7 +93,7 @@ def _budgets(protection: Protection, secret: str) -> tuple[list[float], list[flo
     up: set[float] = set()
     down: set[float] = set()
     for column in protection.columns:
-        if column.secret == secret and isinstance(column.mechanism, Mechanism):
+        if guards(column, secret) and isinstance(column.mechanism, Mechanism):
             limits = sides_of(column.mechanism.notion)
             up |= set() if limits.most is None else {float(limits.most.nats())}
             down |= set() if limits.least is None else {float(limits.least.nats())}

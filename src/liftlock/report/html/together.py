@@ -9,7 +9,7 @@ from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import extremes
 from liftlock.notions.notion import Notion
-from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
+from liftlock.protection.result import CombinedLeak, Protection
 from liftlock.report.account import how
 from liftlock.report.html.elements import (
     Content,
@@ -22,7 +22,7 @@ from liftlock.report.html.elements import (
     warned,
 )
 from liftlock.report.html.figures import down_to, fold
-from liftlock.report.html.guarantee import moves
+from liftlock.report.html.guarantee import guards, moves
 
 
 def together_section(protection: Protection) -> Markup | None:
@@ -46,13 +46,8 @@ def together_section(protection: Protection) -> Markup | None:
 def _one(protection: Protection, leak: CombinedLeak) -> Markup:
     account = leak.account
     up, down = factors(account)
-    rows: list[list[Content]] = []
-    limits: dict[str, Notion] = {}
-    for column in protection.columns:
-        if column.name in leak.columns and column.secret == leak.secret:
-            rows.append(_alone(column))
-            if isinstance(column.mechanism, Mechanism):
-                limits[column.name] = column.mechanism.notion
+    rows = _alone(leak)
+    limits = limits_of(protection, leak)
     rows.append(
         [
             tag("strong", "all together"),
@@ -68,6 +63,7 @@ def _one(protection: Protection, leak: CombinedLeak) -> Markup:
             "Whoever sees the released ",
             listed(leak.columns),
             " of a person may raise the probability of any ",
+            "true " if leak.secret in leak.columns else None,
             named(leak.secret),
             f" {moves(up, down)}.",
         ),
@@ -90,7 +86,7 @@ def _one(protection: Protection, leak: CombinedLeak) -> Markup:
                 "unless this was intended.",
             )
         )
-    else:
+    elif limits:
         parts.append(tag("p", "This stays within the budget of every single one of these columns."))
     if account.unprotected:
         parts.append(
@@ -123,35 +119,45 @@ def keeps(account: Account, notion: Notion) -> bool:
         return False
 
 
+def limits_of(protection: Protection, leak: CombinedLeak) -> dict[str, Notion]:
+    """Return what the columns that hide a secret promise, each by itself."""
+    return {
+        column.name: column.mechanism.notion
+        for column in protection.columns
+        if column.name in leak.columns
+        and guards(column, leak.secret)
+        and isinstance(column.mechanism, Mechanism)
+    }
+
+
 def exceeds(protection: Protection) -> tuple[str, ...]:
     """Return the secrets about which columns together tell more than one of them may."""
     found = []
     for leak in protection.combined:
-        notions = [
-            column.mechanism.notion
-            for column in protection.columns
-            if column.name in leak.columns
-            and column.secret == leak.secret
-            and isinstance(column.mechanism, Mechanism)
-        ]
-        if any(not keeps(leak.account, notion) for notion in notions):
+        if any(not keeps(leak.account, notion) for notion in limits_of(protection, leak).values()):
             found.append(leak.secret)
     return tuple(found)
 
 
-def _alone(column: ProtectedColumn) -> list[Content]:
-    made = column.mechanism
-    if not isinstance(made, Mechanism):
-        law = made.law
-        return [named(column.name), fold(law.largest), down_to(law.smallest), "at most, by its law"]
-    found = extremes(made.channel, made.context)
-    least = found.smallest.lift
-    return [
-        named(column.name),
-        fold(found.largest.lift),
-        down_to(least if least is not None else Fraction(0)),
-        "measured exactly",
-    ]
+def _alone(leak: CombinedLeak) -> list[list[Content]]:
+    """Measure each column by itself under the same joint, whatever secret it was made for."""
+    context = leak.account.context
+    rows: list[list[Content]] = []
+    for name, release in zip(leak.columns, leak.account.releases, strict=False):
+        if release.channel is None or context is None:
+            rows.append([named(name), "not known", "not known", "no table was accounted for"])
+            continue
+        found = extremes(release.channel, context)
+        least = found.smallest.lift
+        rows.append(
+            [
+                named(name),
+                fold(found.largest.lift),
+                down_to(Fraction(0) if least is None else least),
+                "measured exactly",
+            ]
+        )
+    return rows
 
 
 def _kind(account: Account) -> str:
