@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ import polars.testing
 import pyarrow as pa
 import pytest
 
+import liftlock.frames
 from liftlock import (
     LDP,
     LIP,
@@ -434,6 +436,16 @@ def test_the_row_is_named_across_chunks() -> None:
     assert refusal.value.row == 3
     with pytest.raises(CellError, match="missing value at row 2, column 'x'"):
         release_frame(pd.DataFrame({"x": ["a", None]}), turned(["a", "b"]), "x")
+
+
+def test_the_module_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert liftlock.frames.release is release_frame
+    assert liftlock.frames.aggregate is aggregate_frame
+    with pytest.raises(AttributeError, match="no attribute 'protect'"):
+        liftlock.frames.protect  # noqa: B018
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    with pytest.raises(InputError, match=r"narwhals.*; pip install 'liftlock\[frames\]'"):
+        liftlock.frames.release  # noqa: B018
 
 
 def test_profiles_are_refused() -> None:
