@@ -54,6 +54,7 @@ from liftlock.sampling import release, simulate
 
 if TYPE_CHECKING:
     from liftlock import probe
+    from liftlock.frame_protection import protect
 
 __version__ = "0.1.0"
 
@@ -107,6 +108,7 @@ __all__ = [
     "notions",
     "plan",
     "probe",
+    "protect",
     "read_channel",
     "read_column",
     "read_joint",
@@ -123,4 +125,7 @@ def __getattr__(name: str) -> Any:
     # The statistical audit loads scipy, which takes as long as everything else together.
     if name == "probe":
         return importlib.import_module("liftlock.probe")
+    # So do the libraries of data frames.
+    if name == "protect":
+        return importlib.import_module("liftlock.frame_protection").protect
     raise AttributeError(f"module 'liftlock' has no attribute {name!r}")

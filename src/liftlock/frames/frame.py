@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -46,14 +46,14 @@ def release_frame(
     (True, True)
     """
     _check(mechanism)
-    opened = _Opened.of(frame)
+    opened = OpenedFrame.of(frame)
     if mechanism.group is not None:
         return opened.replaced(_released_together(opened, mechanism, column, unseen))
     name, work = _name(mechanism, column), ArrowColumn(mechanism, unseen)
     cells = opened.cells(name)
     parts = [_named(name, first, work.released, part) for first, part in _chunks(cells)]
     released = pa.chunked_array(parts, type=work.released_type(cells.type))
-    return opened.replaced({name: _New(released, cells, work.may_be_none)})
+    return opened.replaced({name: NewColumn(released, cells, work.may_be_none)})
 
 
 def aggregate_frame(
@@ -76,7 +76,7 @@ def aggregate_frame(
     _check(mechanism)
     group = mechanism.group
     names = _names(mechanism, column) if group is not None else (_name(mechanism, column),)
-    opened = _Opened.of(frame, [*names, *(n for n in (weights, offsets) if isinstance(n, str))])
+    opened = OpenedFrame.of(frame, [*names, *(n for n in (weights, offsets) if isinstance(n, str))])
     numbers = {
         name: opened.numbers(given, name[:-1])
         for name, given in (("weights", weights), ("offsets", offsets))
@@ -98,7 +98,7 @@ def arrow_columns(frame: Any) -> dict[Any, pa.ChunkedArray]:
     >>> {name: cells.type for name, cells in arrow_columns(pa.table({"age": [31, 47]})).items()}
     {'age': DataType(int64)}
     """
-    opened = _Opened.of(frame)
+    opened = OpenedFrame.of(frame)
     return {name: opened.cells(name) for name in opened.frame.columns}
 
 
@@ -135,19 +135,19 @@ def _names(mechanism: Mechanism, columns: Any) -> tuple[Any, ...]:
 
 
 def _released_together(
-    opened: _Opened, mechanism: Mechanism, columns: Any, unseen: str | None
-) -> dict[Any, _New]:
+    opened: OpenedFrame, mechanism: Mechanism, columns: Any, unseen: str | None
+) -> dict[Any, NewColumn]:
     work, names = ArrowGroup(mechanism, unseen), _names(mechanism, columns)
     cells = [opened.cells(name) for name in names]
     released = work.released([each.combine_chunks() for each in cells])
     return {
-        name: _New(pa.chunked_array([after]), before, work.may_be_none(at))
+        name: NewColumn(pa.chunked_array([after]), before, work.may_be_none(at))
         for at, (name, after, before) in enumerate(zip(names, released, cells, strict=True))
     }
 
 
 @dataclass(frozen=True)
-class _New:
+class NewColumn:
     """A released column, what it was before, and whether it may come out missing."""
 
     released: pa.ChunkedArray
@@ -178,14 +178,14 @@ def _named(column: Any, first: int, work: Callable[[pa.Array], Any], part: pa.Ar
 
 
 @dataclass(frozen=True)
-class _Opened:
+class OpenedFrame:
     """A frame as narwhals sees it, and the way back to its own kind."""
 
     frame: nw.DataFrame[Any]
     back: Callable[[Any], Any]
 
     @classmethod
-    def of(cls, given: Any, needed: list[Any] | None = None) -> _Opened:
+    def of(cls, given: Any, needed: list[Any] | None = None) -> OpenedFrame:
         """Open a frame; `needed` are the only columns of a lazy one that will be looked at."""
         import narwhals as nw
         from narwhals.exceptions import DuplicateError
@@ -209,6 +209,11 @@ class _Opened:
                 raise _no_frame(given) from None
             frame = nw.from_native(pa.table(given))
         return cls(frame, back)
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.columns)
 
     def cells(self, column: Any) -> pa.ChunkedArray:
         """Return a column as Arrow arrays."""
@@ -240,8 +245,10 @@ class _Opened:
             given = self.cells(given).to_numpy()
         return numbers_each(given, len(self.frame), name)
 
-    def replaced(self, columns: Mapping[Any, _New]) -> Any:
+    def replaced(self, columns: Mapping[Any, NewColumn], dropped: Sequence[Any] = ()) -> Any:
         """Return the frame with other columns in the place of some, in its own kind."""
+        import narwhals as nw
+
         native: Any = self.frame.to_native()
         if isinstance(native, pa.Table):
             for name, new in columns.items():
@@ -256,6 +263,8 @@ class _Opened:
         else:
             series = [self._series(name, new.released) for name, new in columns.items()]
             native = self.frame.with_columns(*series).to_native()
+        if dropped:
+            native = nw.from_native(native).drop(list(dropped)).to_native()
         return self.back(native)
 
     def _series(self, column: Any, released: pa.ChunkedArray) -> nw.Series[Any]:

@@ -1,0 +1,179 @@
+"""Protecting the columns of a data frame: the same frame comes back, safe, with what was done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from liftlock.column_code import Missing, Unseen
+from liftlock.context import Joint
+from liftlock.errors import InputError
+from liftlock.frames.frame import NewColumn, OpenedFrame
+from liftlock.frames.table_file import Piece
+from liftlock.local.mechanism import LocalMechanism
+from liftlock.mechanism import Mechanism
+from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
+from liftlock.protection.choosing import SECONDS
+from liftlock.protection.learning import Source, Steps
+from liftlock.protection.protecting import Watching, prepare
+from liftlock.protection.releasing import Releasing
+from liftlock.protection.result import Protection
+from liftlock.protection.rules import Policy
+from liftlock.protection.wish import Wish
+from liftlock.utility.utility import Utility
+
+
+@dataclass(frozen=True)
+class Protected:
+    """A frame whose columns were replaced, and what was done to it."""
+
+    frame: Any
+    protection: Protection
+
+    @property
+    def mechanisms(self) -> Mapping[str, Mechanism | LocalMechanism]:
+        """The mechanism of each column, or of columns that are one value."""
+        return {column.name: column.mechanism for column in self.protection.columns}
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report for people: one page of HTML."""
+        from liftlock.report.html import write_report
+
+        write_report(self.protection, Path(path))
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.mechanisms)
+        return f"<Protected {names}: {self.protection.rows:,} rows>"
+
+
+@dataclass(frozen=True)
+class FrameSource(Source):
+    """A data frame, read as a table is."""
+
+    opened: OpenedFrame
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.opened.columns
+
+    def type_of(self, column: str) -> pa.DataType:
+        """Return the type of a column in Arrow."""
+        return self.opened.cells(column).type
+
+    def batches(self, columns: Sequence[str], watch: Steps | None = None) -> Iterator[Piece]:
+        """Give all rows, in as many pieces as the columns have in common."""
+        table = pa.table({column: self.opened.cells(column) for column in columns})
+        first = 0
+        for batch in table.to_batches():
+            yield Piece(batch, first)
+            first += batch.num_rows
+            if watch is not None:
+                watch(first, table.num_rows)
+
+    def where(self, row: int, column: str) -> str:
+        """Name the place of a cell."""
+        return f"row {row + 1:,}, column {column!r}"
+
+
+def protect(
+    frame: Any,
+    column: str | Sequence[str],
+    notion: Notion | Mapping[str, Notion],
+    *,
+    secret: str | Sequence[str | None] | None = None,
+    together: bool = False,
+    context: Joint | Prior | Mapping[str, Joint | Prior] | None = None,
+    local: Mapping[Any, str] | None = None,
+    utility: str | Utility | None = None,
+    method: str | None = None,
+    seconds: float = SECONDS,
+    missing: Missing = "category",
+    spelled: Sequence[str] = (),
+    unseen: Unseen = "refuse",
+    rare: int = 0,
+    smooth: object = 0,
+    numbers: Sequence[str] = (),
+    domain: Any = None,
+    cells: int | Mapping[str, int] | None = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    curve: bool = False,
+    watch: Callable[[str], None] | None = None,
+) -> Protected:
+    """Replace columns of a frame by what may be seen of them, and prove how little that tells.
+
+    pandas, Polars and PyArrow go in, the same kind comes out: the order of rows and all other
+    columns are kept, secrets are left out. What is not given for each column is for all of them;
+    a secret of None is the value itself. The options are those of ``liftlock protect``.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> people = pa.table({"job": ["cook", "cook", "nurse"] * 40, "sex": ["f", "m", "f", "m"] * 30})
+    >>> done = protect(people, "job", LIP("0.5"), secret="sex")
+    >>> done.frame.column_names, done.mechanisms["job"].certificate.holds
+    (['job'], True)
+    """
+    names = [column] if isinstance(column, str) else list(column)
+    secrets = [secret] * len(names) if secret is None or isinstance(secret, str) else list(secret)
+    if len(secrets) != len(names):
+        raise InputError(
+            f"{len(secrets)} secrets for {len(names)} columns", remedy="give one for each, or one"
+        )
+    policy = Policy(missing, unseen, rare, tuple(spelled), smooth)
+    wishes = [
+        Wish(
+            name,
+            _of(notion, name),
+            hidden,
+            _of(context, name),
+            utility,
+            method,
+            policy,
+            name in numbers,
+            _of(domain, name),
+            _of(cells, name),
+            dict(local or {}),
+        )
+        for name, hidden in zip(names, secrets, strict=True)
+    ]
+    opened = OpenedFrame.of(frame)
+    source = FrameSource(opened)
+    protection = prepare(
+        source,
+        wishes,
+        name="data frame",
+        drop=drop,
+        keep=keep,
+        seconds=seconds,
+        curve=curve,
+        together=together,
+        watching=Watching() if watch is None else Watching(watch),
+    )
+    releasing = Releasing(protection, source, {wish.column: wish.local for wish in wishes})
+    safe = _released(opened, source, releasing)
+    return Protected(safe, releasing.done())
+
+
+def _released(opened: OpenedFrame, source: FrameSource, releasing: Releasing) -> Any:
+    """Return the frame with its columns replaced, and others left out."""
+    change = releasing.change()
+    parts: dict[str, list[pa.Array]] = {name: [] for name in change.gives}
+    for piece in source.batches(change.needs):
+        for name, array in zip(change.gives, change.applied(piece), strict=True):
+            parts[name].append(array)
+    columns = {
+        name: NewColumn(pa.chunked_array(parts[name], type=kind), opened.cells(name), True)
+        for name, kind in change.gives.items()
+    }
+    return opened.replaced(columns, change.dropped)
+
+
+def _of(given: Any, name: str) -> Any:
+    """Return what is given for one column: by its name, or for all."""
+    return given.get(name) if isinstance(given, Mapping) else given
