@@ -19,7 +19,7 @@ from liftlock.errors import FileError
 from liftlock.frames.rewriting import Change, rewrite
 from liftlock.frames.table_file import Piece, open_table
 
-ROWS = 200_000
+ROWS = 100_000
 OUTPUTS = ["b.parquet", "b.arrow", "b.csv"]
 
 SLOW = """
@@ -55,7 +55,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     table = pa.table({"a": texts, "b": texts})
     pq.write_table(table, folder / "a.parquet", row_group_size=10_000, compression=None)
     (folder / "a.csv").write_text(
-        "a,b\n" + "\n".join(f"{text},{text}" for text in texts.to_pylist() * 4)
+        "a,b\n" + "\n".join(f"{text},{text}" for text in texts.to_pylist() * 8)
     )
     return [folder / "a.parquet", folder / "a.csv"]
 
