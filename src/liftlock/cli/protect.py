@@ -355,6 +355,8 @@ def _notions(
     for name, claim in asked["budgets"]:
         if name not in columns:
             raise click.UsageError(f"--budget for {name!r}, which is no --column")
+        if name in others:
+            raise click.UsageError(f"--budget twice for {name!r}")
         others[name] = parse_claim(claim)
     names = ("notion", "epsilon", "epsilon_lower", "epsilon_upper", "delta", "form")
     if len(others) == len(set(columns)) and all(asked[name] is None for name in names):

@@ -137,5 +137,7 @@ def by_column(values: Sequence[str], columns: Sequence[str], option: str) -> dic
             name = columns[0]
         if name not in columns:
             raise click.UsageError(f"{option} for {name!r}, which is no --column")
+        if name in found:
+            raise click.UsageError(f"{option} twice for {name!r}")
         found[name] = rest
     return found

@@ -1,0 +1,174 @@
+"""A column of a table through a mechanism that is there already."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from liftlock import LIP, Prior, design
+from liftlock.column_code import ColumnCode
+from liftlock.mechanism import Mechanism
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.profiles.worlds import assert_refused
+
+TABLE = 'id,x,note\r\n1,a,"q, ""r"""\r\n2, b ,\r\n3,c,"two\r\nlines"\r\n4,a,ü\r\n'
+COMMAND = ("release", "m.json", "t.csv", "-o", "safe.csv")
+
+
+def mechanism(**rules: Any) -> Mechanism:
+    labels = ["a", "b", "c"] + (["(missing)"] if "missing" in rules else [])
+    made = design(Prior.uniform(labels), LIP("1"), method="safe-response")
+    return Mechanism(
+        made.channel, made.certificate, made.context, made.origin, column=ColumnCode("x", **rules)
+    )
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Mechanism:
+    made = mechanism()
+    made.save(tmp_path / "m.json")
+    return made
+
+
+def cells(name: str, column: str) -> list[str]:
+    text = Path(name).read_bytes().decode()
+    return [row[column] for row in csv.DictReader(io.StringIO(text, newline=""))]
+
+
+def test_all_but_the_column_stays_character_by_character(run: Run, plain: Mechanism) -> None:
+    done = run(*COMMAND, "--json", files={"t.csv": TABLE})
+    assert done.code == 0, done
+    assert done.made == {"safe.csv"}
+    after = Path("safe.csv").read_bytes().decode()
+    found = cells("safe.csv", "x")
+    expected = TABLE
+    for old, new in zip((',a,"q', ", b ,", ",c,", ",a,ü"), found, strict=True):
+        expected = expected.replace(old, f",{new},{old.split(',')[2]}", 1)
+    assert after == expected
+    data = json.loads(done.out)
+    assert data["rows"] == 4
+    labels = plain.table.outputs.labels
+    assert dict(zip(labels, data["counts"], strict=True)) == {
+        y: found.count(str(y)) for y in labels
+    }
+    assert data["guarantee"] == "lip(epsilon=1)"
+
+
+def test_in_words(run: Run, plain: Mechanism) -> None:
+    done = run(*COMMAND, "--drop", "note", files={"t.csv": TABLE})
+    assert done.code == 0, done
+    assert '4 rows, "x" replaced' in done.out
+    assert f"guarantee for one release: {plain.certificate.guarantee}" in done.out
+    assert Path("safe.csv").read_text().splitlines()[0] == "id,x"
+
+
+def test_a_column_of_another_name(run: Run, plain: Mechanism) -> None:
+    table = TABLE.replace("id,x", "id,answer")
+    refused = run(*COMMAND, files={"t.csv": table})
+    assert_refused(refused, "'x'")
+    assert run(*COMMAND, "--column", "answer").code == 0
+    assert set(cells("safe.csv", "answer")) <= {"a", "b", "c"}
+
+
+def test_parquet_in_and_out_and_estimated(run: Run, plain: Mechanism) -> None:
+    table = pa.table({"x": pa.array([*"abca"] * 50).dictionary_encode(), "k": range(200)})
+    pq.write_table(table, "t.parquet", row_group_size=64)
+    done = run("release", "m.json", "t.parquet", "-o", "safe.parquet")
+    assert done.code == 0, done
+    safe = pq.read_table("safe.parquet")
+    assert safe.schema.field("x").type == table.schema.field("x").type
+    assert safe.column("k").equals(table.column("k"))
+    counted = run("estimate", "m.json", "safe.parquet", "--json")
+    assert counted.code == 0, counted
+    assert '"reports": 200' in counted.out
+
+
+def test_missing_cells_by_the_mechanisms_rule(run: Run, tmp_path: Path) -> None:
+    table = "x,k\na,1\n,2\nb,3\n"
+    mechanism().save(tmp_path / "m.json")
+    assert_refused(run(*COMMAND, files={"t.csv": table}), "missing value", "line 3")
+    mechanism(missing="(missing)").save(tmp_path / "m.json")
+    assert run(*COMMAND).code == 0
+    mechanism(keeps_missing=True).save(tmp_path / "m.json")
+    done = run(*COMMAND, "--force")
+    assert done.code == 0
+    assert cells("safe.csv", "x")[1] == ""
+    assert "1 missing cells were kept missing: who has none is not protected" in done.err
+    assert "both releases count together" in done.err
+
+
+def test_unseen_values(run: Run, tmp_path: Path) -> None:
+    table = "x\na\nzzz\n"
+    mechanism().save(tmp_path / "m.json")
+    assert_refused(run(*COMMAND, files={"t.csv": table}), "does not know", "line 3", "'zzz'")
+    assert_refused(run(*COMMAND, "--unseen", "map"), "no input that unseen values could become")
+    mechanism(other="c").save(tmp_path / "m.json")
+    assert_refused(run(*COMMAND), "--unseen map makes it 'c'")
+    assert run(*COMMAND, "--unseen", "map").code == 0
+    mechanism(other="c", unseen="map").save(tmp_path / "m.json")
+    assert run(*COMMAND, "--force").code == 0
+    assert_refused(run(*COMMAND, "--force", "--unseen", "refuse"), "'zzz'")
+
+
+def test_a_false_promise_is_not_released(run: Run, plain: Mechanism) -> None:
+    text = Path("m.json").read_text()
+    assert '"epsilon": "1"' in text
+    Path("m.json").write_text(text.replace('"epsilon": "1"', '"epsilon": "0.5"'))
+    done = run(*COMMAND, files={"t.csv": TABLE})
+    assert done.code != 0
+    assert done.made <= {"t.csv"}
+    assert not Path("safe.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("release", "m.json", "t.csv", "-o", "t.csv"), ("t.csv",)),
+        (("release", "m.json", "t.csv", "-o", "t.csv", "--force"), ("t.csv",)),
+        (("release", "m.json", "t.csv", "-o", "m.json", "--force"), ("m.json",)),
+        (("release", "m.json", "t.csv", "-o", "safe.txt"), ("unknown kind",)),
+        (("release", "m.json", "t.csv", "-o", "."), ("folder",)),
+        (("release", "m.json", "none.csv", "-o", "safe.csv"), ("no such file",)),
+        (("release", "none.json", "t.csv", "-o", "safe.csv"), ("no such file",)),
+        ((*COMMAND, "--drop", "zzz"), ("'zzz'",)),
+        ((*COMMAND, "--drop", "x"), ("both replaced and left out",)),
+        ((*COMMAND, "--column", "zzz"), ("'zzz'",)),
+        ((*COMMAND, "--delimiter", ";"), ("'x'",)),
+        (("release", "t.csv", "t.csv", "-o", "safe.csv"), ("t.csv",)),
+    ],
+)
+def test_bad_requests(
+    run: Run, plain: Mechanism, arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    Path("t.csv").write_bytes(TABLE.encode())
+    before = Path("m.json").read_text()
+    assert_refused(run(*arguments), *parts)
+    assert Path("t.csv").read_bytes() == TABLE.encode()
+    assert Path("m.json").read_text() == before
+
+
+def test_a_mechanism_without_a_column_needs_a_name(run: Run) -> None:
+    design(Prior.uniform([*"abc"]), LIP("1"), method="safe-response").save("m.json")
+    assert_refused(run(*COMMAND, files={"t.csv": TABLE}), "give --column")
+    assert run(*COMMAND, "--column", "x").code == 0
+
+
+def test_an_interrupted_release_leaves_nothing(
+    run: Run, plain: Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    Path("t.csv").write_bytes(TABLE.encode())
+    monkeypatch.setattr("liftlock.protection.releasing.ColumnRelease.released", stop)
+    done = run(*COMMAND)
+    assert done.code not in (0, 2)
+    assert done.made == frozenset()
+    assert done.out == ""

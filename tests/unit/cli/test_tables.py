@@ -1,0 +1,68 @@
+"""Options of tables, and outputs that would destroy something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from liftlock.cli.tables import beside, by_column, check_outputs, one_for_each
+from liftlock.errors import FileError
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("safe.csv", "safe.m.json"),
+        ("a/safe.v2.parquet", "a/safe.v2.m.json"),
+        ("safe.tsv.gz", "safe.m.json"),
+        ("safe.feather", "safe.m.json"),
+        ("SAFE.pq", "SAFE.m.json"),
+    ],
+)
+def test_files_beside_an_output(output: str, expected: str) -> None:
+    assert beside(Path(output), ".m.json") == Path(expected)
+
+
+def test_one_for_all_or_one_for_each() -> None:
+    assert one_for_each([], ["a", "b"], "--secret") == [None, None]
+    assert one_for_each(["s"], ["a", "b"], "--secret") == ["s", "s"]
+    assert one_for_each(["s", "t"], ["a", "b"], "--secret") == ["s", "t"]
+    with pytest.raises(click.UsageError, match="2 times --secret for 3 columns"):
+        one_for_each(["s", "t"], ["a", "b", "c"], "--secret")
+
+
+def test_values_for_a_column() -> None:
+    assert by_column(["a=b=0:9"], ["a=b"], "--domain") == {"a=b": "0:9"}
+    for values, columns, what in (
+        (["0:9"], ["a", "b"], "which column"),
+        (["c=0:9"], ["a", "b"], "no --column"),
+        (["a=1", "a=2"], ["a"], "twice"),
+    ):
+        with pytest.raises(click.UsageError, match=what):
+            by_column(values, columns, "--domain")
+
+
+def test_outputs_are_checked_before_anything_is_read(tmp_path: Path) -> None:
+    there, new = tmp_path / "there.csv", tmp_path / "new.csv"
+    there.write_text("x\n")
+    link, dangling = tmp_path / "link.csv", tmp_path / "dangling.csv"
+    link.symlink_to(there)
+    dangling.symlink_to(new)
+    check_outputs({"the output": new, "the report": None}, {"TABLE": there}, force=False)
+    cases: list[tuple[dict[str, Any], dict[str, Any], bool, str]] = [
+        ({"the output": there}, {"TABLE": there}, True, "would replace TABLE"),
+        ({"the output": link}, {"TABLE": there}, True, "would replace TABLE"),
+        ({"the output": there}, {}, False, "already"),
+        ({"the output": dangling}, {}, False, "already"),
+        ({"a": new, "b": tmp_path / "." / "new.csv"}, {}, True, "the same file"),
+        ({"a": new, "b": dangling}, {}, True, "the same file"),
+        ({"a": tmp_path / "none" / "x.csv"}, {}, True, "no such folder"),
+        ({"a": tmp_path}, {}, True, "a folder"),
+    ]
+    for outputs, inputs, force, what in cases:
+        with pytest.raises(FileError, match=what):
+            check_outputs(outputs, inputs, force=force)
+    check_outputs({"the output": there}, {}, force=True)
