@@ -270,7 +270,8 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         made = make_mechanism(
             learned, notion, utility=self.utility, method=self.method, seconds=float(self.seconds)
         )
-        return made.mechanism, learned.notes
+        # Notes name options as the command line does.
+        return made.mechanism, tuple(note.replace("--", "") for note in learned.notes)
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,9 @@ def test_numbers_are_cut_into_cells() -> None:
     reports = private.transform(ages)
     assert reports.dtype == np.float64
     assert set(reports.ravel()) <= {float(x) for x in made.table.outputs.coordinates or ()}
+    assert private.notes_ == ()
+    (note,) = PrivateColumn(method="quantile-blocks").fit(ages).notes_
+    assert note.startswith("no domain: ")
     whole = PrivateColumn(domain={"age": (0, 100)}, cells=12, secret="y")
     whole.fit(pd.DataFrame({"age": ages[:, 0].astype(int)}), ages[:, 0] > 40)
     code = whole.mechanisms_[0].column
