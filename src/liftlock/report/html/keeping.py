@@ -71,7 +71,7 @@ def headline(made: Mechanism) -> str:
     if kept is None:
         return ""
     part, whole = kept.information()
-    words = f"{percent(part / whole if whole else 1.0)} of the information is kept"
+    words = f"{percent(part / whole if whole else 1.0)} of the information about it is kept"
     true = kept.true_share()
     if true is not None and numbers_of(kept.channel.outputs) is None:
         words += f"; {percent(true)} of the released values are the true ones"

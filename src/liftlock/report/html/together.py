@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from liftlock.accounting.accounts import Account
 from liftlock.errors import LiftlockError
+from liftlock.exact import enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import extremes
 from liftlock.notions.notion import Notion
@@ -101,14 +102,19 @@ def _one(protection: Protection, leak: CombinedLeak) -> Markup:
 
 def factors(account: Account) -> tuple[Fraction | None, Fraction]:
     """Return the largest rise (None: no limit) and the smallest share left, on the safe side."""
-    up: Fraction | None = None
-    down = Fraction(0)
-    if "eps_upper" in account:
-        up = account["eps_upper"].ratio
-    if "eps_lower" in account:
-        ratio = account["eps_lower"].ratio
-        down = Fraction(0) if ratio is None else 1 / ratio
-    return up, down
+    up, fall = (_ratio(account, name) for name in ("eps_upper", "eps_lower"))
+    return up, Fraction(0) if fall is None else 1 / fall
+
+
+def _ratio(account: Account, name: str) -> Fraction | None:
+    """Return a leakage as a factor that is not too small; None if nothing limits it."""
+    if name not in account:
+        return None
+    reading = account[name]
+    if reading.ratio is not None or reading.value.upper is None:
+        return reading.ratio
+    # What is known as a sum of budgets has no exact factor.
+    return enclosure.exp(reading.value.upper).upper
 
 
 def keeps(account: Account, notion: Notion) -> bool:

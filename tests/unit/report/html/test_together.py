@@ -8,9 +8,12 @@ from fractions import Fraction
 
 import liftlock as ll
 from liftlock.accounting.accounts import account
-from liftlock.protection.result import CombinedLeak, Protection
+from liftlock.accounting.spent import Spent
+from liftlock.exact.enclosure import Enclosure
+from liftlock.notions.reading import Reading
+from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
 from liftlock.report.html.figures import down_to, fold
-from liftlock.report.html.together import exceeds, factors, keeps, together_section
+from liftlock.report.html.together import exceeds, factors, keeps, limits_of, together_section
 from tests.unit.report.html import examples
 
 
@@ -41,6 +44,36 @@ def test_more_than_one_budget_is_warned_of() -> None:
     within = replace(protection, combined=(CombinedLeak("home", ("job",), alone),))
     assert exceeds(within) == ()
     assert "stays within the budget" in words_of(within)
+
+
+def test_a_column_may_be_its_own_secret() -> None:
+    """The value of one column, which another one tells: job against former job."""
+    made = examples.careful()
+    prior = examples.joint().prior
+    own = ll.lock(made.table, ll.LIP("1.6"), prior)
+    columns = (
+        ProtectedColumn("job", None, own, True),
+        ProtectedColumn("former job", "home", made, True),
+    )
+    leak = CombinedLeak("job", ("job", "former job"), account([own.table, made.table], prior))
+    protection = Protection("people.csv", 220, columns, (leak,))
+    assert list(limits_of(protection, leak)) == ["job"]
+    assert exceeds(protection) == ("job",)
+    words = " ".join(words_of(protection).split())
+    assert "raise the probability of any true “ job ”" in words
+    lifts = [lift for row in ll.lift_table(made.table, prior).lifts() for lift in row]
+    # Each column alone tells the same about the job, whatever it was made for.
+    assert words.count(fold(max(lifts))) == 2
+
+
+def test_sums_of_budgets_are_factors_too() -> None:
+    found = account([examples.careful()] * 2)
+    bound = Reading("eps_upper", Enclosure.of(Fraction(1)), "nats")
+    spent = Spent("ldp-sum", {"eps_upper": bound}, False, "", "")
+    up, down = factors(replace(found, spent=(spent,)))
+    assert up is not None
+    assert 0 <= up - Fraction("2.718281828459045") < Fraction(1, 10**14)
+    assert down == 0
 
 
 def test_what_nobody_bounds_is_no_promise() -> None:
