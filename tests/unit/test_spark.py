@@ -238,7 +238,7 @@ def retried_tasks_and_files(here: Here) -> None:
     settings.set(version, "2")
     path = here.folder / "safe"
     try:
-        result = ls.release(constant_rows(here.spark), NOISY, "letter", path=str(path))
+        result = ls.release(constant_rows(here.spark), NOISY, "letter", path=path)
     finally:
         settings.set(version, "1")
     counted = check_once(here, result)
@@ -555,6 +555,12 @@ def what_is_refused(here: Here) -> None:
         ls.aggregate(df, None, "letter")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="not a Spark DataFrame"):
         ls.release(pa.table({"letter": ["a"]}), NOISY, "letter")
+
+    class Remote(DataFrame):
+        """A DataFrame of Spark Connect is one, and no classic one."""
+
+    with pytest.raises(InputError, match="Spark Connect"):
+        ls.release(object.__new__(Remote), NOISY, "letter")
     stream = here.spark.readStream.format("rate").load().withColumn("letter", F.lit("a"))
     with pytest.raises(InputError, match="foreachBatch"):
         ls.release(stream, NOISY, "letter")

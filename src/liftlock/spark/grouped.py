@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 LOOKED_AT = 100_000
 """Columns that stay are looked at in so many rows, whichever Spark finds first."""
 
+MOST_NUMBERS = 50_000_000
+"""So many numbers fit on a driver."""
+
 _ROWS = 1 << 20
 
 
@@ -35,6 +38,8 @@ class GroupedTable:
     df: DataFrame
     learned: frozenset[str]
     """The columns that are learned from; others are only looked at."""
+    numeric: frozenset[str] = frozenset()
+    """Those of them whose numbers are all needed, to cut them into cells."""
     counted: dict[tuple[str, ...], dict[tuple[Any, ...], int]] = field(default_factory=dict)
 
     @property
@@ -75,6 +80,13 @@ class GroupedTable:
         numbers = np.fromiter(grouped.values(), dtype=np.int64, count=len(grouped))
         ends = np.cumsum(numbers)
         total = int(ends[-1]) if len(ends) else 0
+        if total > MOST_NUMBERS and self.numeric.intersection(names):
+            raise InputError(
+                f"more than {MOST_NUMBERS:,} numbers to be cut into cells on the driver",
+                value=total,
+                remedy="cut the column into cells in Spark, or protect it with a public prior or "
+                "joint (context=)",
+            )
         for start in range(0, total, _ROWS):
             rows = np.arange(start, min(start + _ROWS, total))
             batch = values.take(pa.array(np.searchsorted(ends, rows, side="right")))

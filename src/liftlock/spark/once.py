@@ -78,12 +78,7 @@ def check_place(spark: SparkSession, path: str | None) -> None:
         _check_committer(spark)
         folder = Folder.of(spark, path)
         if folder.exists():
-            raise FileError(
-                "the output exists already",
-                where=path,
-                remedy="nothing is overwritten: choose another path, or delete it if nobody has "
-                "seen it",
-            )
+            raise _exists(path)
         return
     if spark.sparkContext.getCheckpointDir() is not None:
         _check_committer(spark)
@@ -93,6 +88,14 @@ def check_place(spark: SparkSession, path: str | None) -> None:
             value=spark.sparkContext.master,
             remedy="give path=, or set a folder with spark.sparkContext.setCheckpointDir(...)",
         )
+
+
+def _exists(path: str) -> FileError:
+    return FileError(
+        "the output exists already",
+        where=path,
+        remedy="nothing is overwritten: choose another path, or delete it if nobody has seen it",
+    )
 
 
 def _is_local(spark: SparkSession) -> bool:
@@ -125,6 +128,8 @@ def _written(frame: DataFrame, path: str) -> DataFrame:
     fresh = final.beside(f".{final.name}.{uuid.uuid4().hex}")
     try:
         frame.write.mode("error").options(**WRITING).parquet(fresh.text)
+        if final.exists():
+            raise _exists(path)
         final.receive(fresh)
     finally:
         fresh.delete()

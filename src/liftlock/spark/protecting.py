@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from liftlock.errors import InputError
 from liftlock.forms import SupportChannel
@@ -32,7 +35,7 @@ def protect(
     secret: str | None = None,
     notion: Notion | None = None,
     *,
-    path: str | None = None,
+    path: str | os.PathLike[str] | None = None,
     policy: Policy | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
@@ -49,11 +52,12 @@ def protect(
 
     `policy` says what becomes of missing, rare and unseen values. `how` are other parts of a
     `Wish`: context, utility, method, numbers, domain, cells. For several columns give a list of
-    wishes. Columns of numbers come to the driver as they are, if they must be cut into cells.
+    wishes. Numbers that must be cut into cells come to the driver all of them.
     """
     wishes = _wishes(column, secret, notion, policy, how)
     check_frame(df)
     learned: set[str] = set()
+    numeric: set[str] = set()
     for wish in wishes:
         if wish.local:
             raise InputError(
@@ -65,8 +69,13 @@ def protect(
             if name is not None:
                 arrow_type(df.schema[place_of(df, name)])
                 learned.add(name)
-    check_place(df.sparkSession, path)
-    source = GroupedTable(df, frozenset(learned))
+        kind = arrow_type(df.schema[place_of(df, wish.column)])
+        typed = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        if typed or wish.numbers or wish.domain is not None or wish.cells is not None:
+            numeric.add(wish.column)
+    place = None if path is None else os.fspath(path)
+    check_place(df.sparkSession, place)
+    source = GroupedTable(df, frozenset(learned), frozenset(numeric))
     prepared = prepare(
         source, wishes, name="Spark DataFrame", drop=drop, keep=keep, seconds=seconds, curve=curve
     )
@@ -75,9 +84,9 @@ def protect(
         for each in prepared.columns
         if isinstance(each.mechanism, Mechanism)
     }
-    result = release_columns(df, workers, path=path, dropped=prepared.dropped)
+    result = release_columns(df, workers, path=place, dropped=prepared.dropped)
     columns = tuple(_counted(result, each) for each in prepared.columns)
-    return result, replace(prepared, columns=columns, output=path)
+    return result, replace(prepared, columns=columns, output=place)
 
 
 def _wishes(

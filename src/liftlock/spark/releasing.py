@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ def release(
     mechanism: Mechanism,
     column: str,
     *,
-    path: str | None = None,
+    path: str | os.PathLike[str] | None = None,
     unseen: str | None = None,
 ) -> DataFrame:
     """Randomise a column with the operating system's entropy; return a DataFrame that stays so.
@@ -62,7 +63,7 @@ def release_columns(
     df: DataFrame,
     columns: Mapping[str, ArrowColumn],
     *,
-    path: str | None = None,
+    path: str | os.PathLike[str] | None = None,
     dropped: Sequence[str] = (),
 ) -> DataFrame:
     """Randomise several columns in one pass, each by itself, and leave others out."""
@@ -71,10 +72,11 @@ def release_columns(
     left = {place_of(df, name) for name in dropped}
     kept = [place for place in range(len(df.columns)) if place not in left]
     schema = _schema(df.schema, chosen, kept)
-    check_place(df.sparkSession, path)
+    place = None if path is None else os.fspath(path)
+    check_place(df.sparkSession, place)
     work = randomising(chosen, kept, df.columns)
     with understanding():
-        return computed_once(plainly_named(df).mapInArrow(work, schema), path)
+        return computed_once(plainly_named(df).mapInArrow(work, schema), place)
 
 
 def randomising(
