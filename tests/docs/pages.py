@@ -201,12 +201,17 @@ def _run_python(block: Block, namespace: dict[str, Any]) -> str:
 def commands(block: Block) -> list[tuple[str, str]]:
     """Return the commands of a console block, each with what is shown below it."""
     found: list[tuple[str, list[str]]] = []
-    for line in block.text.replace("\\\n", "\0").splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:].replace("\0", "\\\n"), []))
+    open_ended = False
+    for line in block.text.splitlines():
+        if open_ended:
+            found[-1] = (f"{found[-1][0]}\n{line}", [])
+        elif line.startswith("$ "):
+            found.append((line[2:], []))
         else:
             assert found, f"{block.place}: a console block starts with $"
             found[-1][1].append(line)
+            continue
+        open_ended = line.endswith("\\")
     return [(command, "\n".join(lines)) for command, lines in found]
 
 
