@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from pyarrow import types
+
 from liftlock.errors import FileError
 from liftlock.files import Note, silent
 from liftlock.frames.arrow_file import ArrowTable
+from liftlock.frames.arrow_sink import ArrowSink, whole_dictionaries
 from liftlock.frames.change import Change
 from liftlock.frames.kept_schema import changed_schema
 from liftlock.frames.parquet_file import ParquetTable
@@ -21,7 +24,7 @@ from liftlock.frames.parquet_sink import ParquetSink, settings_like
 from liftlock.frames.pipeline import read_ahead, written_behind
 from liftlock.frames.slab import Flow, Slab, slab_of
 from liftlock.frames.table_file import TableFile, Watch
-from liftlock.frames.table_sinks import ArrowSink, CsvSink, TableSink
+from liftlock.frames.table_sinks import CsvSink, TableSink
 from liftlock.storage import check_free, check_writable, opened_atomically
 
 if TYPE_CHECKING:
@@ -185,10 +188,20 @@ def _sink(
         return CsvSink(stream, schema, "\t" if tabs else ",")
     if form == "arrow":
         packed = "lz4" if output.suffix.lower() == ".feather" else None
-        return ArrowSink(stream, schema, packed)
+        return ArrowSink(stream, schema, packed, _dictionaries(source, plan))
     if isinstance(source, ParquetTable):
         return ParquetSink(stream, schema, settings_like(source, schema, plan.kept, plan.given))
     return ParquetSink(stream, schema)
+
+
+def _dictionaries(source: TableFile, plan: _Plan) -> dict[int, pa.Array]:
+    """Return all entries of the dictionaries that are kept, by position in the output."""
+    if not isinstance(source, ParquetTable | ArrowTable):
+        return {}
+    kinds = [field.type for field in source.schema]
+    wanted = [at for at in plan.same if types.is_dictionary(kinds[at])]
+    found = whole_dictionaries(source, wanted)
+    return {plan.kept.index(at): entries for at, entries in found.items()}
 
 
 def _pour(flow: Flow, sink: TableSink, plan: _Plan, change: Change, watch: Watch | None) -> int:

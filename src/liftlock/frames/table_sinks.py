@@ -1,4 +1,4 @@
-"""Where a changed table goes: a Parquet, Arrow or CSV file, batch by batch."""
+"""Where a changed table goes, batch by batch; and CSV files that are made from types."""
 
 from __future__ import annotations
 
@@ -60,50 +60,6 @@ class AbandonableStream:
     def close(self) -> None:
         """Leave the stream open for its owner."""
         self.closed = True
-
-
-class ArrowSink:
-    """An Arrow (IPC) file; dictionaries grow from batch to batch where they must."""
-
-    def __init__(self, stream: BinaryIO, schema: pa.Schema, compression: str | None) -> None:
-        self._stream = AbandonableStream(stream)
-        self._schema = schema
-        options = pa.ipc.IpcWriteOptions(compression=compression, emit_dictionary_deltas=True)
-        self._writer = pa.ipc.new_file(self._stream, schema, options=options)
-        self._known: dict[int, pa.Array] = {}
-
-    def write(self, arrays: Sequence[pa.Array], group: int) -> None:  # noqa: ARG002
-        """Add a batch."""
-        columns = [
-            self._grown(at, conformed(array, field.type))
-            for at, (array, field) in enumerate(zip(arrays, self._schema, strict=True))
-        ]
-        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
-
-    def _grown(self, at: int, array: pa.Array) -> pa.Array:
-        """Return the array on a dictionary that starts with the one written before."""
-        if not pa.types.is_dictionary(array.type):
-            return array
-        known = self._known.get(at)
-        if known is None or array.dictionary.equals(known):
-            self._known[at] = array.dictionary
-            return array
-        places = pc.index_in(array.dictionary, value_set=known)
-        fresh = array.dictionary.filter(pc.is_null(places))
-        grown = pa.concat_arrays([known, fresh])
-        self._known[at] = grown
-        moved = pc.index_in(array.dictionary, value_set=grown)
-        indices = pc.take(moved, array.indices).cast(array.type.index_type)
-        return pa.DictionaryArray.from_arrays(indices, grown, ordered=array.type.ordered)
-
-    def close(self) -> None:
-        """Write the end of the file."""
-        self._writer.close()
-
-    def abandon(self) -> None:
-        """Give up."""
-        self._stream.abandoned = True
-        self._writer.close()
 
 
 class CsvSink:

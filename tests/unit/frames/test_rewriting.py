@@ -255,6 +255,10 @@ def test_arrow_files_and_streams(tmp_path: Path) -> None:
         found = open_table(tmp_path / name)
         assert found.rows == ROWS
         assert same(pa.ipc.open_file(tmp_path / name).read_all(), capitals(table))
+        # Polars does not know dictionaries that grow.
+        assert pl.read_ipc(tmp_path / name, columns=["category"]).to_series().to_list() == (
+            table["category"].to_pylist()
+        )
     rewrite(found, tmp_path / "c.parquet", upper())
     read = pq.read_table(tmp_path / "c.parquet")
     assert str(read.to_pydict()) == str(capitals(table).to_pydict())
@@ -410,3 +414,21 @@ def test_the_notes_of_pandas_stay_json(tmp_path: Path) -> None:
     rewrite(open_table(tmp_path / "a.parquet"), tmp_path / "b.parquet", change)
     before, after = (pq.read_schema(tmp_path / name) for name in ("a.parquet", "b.parquet"))
     assert json.loads(before.metadata[b"pandas"]) == json.loads(after.metadata[b"pandas"])
+
+
+def test_the_watch_is_told_of_all_that_is_read(tmp_path: Path) -> None:
+    """Of rows, or for a CSV of bytes: twice as many if it must be read for its types first."""
+    (tmp_path / "a.csv").write_text("answer,n\n" + "x,1\n" * ROWS)
+    size = (tmp_path / "a.csv").stat().st_size
+    pq.write_table(every_type(), tmp_path / "a.parquet", row_group_size=100)
+    for name, output, total in (
+        ("a.csv", "b.csv", size),
+        ("a.csv", "b.parquet", 2 * size),
+        ("a.parquet", "c.parquet", ROWS),
+    ):
+        seen: list[tuple[int, int | None]] = []
+        source = open_table(tmp_path / name)
+        rewrite(source, tmp_path / output, upper(), watch=lambda *told: seen.append(told))  # noqa: B023
+        assert seen[-1] == (total, total)
+        assert {of for _, of in seen} == {total}
+        assert sorted(seen) == seen
