@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from liftlock.alphabet import Label
-from liftlock.column_code import MISSING_LABEL, OTHER_LABEL, ColumnCode
+from liftlock.column_code import MISSING_LABEL, OTHER_LABEL, ColumnCode, texts_of
 from liftlock.comparison import sides
 from liftlock.context import Joint
 from liftlock.errors import InputError, NotDefined
@@ -25,7 +25,7 @@ from liftlock.protection.learning import Numbers, Source, counts_of
 from liftlock.protection.making import Made, make_mechanism
 from liftlock.protection.other_budgets import curve_around
 from liftlock.protection.result import Curve, KeptColumn, ProtectedColumn, Protection
-from liftlock.protection.rules import Counts, Learned, learn_labels, learn_numbers
+from liftlock.protection.rules import Counts, Learned, learn_labels, learn_numbers, secret_label
 from liftlock.protection.together import CELLS, check_together, learn_together, with_tuples
 from liftlock.protection.trusting import resampled
 from liftlock.protection.wish import Wish
@@ -151,6 +151,8 @@ def _learned(
     numbers: list[Numbers] = []
     for wish, of_numbers in zip(wishes, numeric, strict=True):
         if wish.local or wish.context is not None:
+            if wish.secret is not None:
+                pairs.append((None, wish.secret))
             continue
         if of_numbers:
             numbers.append(Numbers(wish.column, wish.secret, wish.policy.spelled))
@@ -164,6 +166,8 @@ def _learned(
         if wish.local:
             found.append(None)
         elif wish.context is not None:
+            if wish.secret is not None:
+                _check_secrets(wish, by_pair[None, wish.secret])
             found.append(_given(wish))
         elif of_numbers:
             each = by_column[wish.column]
@@ -196,6 +200,25 @@ def _is_numeric(source: Source, wish: Wish) -> bool:
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     typed = pa.types.is_floating(inner) or pa.types.is_decimal(inner)
     return wish.numbers or wish.domain is not None or wish.cells is not None or typed
+
+
+def _check_secrets(wish: Wish, counts: Counts) -> None:
+    """Refuse secrets that a public joint does not know: nothing is proved about them."""
+    assert isinstance(wish.context, Joint)
+    joint = wish.context
+    known = {
+        str(label)
+        for label, row in zip(joint.secrets.labels, joint.counts, strict=True)
+        if any(row)
+    }
+    for _, told in counts:
+        label = secret_label(told)
+        if label != MISSING_LABEL and known.isdisjoint(texts_of(label)):
+            raise InputError(
+                f"a value of the secret {wish.secret!r} that the joint does not know",
+                value=label,
+                remedy=f"add it to the joint, which knows {', '.join(sorted(known)[:6])}",
+            )
 
 
 def _given(wish: Wish) -> Learned:

@@ -145,7 +145,7 @@ def learn_labels(
     asks = missing and (policy.missing == "category" or (policy.missing == "keep" and secret))
     if asks:
         labels.append(MISSING_LABEL)
-    notes += _missing_notes(name, missing, policy, secret)
+    notes += [*_missing_notes(name, missing, policy, secret), *_smooth_notes(name, policy)]
     if len(labels) < 2:
         raise InputError(
             f"all rows have the same value of {name!r}",
@@ -213,6 +213,12 @@ def learn_numbers(
                 remedy="numbers have no category for them: fill them in, or keep them missing "
                 "(--missing keep)",
             )
+        if exact(policy.smooth, name="smooth"):
+            raise InputError(
+                f"the numbers of {name!r} are not smoothed: their cells hold about as many each",
+                value=policy.smooth,
+                remedy="leave out --smooth",
+            )
         grid = law.grid() if cells is None else law.grid(cells)
         notes += _missing_notes(name, missing, policy, secret)
         code = ColumnCode(name, keeps_missing=policy.missing == "keep", spelled=policy.spelled)
@@ -223,7 +229,7 @@ def learn_numbers(
     points = list(grid.inputs.coordinates or ())
     if missing:
         labels.append(MISSING_LABEL)
-    notes += _missing_notes(name, missing, policy, secret)
+    notes += [*_missing_notes(name, missing, policy, secret), *_smooth_notes(name, policy)]
     places = np.where(empty, len(grid.labels), grid.grid.encode(np.where(empty, 0.0, numbers)))
     table = Counter[tuple[Label, int]]()
     for told, place in zip(secrets, places.tolist(), strict=True):
@@ -388,6 +394,14 @@ def _missing_notes(name: str, missing: int, policy: Policy, secret: str | None) 
         yield f"{how} were kept missing: who has none is not protected"
     else:
         yield f"{how} were kept missing: what that tells about {secret!r} is in the guarantee"
+
+
+def _smooth_notes(name: str, policy: Policy) -> Iterable[str]:
+    if exact(policy.smooth, name="smooth"):
+        yield (
+            f"{policy.smooth} was added to every count of {name!r}: the guarantee is for these "
+            "smoothed counts"
+        )
 
 
 def _several(labels: Sequence[Label]) -> str:

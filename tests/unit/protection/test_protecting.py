@@ -1,0 +1,250 @@
+"""From wishes to mechanisms that are proved, before anything is released."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from liftlock.alphabet import Alphabet
+from liftlock.column_code import MISSING_LABEL
+from liftlock.context import Joint
+from liftlock.errors import InputError
+from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.local.mechanism import LocalMechanism
+from liftlock.mechanism import Mechanism
+from liftlock.notions.alip import ALIP
+from liftlock.notions.ldp import LDP
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
+from liftlock.protection.protecting import Watching, prepare
+from liftlock.protection.releasing import Releasing
+from liftlock.protection.result import Protection
+from liftlock.protection.rules import Policy
+from liftlock.protection.wish import Wish
+from tests.unit.protection.memory import Memory, lifts, rows_of, within
+
+
+def people(rows: int = 300) -> list[tuple[str, str | None, str]]:
+    chance = random.Random(6)
+    found = []
+    for _ in range(rows):
+        told = chance.choices("stu", (3, 2, 1))[0]
+        x = chance.choices(
+            ["a", "b", "c", None], {"s": (4, 1, 2, 1), "t": (1, 4, 2, 1)}.get(told, (2, 2, 2, 1))
+        )
+        z = chance.choices("pq", (3, 1) if told == "s" else (2, 3))
+        found.append((told, x[0], z[0]))
+    return found
+
+
+PEOPLE = people()
+SOURCE = Memory.of(
+    64,
+    s=[row[0] for row in PEOPLE],
+    x=[row[1] for row in PEOPLE],
+    z=[row[2] for row in PEOPLE],
+    k=["k", "l", "m"] * 100,
+)  # fmt: skip
+
+
+def prepared(*wishes: Wish, source: Memory = SOURCE, **options: Any) -> Protection:
+    return prepare(source, wishes, **({"seconds": 8, "curve": False} | options))
+
+
+def made(protection: Protection, at: int = 0) -> Mechanism:
+    found = protection.columns[at].mechanism
+    assert isinstance(found, Mechanism)
+    return found
+
+
+@pytest.mark.parametrize("policy", ["category", "keep"])
+@pytest.mark.parametrize("notion", [LIP("0.6"), ALIP(lower="1.1", upper="0.3")])
+def test_what_is_promised_holds_in_the_table(policy: Any, notion: Notion) -> None:
+    wish = Wish("x", notion, "s", policy=Policy(policy))
+    mechanism = made(prepared(wish))
+    law = rows_of(mechanism)
+    rows = Counter((told, x or MISSING_LABEL) for told, x, _ in PEOPLE)
+    budgets = [float(str(value)) for value in notion.budgets.values()]
+    assert within(lifts(rows, law.__getitem__), budgets[0], budgets[-1])
+
+
+def test_numbers_promise_what_holds_in_the_table() -> None:
+    chance = np.random.default_rng(1)
+    for numbers in (
+        chance.integers(18, 70, 500).astype(float),
+        np.where(chance.random(500) < 0.6, 0, chance.exponential(50, 500)),
+    ):
+        source = Memory.of(100, pay=numbers)
+        mechanism = made(prepared(Wish("pay", LIP("1"), cells=12), source=source))
+        codes = ArrowColumn(mechanism).codes(pa.array(numbers))
+        labels = mechanism.table.inputs.labels
+        rows = Counter((labels[code], labels[code]) for code in codes.tolist())
+        assert within(lifts(rows, rows_of(mechanism).__getitem__), 1, 1)
+
+
+def test_columns_that_are_one_value_keep_one_promise() -> None:
+    wishes = [Wish(name, LIP("0.5"), "s") for name in ("x", "z")]
+    protection = prepared(*wishes, together=True)
+    mechanism = made(protection)
+    law = rows_of(mechanism)
+    rows = Counter((told, (x or MISSING_LABEL, z)) for told, x, z in PEOPLE)
+    assert within(lifts(rows, law.__getitem__), 0.5, 0.5)
+    # What is read in the released cells is no more than the output itself.
+    (piece,) = Memory(SOURCE.table, 1000).batches(["x", "z"])
+    arrays = Releasing(protection, SOURCE).change().applied(piece)
+    shown = {(x, z) for x, z in zip(*(array.to_pylist() for array in arrays), strict=True)}
+    assert shown <= set(itertools.product(["a", "b", "c", None], ["p", "q"]))
+
+
+def test_secrets_are_left_out_and_others_stay() -> None:
+    assert prepared(Wish("x", LIP("1"), "s")).dropped == ("s",)
+    assert prepared(Wish("x", LIP("1"), "s"), keep=["s"]).dropped == ()
+    assert prepared(Wish("x", LIP("1"), "s"), drop=["k"]).dropped == ("k", "s")
+    both = prepared(Wish("x", LIP("1"), "z"), Wish("z", LIP("1")))
+    assert both.dropped == ()  # it is replaced itself
+    assert [leak.secret for leak in both.combined] == ["z", "z"]
+
+
+def test_notes_on_what_was_and_was_not_counted() -> None:
+    protection = prepared(Wish("x", LIP("1"), "s"), keep=["k"])
+    assert any("because you insisted" in note for note in protection.notes)
+    assert protection.columns[0].learned
+    assert protection.columns[0].resampled is not None
+    smooth = prepared(Wish("x", LIP("1"), "s", policy=Policy(smooth=1)))
+    assert any("smoothed" in note for note in smooth.columns[0].notes)
+
+
+def test_a_kept_column_that_tells_too_much_is_named() -> None:
+    source = Memory(
+        SOURCE.table.append_column(
+            "spy", pa.array([row[0] + "12"[at % 2] for at, row in enumerate(PEOPLE)])
+        )
+    )
+    protection = prepared(Wish("x", LIP("0.5"), "s"), source=source)
+    assert ("spy", "s") in [(leak.name, leak.secret) for leak in protection.kept]
+    assert not prepared(Wish("x", LIP("0.5"), "s"), source=source, drop=["spy", "z"]).kept
+    own = Memory(
+        SOURCE.table.append_column(
+            "spy", pa.array([f"{row[1]}{at % 2}" for at, row in enumerate(PEOPLE)])
+        )
+    )
+    protection = prepared(Wish("x", LIP("1.5")), source=own, drop=["s"])
+    assert ("spy", "x") in [(leak.name, leak.secret) for leak in protection.kept]
+
+
+def test_local_priors_are_not_accounted_for_and_that_is_said() -> None:
+    yes = np.linspace(0.2, 0.8, 300)
+    table = SOURCE.table.append_column("p p", pa.array(1 - yes)).append_column("p q", pa.array(yes))
+    local = Wish("z", LIP("1"), local={"p": "p p", "q": "p q"})
+    protection = prepared(Wish("x", LIP("1")), local, source=Memory(table))
+    assert isinstance(protection.columns[1].mechanism, LocalMechanism)
+    assert any("'z'" in note and "not accounted for" in note for note in protection.notes)
+    with pytest.raises(InputError, match="goes with lip or alip"):
+        prepared(Wish("z", LDP("1"), local=dict(local.local)), source=Memory(table))
+
+
+JOINT = Joint.from_rows(
+    Alphabet.of(["s", "t", "u"]),
+    Alphabet.of([*"abc", MISSING_LABEL]),
+    [[4, 1, 2, 1], [1, 4, 2, 1], [2, 2, 2, 1]],
+)
+
+
+def test_a_public_joint_must_know_every_secret() -> None:
+    protection = prepared(Wish("x", LIP("0.6"), "s", JOINT))
+    assert not protection.columns[0].learned
+    assert protection.columns[0].resampled is None
+    less = Joint.from_rows(Alphabet.of(["s", "t"]), JOINT.inputs, JOINT.counts[:2])
+    never = Joint.from_rows(JOINT.secrets, JOINT.inputs, [*JOINT.counts[:2], [0, 0, 0, 0]])
+    for wrong in (less, never):
+        with pytest.raises(InputError, match=r"secret 's' that the joint does not know.*'u'"):
+            prepared(Wish("x", LIP("0.6"), "s", wrong))
+
+
+def test_a_missing_secret_may_be_any_that_the_joint_knows() -> None:
+    table = SOURCE.table.set_column(0, "s", pa.array([None, *(row[0] for row in PEOPLE[1:])]))
+    assert prepared(Wish("x", LIP("0.6"), "s", JOINT), source=Memory(table)).rows == 300
+
+
+def test_the_rules_of_a_public_prior() -> None:
+    prior = Prior.from_counts({"a": 3, "b": 2, "c": 1})
+    with_missing = Prior.from_counts({"a": 3, "b": 2, "c": 1, MISSING_LABEL: 1})
+    code = made(prepared(Wish("x", LIP("1"), context=prior, policy=Policy("keep")))).column
+    assert code is not None
+    assert code.keeps_missing
+    code = made(prepared(Wish("x", LIP("1"), context=with_missing))).column
+    assert code is not None
+    assert code.missing == MISSING_LABEL
+    code = made(prepared(Wish("x", LIP("1"), context=with_missing, policy=Policy("refuse")))).column
+    assert code is not None
+    assert code.missing is None
+    with pytest.raises(InputError, match="missing cells are kept"):
+        prepared(Wish("x", LIP("1"), context=with_missing, policy=Policy("keep")))
+    mapped = prepared(Wish("x", LIP("1"), context=prior, policy=Policy(unseen="map")))
+    assert any("'a', the likeliest" in note for note in mapped.columns[0].notes)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "options", "what"),
+    [
+        ([], {}, "no column to protect"),
+        ([Wish("x", LIP("1")), Wish("x", LIP("1"))], {}, "protected twice"),
+        ([Wish("x", LIP("1"))], {"drop": ["x"]}, "protected column is left out"),
+        ([Wish("x", LIP("1"))], {"drop": ["k"], "keep": ["k"]}, "both kept and left out"),
+        ([Wish("none", LIP("1"))], {}, "none"),
+        ([Wish("x", LIP("1"), "none")], {}, "none"),
+        ([Wish("x", LIP("1"))], {"drop": ["none"]}, "none"),
+        ([Wish("x", LIP("1"))], {"keep": ["none"]}, "none"),
+        ([Wish("x", LIP("1"))], {"together": True}, "one column is not several"),
+    ],
+)
+def test_contradictions_are_refused(wishes: Any, options: Any, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        prepared(*wishes, **options)
+
+
+def test_wishes_that_cannot_be() -> None:
+    prior = Prior.uniform([*"ab"])
+    for wrong in (
+        {"secret": "x"},
+        {"context": JOINT},
+        {"secret": "s", "context": prior},
+        {"secret": "s", "local": {"a": "p a"}},
+        {"numbers": True, "local": {"a": "p a"}},
+    ):
+        with pytest.raises(InputError):
+            Wish("x", LIP("1"), **wrong)
+
+
+def test_somebody_is_told_what_is_being_done() -> None:
+    said: list[str] = []
+    steps: list[tuple[int, int | None]] = []
+    watching = Watching(said.append, lambda done, total: steps.append((done, total)))
+    prepared(Wish("x", LIP("1"), "s"), Wish("z", LIP("1"), "s"), watching=watching)
+    assert said[0] == "counting"
+    assert any(text.startswith("x: designing") for text in said)
+    assert "accounting for all columns together" in said
+    assert (300, 300) in steps
+
+
+def test_the_fractions_of_a_public_joint_are_not_rounded() -> None:
+    thirds = Joint.from_rows(
+        Alphabet.of(["s", "t", "u"]),
+        JOINT.inputs,
+        [[Fraction(1, 3), 1, 1, 1], [1, Fraction(1, 7), 1, 1], [1, 1, 1, 1]],
+    )
+    mechanism = made(prepared(Wish("x", LIP("0.2"), "s", thirds)))
+    rows = {
+        (told, x): count
+        for told, row in zip(thirds.secrets.labels, thirds.counts, strict=True)
+        for x, count in zip(thirds.inputs.labels, row, strict=True)
+    }
+    assert within(lifts(rows, rows_of(mechanism).__getitem__), 0.2, 0.2)
