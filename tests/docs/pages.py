@@ -155,8 +155,8 @@ def data_of(page: Path) -> list[Path]:
 
 def run(page: Path, folder: Path) -> Iterator[Shown]:
     """Run a page in an empty folder, and yield everything it shows."""
-    for place in data_of(page):
-        (folder / place.name).symlink_to(place)
+    for data in data_of(page):
+        (folder / data.name).symlink_to(data)
     for example in [*EXAMPLES.iterdir(), VECTORS]:
         if example.is_file():
             shutil.copy(example, folder)
