@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from liftlock.cli.tables import (
 from liftlock.column_code import MISSING, UNSEEN
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import find_design
-from liftlock.errors import InputError
+from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_joint, read_prior
 from liftlock.line.grid import check_cells, read_domain
@@ -271,13 +271,26 @@ def _written(
     done = replace(protection, columns=columns, output=output.name)
     with ExitStack() as whole:
         for column in columns:
-            fresh = whole.enter_context(written_atomically(files[column.name]))
-            column.mechanism.save(fresh)
+            with _fresh(files[column.name], whole) as fresh:
+                column.mechanism.save(fresh)
         if report is not None:
             from liftlock.report.html import write_report
 
-            write_report(done, whole.enter_context(written_atomically(report)))
+            with _fresh(report, whole) as fresh:
+                write_report(done, fresh)
     return done
+
+
+@contextmanager
+def _fresh(path: Path, whole: ExitStack) -> Iterator[Path]:
+    """Give a name to write to that becomes `path` at the end; errors name the path itself."""
+    fresh = whole.enter_context(written_atomically(path))
+    try:
+        yield fresh
+    except FileError as error:
+        raise FileError(
+            error.what, where=str(path), value=error.value, remedy=error.remedy
+        ) from None
 
 
 def _wishes(

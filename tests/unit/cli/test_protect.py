@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import random
+import resource
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -572,3 +573,51 @@ def test_what_goes_wrong_late_leaves_nothing(
         assert "No space left" in done.err
     else:
         assert done.code not in (0, 2)
+
+
+@pytest.mark.parametrize("output", ["safe.csv", "safe.parquet", "safe.arrow"])
+def test_no_space_left_leaves_nothing(run: Run, output: str) -> None:
+    Path("people.csv").write_text(csv_of(people(3000)))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6000, limits[1]))
+    try:
+        done = run(*ASK, "-o", output)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert_refused(done, "cannot write", "make room")
+    assert run(*ASK, "-o", output).code == 0  # and it can be run again
+
+
+def test_no_space_left_for_the_mechanism_leaves_nothing(run: Run) -> None:
+    few = csv_of(PEOPLE[:60])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2500, limits[1]))
+    try:
+        Path("people.csv").write_text(few)
+        assert len(few) < 2500
+        done = run(*ASK, "-o", "safe.csv")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert_refused(done, "cannot write at safe.mechanism.json:", "make room")
+
+
+def test_several_columns_as_one_value(run: Run) -> None:
+    done = run(
+        "protect", "people.csv", "--column", "occupation", "--column", "age", "--together",
+        "--secret", "relationship", "--epsilon", "1/2", "--rare", "12", "-o", "safe.csv",
+        "--seconds", "5", files=FILES,
+    )  # fmt: skip
+    assert done.code == 0, done
+    assert done.made == {"safe.csv", "safe.mechanism.json"}
+    made = Mechanism.load("safe.mechanism.json")
+    assert made.group is not None
+    assert made.group.merged
+    becomes = {(str(one), age): other for (one, age), other in made.group.merged}
+    rows: Counter[tuple[Any, Any]] = Counter()
+    for row in PEOPLE:
+        cell: Any = (row["occupation"] or "(missing)", int(row["age"]))
+        rows[row["relationship"], becomes.get(cell, cell)] += 1
+    check_promise(made, rows, 0.5, 0.5)
+    again = run("release", "safe.mechanism.json", "people.csv", "-o", "again.csv")
+    assert again.code == 0, again
+    assert [row["pay"] for row in read("again.csv")] == [row["pay"] for row in PEOPLE]
