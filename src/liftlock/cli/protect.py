@@ -12,41 +12,27 @@ import click
 
 from liftlock.cli.asked import (
     budget_options,
-    check_utility,
     delta_options,
-    read_notion,
-    read_utility,
     utility_options,
 )
 from liftlock.cli.console import Notes, Passing, passing, show, show_json
 from liftlock.cli.options import FILE
 from liftlock.cli.tables import (
     beside,
-    by_column,
     check_outputs,
     force_option,
     need_arrow,
-    one_for_each,
     opened,
     table_options,
 )
+from liftlock.cli.wishes import wishes_of
 from liftlock.column_code import MISSING, UNSEEN
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import find_design
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
-from liftlock.files import read_joint, read_prior
-from liftlock.line.grid import check_cells, read_domain
-from liftlock.notions.notion import Notion
-from liftlock.notions.registry import parse_claim
 from liftlock.storage import check_writable, written_atomically
 
 if TYPE_CHECKING:
-    from liftlock.frames.table_file import TableFile
     from liftlock.protection.result import Protection
-    from liftlock.protection.wish import Wish
-
-_ITSELF = "-"
 
 
 @click.command("protect", short_help="Replace columns of a table by what may be seen of them.")
@@ -212,7 +198,7 @@ def protect_command(
     check_outputs(outputs, inputs, force=force)
     check_output(source, output, force=force)
     _check_report(report)
-    wishes = _wishes(source, columns, secrets, asked, note)
+    wishes = wishes_of(source, columns, secrets, asked, note)
     with passing("reading", source.unit) as shown:
         protection = prepare(
             source,
@@ -293,149 +279,6 @@ def _fresh(path: Path, whole: ExitStack) -> Iterator[Path]:
         ) from None
 
 
-def _wishes(
-    source: TableFile,
-    columns: Sequence[str],
-    secrets: Sequence[str],
-    asked: dict[str, Any],
-    note: Notes,
-) -> list[Wish]:
-    """Read what is wanted of each column."""
-    from liftlock.protection.rules import Policy
-    from liftlock.protection.wish import Wish
-
-    usual, others = _notions(columns, asked)
-    told = [
-        None if secret == _ITSELF else secret
-        for secret in one_for_each(secrets, columns, "--secret")
-    ]
-    check_utility(asked["utility"], asked["loss"])
-    method = asked["method"]
-    if method != "auto" and asked["local_priors"] is None:
-        method = find_design(method, DESIGNS).key
-    domains = by_column(asked["domains"], columns, "--domain")
-    cells = by_column(asked["cells"], columns, "--cells")
-    for domain in domains.values():
-        read_domain(domain)
-    for name in asked["numbers"]:
-        if name not in columns:
-            raise click.UsageError(f"--numbers {name}: it is no --column")
-    policy = Policy(
-        asked["missing"], asked["unseen"], asked["rare"], asked["spelled"], asked["smooth"]
-    )
-    _check_used(asked, told)
-    _check_learned(asked, columns, told)
-    joints, priors = list(asked["joints"]), list(asked["priors"])
-    wishes = []
-    for column, secret in zip(columns, told, strict=True):
-        context: Any = None
-        if secret is not None and joints:
-            context = read_joint(joints.pop(0) if len(asked["joints"]) > 1 else joints[0])
-        elif secret is None and priors:
-            context = read_prior(priors.pop(0) if len(asked["priors"]) > 1 else priors[0], note)
-        count = cells.get(column)
-        wish = Wish(
-            column,
-            others.get(column, usual) if usual is not None else others[column],
-            secret,
-            context,
-            method=method,
-            policy=policy,
-            numbers=column in asked["numbers"],
-            domain=domains.get(column),
-            cells=None if count is None else check_cells(_whole(count, "--cells")),
-            local=_local(source, column, asked["local_priors"]),
-        )
-        if asked["utility"] is not None or asked["loss"] is not None:
-            wish = replace(wish, utility=_utility(asked, context))
-        wishes.append(wish)
-    return wishes
-
-
-def _utility(asked: dict[str, Any], context: Any) -> Any:
-    if asked["loss"] is None:
-        return asked["utility"]
-    if context is None:
-        raise click.UsageError("--loss needs to know all values: give --joint or --prior")
-    return read_utility(asked["utility"], asked["loss"], context)
-
-
-def _notions(
-    columns: Sequence[str], asked: dict[str, Any]
-) -> tuple[Notion | None, dict[str, Notion]]:
-    """Read the guarantee for all columns, and those of single ones."""
-    others: dict[str, Notion] = {}
-    for name, claim in asked["budgets"]:
-        if name not in columns:
-            raise click.UsageError(f"--budget for {name!r}, which is no --column")
-        if name in others:
-            raise click.UsageError(f"--budget twice for {name!r}")
-        others[name] = parse_claim(claim)
-    names = ("notion", "epsilon", "epsilon_lower", "epsilon_upper", "delta", "form")
-    if len(others) == len(set(columns)) and all(asked[name] is None for name in names):
-        return None, others
-    notion = read_notion(
-        asked["notion"],
-        asked["epsilon"],
-        asked["epsilon_lower"],
-        asked["epsilon_upper"],
-        None,
-        asked["delta"],
-        asked["form"],
-    )
-    return notion, others
-
-
-def _check_used(asked: dict[str, Any], secrets: Sequence[str | None]) -> None:
-    """Refuse joints and priors that belong to no column."""
-    for option, given, wanted in (
-        ("--joint", asked["joints"], sum(secret is not None for secret in secrets)),
-        ("--prior", asked["priors"], sum(secret is None for secret in secrets)),
-    ):
-        if given and (not wanted or len(given) not in (1, wanted)):
-            which = "with" if option == "--joint" else "without"
-            raise click.UsageError(
-                f"{len(given)} times {option} for {wanted} columns {which} a secret: give it once, "
-                "or once for each"
-            )
-
-
-def _check_learned(
-    asked: dict[str, Any], columns: Sequence[str], secrets: Sequence[str | None]
-) -> None:
-    """Refuse rules for counting where nothing is counted."""
-    given = [bool(asked["priors"] if secret is None else asked["joints"]) for secret in secrets]
-    local = asked["local_priors"] is not None
-    for option, value in (("--rare", asked["rare"]), ("--smooth", exact(asked["smooth"]))):
-        if value and (local or all(given)):
-            raise click.UsageError(f"{option} is for what is counted in the table; leave it out")
-    asks = {*asked["numbers"], *by_column(asked["domains"], columns, "--domain")}
-    asks |= set(by_column(asked["cells"], columns, "--cells"))
-    for column, known in zip(columns, given, strict=True):
-        if column in asks and (known or local):
-            raise click.UsageError(
-                f"the numbers of {column!r} are counted in the table: leave out its --joint, "
-                "--prior or --local-priors, or --numbers, --domain and --cells"
-            )
-
-
-def _local(source: TableFile, column: str, prefix: str | None) -> dict[Any, str]:
-    if prefix is None:
-        return {}
-    found = {
-        name.removeprefix(prefix): name
-        for name in source.columns
-        if name.startswith(prefix) and name != column and name != prefix
-    }
-    if len(found) < 2:
-        raise InputError(
-            "no columns of probabilities",
-            value=prefix,
-            remedy=f"there should be one for each value of {column!r}, called {prefix}VALUE",
-        )
-    return dict(found)
-
-
 def _mechanism_files(
     given: Sequence[Path], columns: Sequence[str], output: Path
 ) -> dict[str, Path]:
@@ -468,9 +311,3 @@ def _seconds(text: str) -> float:
     if seconds <= 0:
         raise InputError("--seconds is not positive", value=text, remedy="give at least 1")
     return seconds
-
-
-def _whole(text: str, option: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise InputError(f"{option} is not a whole number", value=text, remedy="give 2 or more")
-    return int(text)
