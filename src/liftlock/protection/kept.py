@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from liftlock.errors import InputError
+from liftlock.protection.banding import banded
 from liftlock.protection.learning import Source, Tally
 from liftlock.protection.result import KeptColumn
 
@@ -23,6 +24,8 @@ _ENOUGH = 30
 """Values in fewer rows say little about how often a secret goes with them."""
 _FEW = 5
 """Nor do pairs that are in fewer rows, or would be."""
+_CHANCE = 3.5
+"""Nor do pairs in about as many rows as expected: up to so many standard errors apart."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ def look_at_kept(
 ) -> KeptLook:
     """Refuse copies of replaced columns and of secrets; measure what the others tell.
 
-    A secret may be a replaced column: its own values. `allowed` are columns that may stay whatever
+    A secret may be a replaced column: its own values. Numbers of which each is rare are measured in
+    bands. `allowed` are columns that may stay whatever
     they tell.
     """
     others = [name for name in kept if name not in replaced]
@@ -68,13 +72,20 @@ def look_at_kept(
                 raise _copy(name, target, is_secret=target not in replaced)
         if any(pairs[name, target].is_identity() for target in targets):
             identities.append(name)
-            continue
-        if any(pairs[name, secret].closed for secret in secrets):
-            unknown.append(name)
+        not_measured = False
         for secret in secrets:
-            if not pairs[name, secret].closed:
-                lower, upper, number = leak_of(pairs[name, secret].tally.counts)
-                leaks.append(KeptColumn(name, secret, number, lower, upper))
+            pair = pairs[name, secret]
+            counts = banded(pair.tally.counts)
+            if counts is None and not pair.closed and name not in identities:
+                counts = pair.tally.counts
+            if counts is None:
+                not_measured = name not in identities
+                continue
+            lower, upper, _ = leak_of(counts)
+            values = len({value for _, value in pair.tally.counts})
+            leaks.append(KeptColumn(name, secret, values, lower, upper))
+        if not_measured:
+            unknown.append(name)
     return KeptLook(tuple(leaks), tuple(identities), tuple(unknown))
 
 
@@ -120,8 +131,8 @@ class _Pair:
 def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
     """Return how far values of a column lower and raise the probability of a secret, in nats.
 
-    Values in few rows are left out, and secrets that go with one in hardly any row or would be
-    expected to: their frequencies are chance.
+    Values in few rows are left out, and secrets that go with one about as often as expected, or in
+    hardly any row: their frequencies are chance.
 
     >>> leak_of({("ill", "a"): 40, ("well", "a"): 40, ("well", "b"): 80})
     (inf, 0.6931471805599453, 2)
@@ -138,6 +149,8 @@ def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
         for secret, of_secret in told.items():
             both = counts.get((secret, value), 0)
             expected = of_secret * of_value / total
+            if abs(both - expected) <= _CHANCE * math.sqrt(expected):
+                continue
             if both >= _FEW:
                 upper = max(upper, math.log(both / expected))
             if expected >= _FEW:
