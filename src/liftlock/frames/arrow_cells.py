@@ -90,6 +90,11 @@ def whole_array(cells: pa.Array | pa.ChunkedArray, *, text: bool = True) -> pa.A
     kind = column.type
     if pa.types.is_run_end_encoded(kind):
         column = pc.run_end_decode(column)
+    if pa.types.is_dictionary(column.type):
+        entries = whole_array(column.dictionary, text=text)
+        if entries.type == column.type.value_type:
+            return column
+        return pa.DictionaryArray.from_arrays(column.indices, entries)
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.large_string())
     if pa.types.is_binary_view(column.type):

@@ -33,10 +33,17 @@ PLAIN = [None if job is None else job.strip() for job in JOB]
         pa.binary(),
         pa.dictionary(pa.int8(), pa.string()),
         pa.dictionary(pa.int32(), pa.large_string()),
+        pa.dictionary(pa.int8(), pa.binary()),
+        pa.dictionary(pa.int8(), pa.string_view()),
     ],
 )
 def test_pairs_are_counted_whatever_holds_the_texts(size: int, kind: pa.DataType) -> None:
-    source = Memory.of(size, sex=SEX, job=pa.array(JOB).cast(kind))
+    job = pa.array(JOB)
+    if pa.types.is_dictionary(kind):
+        known = job.dictionary_encode()
+        entries = known.dictionary.cast(kind.value_type)
+        job = pa.DictionaryArray.from_arrays(known.indices.cast(kind.index_type), entries)
+    source = Memory.of(size, sex=SEX, job=job.cast(kind))
     (both, alone), rows = counts_of(source, [("sex", "job"), (None, "job")])
     assert rows == 100
     assert dict(both) == dict(Counter(zip(SEX, PLAIN, strict=True)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import itertools
 import random
 from collections import Counter
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from liftlock.alphabet import Alphabet
@@ -248,3 +251,38 @@ def test_the_fractions_of_a_public_joint_are_not_rounded() -> None:
         for x, count in zip(thirds.inputs.labels, row, strict=True)
     }
     assert within(lifts(rows, rows_of(mechanism).__getitem__), 0.2, 0.2)
+
+
+DAYS = [datetime.date(2024, 1, 1 + at % 3) for at in range(90)]
+TEXTS = pa.array(["a", "b\u3000", " a", "b", None] * 18)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([True, False, None] * 30),
+        pa.array([0, 3, 3] * 30, pa.uint8()),
+        pa.array([2**63, 2**63 + 1] * 45, pa.uint64()),
+        pa.array(DAYS),
+        pa.array(DAYS).cast(pa.timestamp("us", "UTC")),
+        pa.array([decimal.Decimal(at % 7).scaleb(-1) for at in range(90)], pa.decimal128(4, 1)),
+        pa.array([b"a", b"b", b"b"] * 30),
+        TEXTS.cast(pa.string_view()),
+        TEXTS.dictionary_encode(),
+        pc.run_end_encode(TEXTS),
+        pa.array(["nan", "None", "null"] * 30),
+        pa.array(["1", "1.0", "01"] * 30),
+    ],
+    ids=lambda cells: str(cells.type),
+)
+@pytest.mark.parametrize("secret", [None, "s"])
+def test_what_is_learned_is_what_is_released(cells: pa.Array, secret: str | None) -> None:
+    source = Memory(pa.table({"x": cells, "s": ([*"sttstss"] * 13)[:90]}), 40)
+    protection = prepared(
+        Wish("x", LIP("3"), secret, cells=4 if "decimal" in str(cells.type) else None),
+        source=source,
+    )
+    change = Releasing(protection, source).change()
+    arrays = [change.applied(piece)[0] for piece in source.batches(["x"])]
+    assert sum(map(len, arrays)) == 90
+    assert not any("(missing)" in array.to_pylist() for array in arrays)
