@@ -167,7 +167,7 @@ def _table(folder: Path) -> None:
     people_file = folder / "people.csv"
     write_atomically(people_file, people_csv())
     _heading(f"7. A table of {TABLE_PEOPLE:,} people: jobs go out, households must not be inferred")
-    options = ["--column", "job", "--secret", "household", "--drop", "schooling"]
+    options = ["--column", "job", "--secret", "household", "--drop", "schooling", "--drop", "pay"]
     options += ["--epsilon-lower", "0.9", "--epsilon-upper", "0.5", "-o", str(folder / "safe.csv")]
     options += ["--report", str(folder / "report.html"), "--force"]
     show(f"liftlock protect {people_file} {' '.join(options)}", wrap=False)
