@@ -175,32 +175,33 @@ WORKS = {
 def child(name: str, source: Path, output: Path) -> None:
     """Do one work in this process, and print its seconds and the most memory ever held."""
     work = WORKS[name](source, output)
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     work()
-    seconds = time.perf_counter() - start
+    seconds, used = time.perf_counter() - start, time.process_time() - used
     # Not ru_maxrss, which a process inherits from the one that started it.
     status = Path("/proc/self/status").read_text()
     memory = int(status.partition("VmHWM:")[2].split()[0]) * 1024
-    print(json.dumps({"seconds": seconds, "memory": memory}))
+    print(json.dumps([seconds, used, memory]))
 
 
-def measured(name: str, source: Path) -> tuple[float, int]:
-    """Do one work in a process of its own; return seconds and memory."""
+def measured(name: str, source: Path) -> tuple[float, float, int]:
+    """Do one work in a process of its own; return seconds, those of all cores, and memory."""
     output = source.with_name(f"out{source.suffix}")
     command = [sys.executable, "-m", "benchmarks.bench_tables", "--work", name, str(source)]
     done = subprocess.run([*command, str(output)], check=True, capture_output=True, text=True)
     output.unlink()
-    found = json.loads(done.stdout)
-    return found["seconds"], found["memory"]
+    seconds, used, memory = json.loads(done.stdout)
+    return seconds, used, memory
 
 
-def best(names: list[str], source: Path) -> dict[str, tuple[float, int]]:
-    """Return the best time and the largest memory of each work, done in turn."""
-    found = dict.fromkeys(names, (math.inf, 0))
+def best(names: list[str], source: Path) -> dict[str, tuple[float, float, int]]:
+    """Return the best times and the largest memory of each work, done in turn."""
+    found = dict.fromkeys(names, (math.inf, math.inf, 0))
     for _ in range(ROUNDS):
         for name in names:
-            seconds, memory = measured(name, source)
-            found[name] = (min(found[name][0], seconds), max(found[name][1], memory))
+            seconds, used, memory = measured(name, source)
+            before = found[name]
+            found[name] = (min(before[0], seconds), min(before[1], used), max(before[2], memory))
     return found
 
 
@@ -218,7 +219,17 @@ def run(rows: int = ROWS) -> Grid:
         title=f"Releasing one column of {rows:,} rows (CSV: {rows // CSV_PART:,}), two cores",
         caption=f"Best of {ROUNDS} rounds. x copy: time over that of pyarrow's quickest copy.",
     )
-    for name in ("file", "MB", "work", "seconds", "Mrows/s", "MB/s", "x copy (limit)", "peak MiB"):
+    for name in (
+        "file",
+        "MB",
+        "work",
+        "seconds",
+        "core s",
+        "Mrows/s",
+        "MB/s",
+        "x copy (limit)",
+        "peak MiB",
+    ):
         grid.add_column(name, justify="left" if name in ("file", "work") else "right")
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("text", "dictionary", "wide", "csv"):
@@ -233,7 +244,7 @@ def run(rows: int = ROWS) -> Grid:
                 found = best(["copy_groups", "copy_whole", "release"], source)
                 peer = min(found["copy_groups"][0], found["copy_whole"][0])
             size = source.stat().st_size / 1e6
-            for name, (seconds, memory) in found.items():
+            for name, (seconds, used, memory) in found.items():
                 ours = name == "release"
                 ratio = seconds / peer
                 limits = f" ({MOST_RATIO:g}) {verdict(ratio, MOST_RATIO)}" if ours else ""
@@ -243,6 +254,7 @@ def run(rows: int = ROWS) -> Grid:
                     f"{size:,.0f}",
                     name.replace("_", " "),
                     f"{seconds:.2f}",
+                    f"{used:.2f}",
                     f"{count / seconds / 1e6:.1f}",
                     f"{size / seconds:,.0f}",
                     f"{ratio:.2f}{limits}",
