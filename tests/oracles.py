@@ -244,9 +244,13 @@ def _powers(alpha: Fraction, _precision: int) -> Callable[[Fraction], Number]:
     """Return x -> x^alpha, which computes the power of a number that comes again only once."""
     a = real(alpha)
 
-    @functools.cache
+    known: dict[tuple[int, int], Number] = {}
+
     def power(value: Fraction) -> Number:
-        return mp.power(real(value), a) if value else mp.mpf(0)
+        key = value.as_integer_ratio()  # the hash of a Fraction takes an inverse modulo a prime
+        if key not in known:
+            known[key] = mp.power(mp.mpf(key[0]) / key[1], a) if key[0] else mp.mpf(0)
+        return known[key]
 
     return power
 
@@ -291,15 +295,14 @@ def arimoto(model: Model, alpha: Fraction) -> Number:
     """Return H_alpha(S) - H_alpha(S | Y) with Arimoto's conditional entropy."""
     a = real(alpha)
     power = _power_of(alpha)
-    before = a / (1 - a) * mp.log(mp.power(mp.fsum(power(p) for p in model.prior), 1 / a))
+    tilted = [power(p) for p in model.prior]
+    before = a / (1 - a) * mp.log(mp.power(mp.fsum(tilted), 1 / a))
     after = (
         a
         / (1 - a)
         * mp.log(
             mp.fsum(
-                mp.power(
-                    mp.fsum(power(p * q) for p, q in zip(model.prior, column, strict=True)), 1 / a
-                )
+                mp.power(mp.fsum(p * power(q) for p, q in zip(tilted, column, strict=True)), 1 / a)
                 for column in zip(*model.given, strict=True)
             )
         )

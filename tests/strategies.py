@@ -1,11 +1,14 @@
-"""Hypothesis strategies: exact priors, joints, channels, sets of priors, and their raw lists."""
+"""Hypothesis strategies: exact priors, joints, channels, sets of priors, and their raw lists.
+
+Each is made once: Hypothesis examines every new strategy anew, which takes longer than drawing.
+"""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
 from hypothesis import strategies as st
 
@@ -36,11 +39,12 @@ def fractions(numbers: list[int]) -> Row:
     return [Fraction(number, total) for number in numbers]
 
 
+@cache
 @st.composite
 def counts(draw: st.DrawFn, size: int, *, zeros: bool = True) -> list[int]:
     """Return integers, not all 0: small with many ties, ordinary, or wider than 62 bits."""
     least = 0 if zeros else 1
-    highest = draw(st.sampled_from([3, 3, 50, 10**6, 2**70]))
+    highest = draw(st.sampled_from((3, 3, 50, 10**6, 2**70)))
     numbers = draw(st.lists(st.integers(least, highest), min_size=size, max_size=size))
     if not any(numbers):
         numbers[draw(st.integers(0, size - 1))] = 1
@@ -60,6 +64,7 @@ def make_channel(rows: Rows) -> Channel:
     )
 
 
+@cache
 @st.composite
 def priors(draw: st.DrawFn, size: int | None = None, *, zeros: bool = False) -> tuple[Row, Prior]:
     """Return a prior as fractions and as an object whose labels may stand in another order."""
@@ -69,6 +74,7 @@ def priors(draw: st.DrawFn, size: int | None = None, *, zeros: bool = False) -> 
     return fractions(numbers), make_prior(numbers, order)
 
 
+@cache
 @st.composite
 def rows(draw: st.DrawFn, inputs: int, outputs: int, *, zeros: bool = True) -> Rows:
     """Return rows with zeros, repeated rows, different totals, unused outputs."""
@@ -81,6 +87,7 @@ def rows(draw: st.DrawFn, inputs: int, outputs: int, *, zeros: bool = True) -> R
     return found
 
 
+@cache
 @st.composite
 def channels(
     draw: st.DrawFn, inputs: int | None = None, outputs: int | None = None, *, zeros: bool = True
@@ -150,6 +157,7 @@ def joint_case(cells: list[list[int]], found: Rows, order: list[int] | None = No
     return Case(make_channel(found), joint, found, marginal, table)
 
 
+@cache
 @st.composite
 def cases(
     draw: st.DrawFn,
@@ -177,17 +185,19 @@ def cases(
 # --- sets of priors -----------------------------------------------------------------------------
 
 
+@cache
 @st.composite
 def families(draw: st.DrawFn, size: int, *, zeros: bool = True) -> tuple[Rows, Family]:
     members = draw(st.lists(priors(size, zeros=zeros), min_size=1, max_size=4))
     return [row for row, _ in members], Family.of(prior for _, prior in members)
 
 
+@cache
 @st.composite
 def intervals(draw: st.DrawFn, size: int) -> tuple[Rows, Intervals]:
     """Return the vertices and the set: intervals around some prior, so that it is not empty."""
     centre = fractions(draw(counts(size)))
-    scale = draw(st.sampled_from([1, 2, 7, 100]))
+    scale = draw(st.sampled_from((1, 2, 7, 100)))
     down = draw(st.lists(st.integers(0, scale), min_size=size, max_size=size))
     up = draw(st.lists(st.integers(0, scale), min_size=size, max_size=size))
     lower = [c * Fraction(d, scale) for c, d in zip(centre, down, strict=True)]
@@ -198,6 +208,7 @@ def intervals(draw: st.DrawFn, size: int) -> tuple[Rows, Intervals]:
     return oracles.interval_vertices(lower, upper), box
 
 
+@cache
 @st.composite
 def balls(draw: st.DrawFn, size: int) -> tuple[Rows, Ball]:
     """Return the vertices and the ball."""
@@ -206,6 +217,7 @@ def balls(draw: st.DrawFn, size: int) -> tuple[Rows, Ball]:
     return oracles.ball_vertices(centre, radius), Ball.of(prior, radius)
 
 
+@cache
 @st.composite
 def prior_sets(draw: st.DrawFn, size: int) -> tuple[Rows, Family | Intervals | Ball]:
     """Return any set of priors with its vertices."""
@@ -215,6 +227,7 @@ def prior_sets(draw: st.DrawFn, size: int) -> tuple[Rows, Family | Intervals | B
 # --- hard cases ---------------------------------------------------------------------------------
 
 
+@cache
 @st.composite
 def near_ties(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Case:
     """Return a randomised response whose equal numbers differ by a few units of 2^-60 or less.
@@ -225,8 +238,8 @@ def near_ties(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Case:
     if draw(st.booleans()):
         return draw(split_outputs(size=size, joints=joints))
     n = draw(st.integers(2, size))
-    unit = 1 << draw(st.sampled_from([50, 60, 100, 200]))
-    heavy = draw(st.sampled_from([1, 2, 3, 7]))
+    unit = 1 << draw(st.sampled_from((50, 60, 100, 200)))
+    heavy = draw(st.sampled_from((1, 2, 3, 7)))
     steps = st.integers(-2, 2)
     found = []
     for x in range(n):
@@ -245,6 +258,7 @@ def near_ties(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Case:
     return joint_case(cells, found)
 
 
+@cache
 @st.composite
 def split_outputs(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Case:
     """Return a channel two of whose outputs are nearly proportional: one output, split in two.
@@ -254,7 +268,7 @@ def split_outputs(draw: st.DrawFn, *, size: int = 4, joints: bool = True) -> Cas
     """
     n = draw(st.integers(2, size))
     share = draw(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=1000))
-    unit = Fraction(1, 1 << draw(st.sampled_from([55, 60, 100])))
+    unit = Fraction(1, 1 << draw(st.sampled_from((55, 60, 100))))
     found = []
     for _ in range(n):
         base = fractions(draw(counts(2, zeros=False)))

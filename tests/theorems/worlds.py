@@ -11,10 +11,11 @@ with fractions and mpmath only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, SupportsFloat
 
@@ -236,19 +237,38 @@ def product(first: World, second: World) -> World:
 
 
 # --- strategies -----------------------------------------------------------------------------------
+# Each is made once: Hypothesis examines every new strategy anew, which takes longer than drawing.
 
 
+def fractions_between(least: Fraction, most: Fraction, denominator: int) -> list[Fraction]:
+    """Return all fractions there are with at most that denominator, the simplest first."""
+    found = {
+        Fraction(number, below): None
+        for below in range(1, denominator + 1)
+        for number in range(math.ceil(least * below), math.floor(most * below) + 1)
+    }
+    return list(found)
+
+
+WEIGHTS = st.one_of(st.integers(1, 9), st.sampled_from((1, 30, 1000, 10**5)))
+WEIGHTS_AND_ZERO = st.one_of(WEIGHTS, st.just(0))
+LOUD = st.one_of(st.integers(1, 9), st.just(1000))
+SHARES = st.sampled_from(fractions_between(Fraction(1, 7), Fraction(6, 7), 7))
+CELLS = st.one_of(st.integers(0, 9), st.sampled_from((1, 100, 10**4)))
+
+
+@cache
 @st.composite
 def masses(draw: st.DrawFn, least: int = 2, most: int = 5) -> Masses:
     """Draw a prior without zeros: uniform, mild, or skewed over many orders of magnitude."""
     size = draw(st.integers(least, most))
-    kind = draw(st.sampled_from(["uniform", "mild", "mild", "skewed", "one rare"]))
+    kind = draw(st.sampled_from(("uniform", "mild", "mild", "skewed", "one rare")))
     if kind == "uniform":
         return normalised([1] * size)
     if kind == "mild":
         return normalised(draw(st.lists(st.integers(1, 9), min_size=size, max_size=size)))
     if kind == "one rare":
-        rare = draw(st.sampled_from([50, 1000, 10**6]))
+        rare = draw(st.sampled_from((50, 1000, 10**6)))
         weights = [rare] * size
         weights[draw(st.integers(0, size - 1))] = 1
         return normalised(weights)
@@ -256,27 +276,24 @@ def masses(draw: st.DrawFn, least: int = 2, most: int = 5) -> Masses:
     return normalised([10**power for power in powers])
 
 
-@st.composite
-def ratios(draw: st.DrawFn, *, one: bool = False) -> Fraction:
+@cache
+def ratios(*, one: bool = False) -> st.SearchStrategy[Fraction]:
     """Draw E = e^epsilon, a rational above 1 (or from 1 on)."""
     choices = [Fraction(text) for text in ("101/100", "3/2", "2", "193/71", "4", "25")]
     if one:
         choices.append(Fraction(1))
-    return draw(
-        st.one_of(
-            st.sampled_from(choices),
-            st.fractions(Fraction(21, 20), Fraction(8), max_denominator=40),
-        )
+    return st.one_of(
+        st.sampled_from(choices),
+        st.sampled_from(fractions_between(Fraction(21, 20), Fraction(8), 40)),
     )
 
 
+@cache
 @st.composite
 def rows(draw: st.DrawFn, size: int, *, zeros: bool = False, most: int = 5) -> Rows:
     """Draw the rows of a channel; entries may differ by orders of magnitude."""
     width = draw(st.integers(2, most))
-    weight = st.one_of(st.integers(1, 9), st.sampled_from([1, 30, 1000, 10**5]))
-    if zeros:
-        weight = st.one_of(weight, st.just(0))
+    weight = WEIGHTS_AND_ZERO if zeros else WEIGHTS
     table = []
     for _ in range(size):
         row = draw(st.lists(weight, min_size=width, max_size=width))
@@ -286,6 +303,7 @@ def rows(draw: st.DrawFn, size: int, *, zeros: bool = False, most: int = 5) -> R
     return tuple(table)
 
 
+@cache
 @st.composite
 def random_worlds(draw: st.DrawFn, *, zeros: bool = False, most: int = 5) -> World:
     """Draw a prior and a channel that have nothing to do with each other."""
@@ -293,6 +311,7 @@ def random_worlds(draw: st.DrawFn, *, zeros: bool = False, most: int = 5) -> Wor
     return World(prior, draw(rows(len(prior), zeros=zeros)))
 
 
+@cache
 @st.composite
 def extremal_worlds(draw: st.DrawFn, *, symmetric: bool = False, most: int = 5) -> World:
     """Draw a mechanism made of vertices of PI."""
@@ -303,6 +322,7 @@ def extremal_worlds(draw: st.DrawFn, *, symmetric: bool = False, most: int = 5) 
     return extremal(prior, low, high, draw(st.permutations(range(len(prior)))))
 
 
+@cache
 @st.composite
 def staircase_worlds(draw: st.DrawFn) -> World:
     """Draw a mixture of two set responses: LDP holds with equality."""
@@ -312,22 +332,19 @@ def staircase_worlds(draw: st.DrawFn) -> World:
         draw(st.sets(st.integers(0, len(prior) - 1), min_size=1, max_size=len(prior) - 1))
         for _ in range(2)
     ]
-    share = draw(st.fractions(Fraction(1, 7), Fraction(6, 7), max_denominator=7))
+    share = draw(SHARES)
     first, second = (staircase(prior, ratio, sorted(chosen)) for chosen in sets)
     return mixture(first, second, share)
 
 
+@cache
 @st.composite
 def pointed_worlds(draw: st.DrawFn) -> World:
     """Draw a channel with one loud output, often of tiny mass."""
     prior = draw(masses())
-    weights = draw(
-        st.lists(
-            st.one_of(st.integers(1, 9), st.just(1000)), min_size=len(prior), max_size=len(prior)
-        )
-    )
+    weights = draw(st.lists(LOUD, min_size=len(prior), max_size=len(prior)))
     share = draw(
-        st.sampled_from([Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 2), Fraction(9, 10)])
+        st.sampled_from((Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 2), Fraction(9, 10)))
     )
     return with_posterior(prior, normalised(weights), share)
 
@@ -341,6 +358,7 @@ def mixture(first: World, second: World, share: Fraction) -> World:
     return World(first.masses, rows_)
 
 
+@cache
 def worlds(*, zeros: bool = False) -> st.SearchStrategy[World]:
     """Draw any world; with `zeros`, some that have zero entries too."""
     return st.one_of(
@@ -352,12 +370,12 @@ def worlds(*, zeros: bool = False) -> st.SearchStrategy[World]:
     )
 
 
+@cache
 @st.composite
 def joints(draw: st.DrawFn) -> tuple[tuple[int, ...], ...]:
     """Draw the cells of a joint of a secret (rows) and the data (columns), no marginal 0."""
     secrets, inputs = draw(st.integers(2, 4)), draw(st.integers(2, 4))
-    cell = st.one_of(st.integers(0, 9), st.sampled_from([1, 100, 10**4]))
-    cells = [draw(st.lists(cell, min_size=inputs, max_size=inputs)) for _ in range(secrets)]
+    cells = [draw(st.lists(CELLS, min_size=inputs, max_size=inputs)) for _ in range(secrets)]
     for s in range(secrets):
         if not any(cells[s]):
             cells[s][draw(st.integers(0, inputs - 1))] = 1
