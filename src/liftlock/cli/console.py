@@ -131,7 +131,7 @@ class Passing:
 
     def __init__(self, bar: Any, unit: str) -> None:
         self._bar = bar
-        self._unit = unit
+        self.unit = unit
         self._task: Any = None
         self._text = ""
 
@@ -154,7 +154,7 @@ class Passing:
         if done < task.completed:  # another pass over the same table
             self._bar.reset(self._task, total=total)
         speed = task.speed or 0.0
-        rate = f"{speed / 1e6:,.1f} MB/s" if self._unit == "bytes" else f"{speed:,.0f} rows/s"
+        rate = f"{speed / 1e6:,.1f} MB/s" if self.unit == "bytes" else f"{speed:,.0f} rows/s"
         self._bar.update(self._task, completed=done, total=total, rate=rate if speed else "")
 
 

@@ -120,7 +120,7 @@ def estimate_command(
     made = read_mechanism(mechanism)
     asked = ("survey" if values else "histogram") if of is None else of
     another = None if prior is None else read_prior(prior, note)
-    with passing("counting", "bytes") as shown:
+    with passing("counting") as shown:
         counted = _gathered(made, reports, column, weights, offsets, note, delimiter, names, shown)
     with working("estimating"):
         found = made.estimate(

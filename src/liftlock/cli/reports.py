@@ -67,7 +67,10 @@ def read_reports(
         counted, reports = (lambda cells, **given: one.counted(cells[0], **given)), [column]
     wanted = dict.fromkeys([*reports, *(name for name in (weights, offsets) if name is not None)])
     total = Aggregate.none(made.channel)
-    steps = None if shown is None else shown.steps
+    steps = None
+    if shown is not None:
+        shown.unit = source.unit
+        steps = shown.steps
     rows = 0
     for piece in source.batches(list(wanted), steps):
         rows += piece.batch.num_rows
