@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ from liftlock.storage import check_writable, written_atomically
 
 if TYPE_CHECKING:
     from liftlock.protection.result import Protection
+
+
+_A_YEAR = Fraction(365 * 24 * 3600)
 
 
 @click.command("protect", short_help="Replace columns of a table by what may be seen of them.")
@@ -307,7 +311,7 @@ def _check_report(report: Path | None) -> None:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(exact(text, name="--seconds"))
+    seconds = exact(text, name="--seconds")
     if seconds <= 0:
         raise InputError("--seconds is not positive", value=text, remedy="give at least 1")
-    return seconds
+    return float(min(seconds, _A_YEAR))

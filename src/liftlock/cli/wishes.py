@@ -140,6 +140,8 @@ def _check_learned(
     """Refuse rules for counting where nothing is counted."""
     given = [bool(asked["priors"] if secret is None else asked["joints"]) for secret in secrets]
     local = asked["local_priors"] is not None
+    if local and len(columns) > 1:
+        raise click.UsageError("--local-priors is for one --column: protect others on their own")
     for option, value in (("--rare", asked["rare"]), ("--smooth", exact(asked["smooth"]))):
         if value and (local or all(given)):
             raise click.UsageError(f"{option} is for what is counted in the table; leave it out")
