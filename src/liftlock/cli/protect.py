@@ -16,7 +16,7 @@ from liftlock.cli.asked import (
     delta_options,
     utility_options,
 )
-from liftlock.cli.console import Notes, Passing, passing, show, show_json
+from liftlock.cli.console import Notes, Passing, interruptible, passing, show, show_json
 from liftlock.cli.options import FILE
 from liftlock.cli.tables import (
     beside,
@@ -203,7 +203,14 @@ def protect_command(
     check_output(source, output, force=force)
     _check_report(report)
     wishes = wishes_of(source, columns, secrets, asked, note)
-    with passing("reading", source.unit) as shown:
+    with interruptible() as pressed, passing("reading", source.unit) as shown:
+
+        def say(text: str) -> None:
+            # A search that Ctrl-C ends has a result all the same; here it means: release nothing.
+            if pressed():
+                raise KeyboardInterrupt
+            shown.say(text)
+
         protection = prepare(
             source,
             wishes,
@@ -213,11 +220,11 @@ def protect_command(
             seconds=time,
             curve=report is not None,
             together=together,
-            watching=Watching(shown.say, shown.steps),
+            watching=Watching(say, shown.steps),
         )
         local = {wish.column: wish.local for wish in wishes if wish.local}
         releasing = Releasing(protection, source, local)
-        shown.say("releasing")
+        say("releasing")
         rewrite(source, output, releasing.change(), watch=shown.steps, force=force, note=note)
         try:
             done = _written(releasing.done(), files, output, report, shown)

@@ -11,6 +11,7 @@ from liftlock.context import Context
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design, kind_of
+from liftlock.designs.solver.oracle import Progress
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
@@ -104,7 +105,16 @@ def _made(
     options: dict[str, Any] = {}
     if entry is not None and entry.accepts("seconds"):
         options["seconds"] = seconds
+    if entry is not None and entry.accepts("watch"):
+        options["watch"] = lambda state: say(f"designing ({key}): {_stand(state)}")
     return design(context, notion, utility=utility, method=key, **options)
+
+
+def _stand(state: Progress) -> str:
+    """Say where a search stands."""
+    if not state.columns:
+        return state.stage
+    return f"{state.stage}, gap {state.gap:.2g}, {state.seconds:.0f} s"
 
 
 def _proved(made: Mechanism) -> bool:
