@@ -149,7 +149,9 @@ def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:
         for secret, of_secret in told.items():
             both = counts.get((secret, value), 0)
             expected = of_secret * of_value / total
-            if abs(both - expected) <= _CHANCE * math.sqrt(expected):
+            # The variance of a cell of a table whose columns have nothing to do with each other.
+            spread = expected * (1 - of_secret / total) * (1 - of_value / total)
+            if abs(both - expected) <= _CHANCE * math.sqrt(spread):
                 continue
             if both >= _FEW:
                 upper = max(upper, math.log(both / expected))

@@ -17,6 +17,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
@@ -375,7 +376,11 @@ def _beyond(leak: KeptColumn, wishes: Sequence[Wish]) -> bool:
         try:
             falls, rises = sides(wish.notion)
         except NotDefined:
-            return True
+            # Lifts keep the level of LDP on both sides; of other notions they say nothing.
+            level = float(wish.notion.budget) if isinstance(wish.notion, LDP) else 0.0
+            if max(leak.eps_lower, leak.eps_upper) > level:
+                return True
+            continue
         if falls is not None and leak.eps_lower > float(falls):
             return True
         if rises is not None and leak.eps_upper > float(rises):

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from liftlock import Mechanism
+from liftlock import LIP, Channel, Mechanism, NotCertified, Prior
 from liftlock.local.mechanism import LocalMechanism
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import assert_refused
@@ -555,26 +555,37 @@ def test_tables_that_are_not_there(run: Run) -> None:
     [
         ("liftlock.protection.releasing.ColumnRelease.released", KeyboardInterrupt()),
         ("liftlock.protection.protecting.make_mechanism", KeyboardInterrupt()),
+        ("liftlock.protection.protecting.make_mechanism", "not certified"),
         ("liftlock.mechanism.Mechanism.save", KeyboardInterrupt()),
         ("liftlock.mechanism.Mechanism.save", OSError(28, "No space left on device")),
         ("liftlock.report.html.write_report", OSError(28, "No space left on device")),
     ],
 )
+@pytest.mark.parametrize("output", ["safe.csv", "safe.parquet"])
 def test_what_goes_wrong_late_leaves_nothing(
-    run: Run, monkeypatch: pytest.MonkeyPatch, place: str, error: BaseException
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    error: BaseException | str,
+    output: str,
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
-        raise error
+        if isinstance(error, BaseException):
+            raise error
+        truth = Channel.from_rows({"a": {"a": 1, "b": 0}, "b": {"a": 0, "b": 1}})
+        raise NotCertified(LIP("1").certify(truth, Prior.uniform([*"ab"])), "none")
 
     monkeypatch.setattr(place, fail)
-    done = run(*ASK, "-o", "safe.csv", "--report", "r.html", files=FILES)
-    assert done.made == {"people.csv"} & done.made
-    assert not [name for name in Path().iterdir() if name.name not in ("people.csv",)]
+    done = run(*ASK, "-o", output, "--report", "r.html", files=FILES)
+    assert [path.name for path in Path().iterdir()] == ["people.csv"]
     assert done.out == ""
     assert len(done.err.splitlines()) == 1
     if isinstance(error, OSError):
         assert done.code == 2
         assert "No space left" in done.err
+    elif isinstance(error, str):
+        assert done.code in (1, 2)
+        assert "does not hold" in done.err
     else:
         assert done.code not in (0, 2)
 

@@ -143,6 +143,12 @@ def test_a_kept_column_that_tells_too_much_is_named() -> None:
     assert ("spy", "x") in [(leak.name, leak.secret) for leak in protection.kept]
 
 
+@pytest.mark.parametrize(("notion", "named"), [(LDP("1.5"), False), (LDP("0.1"), True)])
+def test_levels_of_ldp_are_limits_of_what_stays(notion: Notion, named: bool) -> None:
+    protection = prepared(Wish("x", notion, "s"), drop=["k"])
+    assert [leak.name for leak in protection.kept] == (["z"] if named else [])
+
+
 def test_local_priors_are_not_accounted_for_and_that_is_said() -> None:
     yes = np.linspace(0.2, 0.8, 300)
     table = SOURCE.table.append_column("p p", pa.array(1 - yes)).append_column("p q", pa.array(yes))
