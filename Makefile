@@ -44,7 +44,7 @@ test: $(VENV)/.stamp-test  ## Everything that must hold: lint, types, layers, do
 	  $(MAKE) lint || { kill $$pages 2>/dev/null; wait; exit 1; }; \
 	  wait $$pages || { cat $(VENV)/pages.log; wait; exit 1; }; \
 	  cat $(VENV)/pages.log; wait $$system
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -q -p no:logging -n $(JOBS) --dist worksteal
 
 .PHONY: lint
 lint: $(VENV)/.stamp-test  ## Style, formatting, types, import layers
