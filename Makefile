@@ -95,7 +95,7 @@ $(VENV)/.stamp-package: $(VENV)/.python pyproject.toml requirements/build.txt
 	@$(INSTALL) -e .
 	@touch $@
 
-$(VENV)/.stamp-demo: requirements/plot.txt requirements/frames.txt
+$(VENV)/.stamp-demo: requirements/plot.txt
 $(VENV)/.stamp-docs: requirements/docs.txt
 $(VENV)/.stamp-bench: requirements/bench.txt
 $(VENV)/.stamp-demo $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-package

@@ -22,7 +22,6 @@ from liftlock.cli.tables import (
     beside,
     check_outputs,
     force_option,
-    need_arrow,
     opened,
     table_options,
 )
@@ -183,7 +182,6 @@ def protect_command(
         -o safe.parquet
     """
     note = Notes()
-    need_arrow()
     time = _seconds(seconds)
     check_writable(output)
     parts = (" + ".join(columns),) if together else columns

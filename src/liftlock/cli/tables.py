@@ -10,7 +10,7 @@ import click
 
 from liftlock.cli.asked import refuse_ledger
 from liftlock.cli.console import Notes
-from liftlock.errors import FileError, InputError
+from liftlock.errors import FileError
 from liftlock.storage import check_free, check_writable, destination
 
 if TYPE_CHECKING:
@@ -45,24 +45,12 @@ def force_option(command: F) -> F:
 
 
 def opened(path: Path, delimiter: str | None, names: str | None, note: Notes) -> TableFile:
-    """Open a table; say what to install if it cannot be."""
-    need_arrow()
+    """Open a table."""
     from liftlock.frames.table_file import open_table
 
     listed = None if names is None else [name.strip() for name in names.split(",")]
     mark = "\t" if delimiter in ("\\t", "tab") else delimiter
     return open_table(path, note=note, delimiter=mark, names=listed)
-
-
-def need_arrow() -> None:
-    """Refuse to go on without the library that reads tables."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "tables are read and written by pyarrow, which is not installed",
-            remedy="pip install 'liftlock[frames]'",
-        ) from None
 
 
 def check_outputs(

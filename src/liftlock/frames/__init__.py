@@ -8,8 +8,6 @@ counts = liftlock.frames.aggregate(safe, mechanism, "job")
 
 from typing import TYPE_CHECKING, Any
 
-from liftlock.errors import InputError
-
 if TYPE_CHECKING:
     from liftlock.frames.frame import aggregate_frame as aggregate
     from liftlock.frames.frame import release_frame as release
@@ -20,15 +18,6 @@ __all__ = ["aggregate", "release"]
 def __getattr__(name: str) -> Any:
     # Files do not need what frames need.
     if name in __all__:
-        try:
-            import narwhals  # noqa: F401
-            import pyarrow  # noqa: F401
-        except ImportError as missing:
-            raise InputError(
-                "data frames need PyArrow and narwhals",
-                value=missing.name,
-                remedy="pip install 'liftlock[frames]'",
-            ) from None
         from liftlock.frames import frame
 
         return getattr(frame, f"{name}_frame")
