@@ -48,6 +48,13 @@ class Wish:
                 value=self.column,
                 remedy="protect the value itself, or leave out the columns of probabilities",
             )
+        cut = self.numbers or self.domain is not None or self.cells is not None
+        if self.context is not None and cut:
+            raise InputError(
+                "cells of numbers are counted in the table, and a joint or prior is given",
+                value=self.column,
+                remedy="leave out one of them",
+            )
         if isinstance(self.context, Joint) and self.secret is None:
             raise InputError(
                 "a joint without the name of its secret",

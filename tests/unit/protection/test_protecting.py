@@ -228,6 +228,8 @@ def test_wishes_that_cannot_be() -> None:
         {"secret": "s", "context": prior},
         {"secret": "s", "local": {"a": "p a"}},
         {"numbers": True, "local": {"a": "p a"}},
+        {"numbers": True, "context": prior},
+        {"cells": 4, "secret": "s", "context": JOINT},
     ):
         with pytest.raises(InputError):
             Wish("x", LIP("1"), **wrong)
