@@ -12,7 +12,8 @@ A page is one story, run from top to bottom in a folder of its own:
 
 A command may go on after a line that ends with a backslash. The files of ``docs/examples`` and the
 golden vectors lie in the folder from the start, and the data sets that a page names in a comment
-``<!-- data: adult -->``; where these are not at hand, the page is not run. Other blocks (``sh``, ``json``, ``text`` without a title) are shown only.
+``<!-- data: adult -->``; where these are not at hand, the page is not run. Other blocks (``sh``,
+``json``, ``text`` without a title) are shown only.
 
 ``python -m tests.docs.pages [page ...]`` writes what the pages should show into them.
 """
