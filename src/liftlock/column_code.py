@@ -53,6 +53,8 @@ class ColumnCode:
     """For numbers: the ends of their cells, ascending; numbers outside count as the nearer cell."""
     cells: tuple[Label, ...] = ()
     """For numbers: the input of each cell."""
+    secret: str | None = None
+    """The column that must not be inferred; it does not belong beside what is released."""
 
     def __post_init__(self) -> None:
         if self.unseen not in UNSEEN:
@@ -78,6 +80,8 @@ class ColumnCode:
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form; what is not used is left out."""
         data: dict[str, Any] = {"name": self.name}
+        if self.secret is not None:
+            data["secret"] = self.secret
         if self.missing is not None:
             data["missing"] = label_to_json(self.missing)
         if self.keeps_missing:
@@ -106,7 +110,16 @@ class ColumnCode:
                 raise FileError(f"{name} of a column is not a list", value=found)
             return found
 
-        known = {"name", "missing", "keeps_missing", "spelled", "other", "merged", "unseen"}
+        known = {
+            "name",
+            "secret",
+            "missing",
+            "keeps_missing",
+            "spelled",
+            "other",
+            "merged",
+            "unseen",
+        }
         for key in data:
             if key not in known | {"edges", "cells"}:
                 raise FileError("unknown rule of a column", value=key)
@@ -124,6 +137,7 @@ class ColumnCode:
             unseen=data.get("unseen", "refuse"),
             edges=tuple(float(edge) for edge in listed("edges")),
             cells=tuple(plain_label(label) for label in listed("cells")),
+            secret=None if data.get("secret") is None else str(data["secret"]),
         )
 
 
@@ -170,6 +184,11 @@ class GroupCode:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(code.name for code in self.columns)
+
+    @property
+    def secret(self) -> str | None:
+        """The column that must not be inferred from all of them."""
+        return self.columns[0].secret
 
     def written(self, place: int) -> list[Any]:
         """Return what each part of a column is written as."""

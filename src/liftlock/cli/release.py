@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from liftlock.cli.console import Notes, passing, show, show_json
 from liftlock.cli.options import FILE
 from liftlock.cli.tables import check_outputs, force_option, opened, table_options
-from liftlock.column_code import UNSEEN
+from liftlock.column_code import UNSEEN, ColumnCode, GroupCode
 from liftlock.files import read_mechanism
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
 from liftlock.report.labels import shown as shown_label
+
+if TYPE_CHECKING:
+    from liftlock.frames.table_file import TableFile
+    from liftlock.protection.releasing import ColumnRelease, GroupRelease
 
 
 @click.command("release", short_help="Replace a column of a table through a mechanism you have.")
@@ -26,6 +30,9 @@ from liftlock.report.labels import shown as shown_label
     "--column", metavar="NAME", help="The column to replace.  [default: the mechanism's own]"
 )
 @click.option("--drop", multiple=True, metavar="NAME", help="Leave this column out. Repeatable.")
+@click.option(
+    "--keep", multiple=True, metavar="NAME", help="Keep this column whatever it tells. Repeatable."
+)
 @click.option(
     "--unseen",
     type=click.Choice(UNSEEN),
@@ -47,6 +54,7 @@ def release_command(
     table: Path,
     column: str | None,
     drop: tuple[str, ...],
+    keep: tuple[str, ...],
     unseen: str | None,
     delimiter: str | None,
     names: str | None,
@@ -56,9 +64,10 @@ def release_command(
 ) -> int:
     """Replace a column of TABLE by what MECHANISM releases for it, whatever the table's size.
 
-    The mechanism is proved again first. Order and all other columns are kept bit for bit; columns
-    that tell the value or the secret are yours to --drop. The output appears under its name only
-    once it is whole. Each run is another release of the same people.
+    The mechanism is proved again first. The secret that it hides is left out; order and all other
+    columns are kept bit for bit. Those that tell the value or the secret are yours to --drop. The
+    output appears under its name only once it is whole. Each run is another release of the same
+    people.
 
     \b
     liftlock release safe.mechanism.json more.parquet -o more-safe.parquet
@@ -85,8 +94,11 @@ def release_command(
         work = GroupRelease(made, source, unseen)
     else:
         work = ColumnRelease(made, chosen, source, unseen)
+    dropped = left_out(source, work, made.group or made.column, drop, keep, note)
     with passing("releasing", source.unit) as shown:
-        rows = rewrite(source, output, work.change(drop), watch=shown.steps, force=force, note=note)
+        rows = rewrite(
+            source, output, work.change(dropped), watch=shown.steps, force=force, note=note
+        )
     if work.kept:
         note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
     if replaced:
@@ -103,6 +115,30 @@ def release_command(
         show(f"guarantee for one release: {made.certificate.guarantee}")
     note.show()
     return 0
+
+
+def left_out(
+    source: TableFile,
+    work: ColumnRelease | GroupRelease,
+    rules: ColumnCode | GroupCode | None,
+    drop: Sequence[str],
+    keep: Sequence[str],
+    note: Notes,
+) -> tuple[str, ...]:
+    """Return the columns that are left out, the secret too; refuse copies of a replaced one."""
+    from liftlock.protection.kept import look_at_kept
+
+    for name in (*work.columns, *drop, *keep):
+        source.type_of(name)
+    dropped = list(drop)
+    secret = None if rules is None else rules.secret
+    if secret in source.columns and secret not in (*drop, *keep, *work.columns):
+        dropped.append(str(secret))
+        note(f"{secret!r} is left out: it is the secret (--keep would keep it)")
+    kept = [name for name in source.columns if name not in dropped]
+    if set(kept) - set(work.columns):
+        look_at_kept(source, kept, [], work.columns, allowed=keep)
+    return tuple(dropped)
 
 
 def _data(

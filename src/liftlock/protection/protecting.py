@@ -248,6 +248,7 @@ def _given(wish: Wish) -> Learned:
         missing=MISSING_LABEL if asks else None,
         keeps_missing=keeps and wish.secret is None,
         spelled=policy.spelled,
+        secret=wish.secret,
         other=other,
         unseen=policy.unseen,
     )

@@ -157,6 +157,7 @@ def learn_labels(
         missing=MISSING_LABEL if asks else None,
         keeps_missing=policy.missing == "keep" and secret is None,
         spelled=policy.spelled,
+        secret=secret,
         other=other,
         merged=tuple(rare),
         unseen=policy.unseen,
@@ -238,6 +239,7 @@ def learn_numbers(
         name,
         missing=MISSING_LABEL if missing else None,
         spelled=policy.spelled,
+        secret=secret,
         edges=grid.grid.edges,
         cells=tuple(grid.labels),
     )
