@@ -309,10 +309,13 @@ class _Column:
         return {(secret, value): number for (secret, value), number in tally.counts.items()}
 
     def is_constant(self, counts: Mapping[tuple[Any, Any], int], policy: Policy) -> bool:
-        """Tell whether all cells are the same, besides missing ones that stay so."""
+        """Tell whether all cells are the same, besides missing ones that stay so.
+
+        Beside a secret they are not: who has no value may tell it.
+        """
         reader = CellReader(ColumnCode(self.name), _NOTHING)
         values = {None if reader.is_missing(value) else value for _, value in counts}
-        if policy.missing == "keep":
+        if policy.missing == "keep" and self.told is None:
             values.discard(None)
         return len(values) == 1 and None not in values
 

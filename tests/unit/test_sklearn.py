@@ -208,6 +208,19 @@ def test_a_constant_column_stays_as_it_is() -> None:
     pd.testing.assert_frame_equal(secret.transform(frame), frame)
 
 
+def test_cells_missing_from_a_constant_column_may_tell_the_secret() -> None:
+    secrets = ["a", "b"] * 50
+    for value in ("x", 1.5):
+        tells = pd.DataFrame({"a": [value if told == "a" else None for told in secrets]})
+        with pytest.raises(InputError, match=r"is the secret 'y' itself|values are the same"):
+            PrivateColumn(secret="y", missing="keep").fit(tells, secrets)
+    cells = [None if row % 5 == 0 or row % 14 == 1 else "x" for row in range(100)]
+    private = PrivateColumn(secret="y", missing="keep", epsilon=0.5).fit(column(cells), secrets)
+    named = ["(missing)" if cell is None else cell for cell in cells]
+    assert max(lifts(private, named, secrets)) <= Fraction(math.exp(0.5)) * (1 + Fraction(1, 10**9))
+    assert private.transform(column(cells))["job"].isna().tolist() == [c is None for c in cells]
+
+
 def test_refusals() -> None:
     with pytest.raises(InputError, match="unknown secret: 'sex'"):
         PrivateColumn(secret="sex").fit(column(JOBS))
