@@ -23,7 +23,8 @@ from liftlock.protection.rules import Counts
 MOST_VALUES = 10_000
 """A column with more different values than this is not one of categories."""
 
-_NOTHING = Alphabet.of(["(nothing)"])
+_NOTHING = Alphabet.of([0])
+"""No text is an input yet."""
 
 Steps = Callable[[int, int | None], None]
 """How far a pass has come, and out of how much."""

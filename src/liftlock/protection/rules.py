@@ -61,6 +61,10 @@ class Policy:
                     value=value,
                     remedy=f"use {', '.join(known)}",
                 )
+        for text in self.spelled:
+            if text.strip() in (MISSING_LABEL, OTHER_LABEL):
+                # It would be counted as missing, and released as what it is called.
+                raise _reserved("a text for missing cells", text.strip())
         if self.rare < 0:
             raise InputError(
                 "rare is not a number of rows", value=self.rare, remedy="give 0 or more"
@@ -299,7 +303,8 @@ def _check_different(name: str, secret: str, rows: list[list[int]]) -> None:
 
 def _plain(counts: Counts, policy: Policy, has_secret: bool) -> Counter[tuple[Label, Label | None]]:
     """Unwrap labels, and call all missing cells None."""
-    reader = CellReader(ColumnCode(spelled=policy.spelled), Alphabet.of(["(nothing)"]))
+    # No text is an input yet, so every text that means missing does.
+    reader = CellReader(ColumnCode(spelled=policy.spelled), Alphabet.of([0]))
     found = Counter[tuple[Label, Label | None]]()
     for (told, value), count in counts.items():
         key = None if reader.is_missing(value) else plain_label(_written(value))

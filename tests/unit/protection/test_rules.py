@@ -144,6 +144,18 @@ def test_names_with_a_meaning_are_refused_as_values(taken: str) -> None:
         learn_labels("job", own([*JOBS, taken]))
 
 
+@pytest.mark.parametrize("taken", ["(missing)", " (other)"])
+def test_names_with_a_meaning_cannot_mean_missing(taken: str) -> None:
+    with pytest.raises(LabelError, match="a text for missing cells is called"):
+        Policy(spelled=(taken,))
+
+
+def test_every_text_that_means_missing_does() -> None:
+    counts = {(None, "a"): 4, (None, "b"): 4, (None, "(nothing)"): 4}
+    learned = learn_labels("x", counts, Policy(spelled=("(nothing)",)))
+    assert learned.context.inputs.labels == ("a", "b", "(missing)")
+
+
 def test_a_constant_is_nothing_to_protect() -> None:
     with pytest.raises(InputError, match="all rows have the same value of 'job'"):
         learn_labels("job", own(["nurse"] * 8))
