@@ -16,7 +16,7 @@ from liftlock.frames import pandas_column
 from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.frames.arrow_group import ArrowGroup
 from liftlock.frames.change import Change
-from liftlock.frames.kept_schema import changed_schema
+from liftlock.frames.kept_schema import changed_schema, new_field
 from liftlock.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def release_frame(
 ) -> Any:
     """Return a frame of the same kind in which one column is private; the frame stays as it is.
 
-    Every other column, the index and the metadata are the same. The column keeps its type where
+    Every other column, the index and their metadata are the same. The column keeps its type where
     all outputs of the mechanism fit it. A lazy frame of Polars is collected here, once, and comes
     back as a lazy frame of what was released: collecting that again draws nothing again.
     Ask each person once: releasing the same frame twice reveals more.
@@ -343,7 +343,7 @@ def _in_table(
     # Notes of pandas about the column are made true again: it would not read it otherwise.
     change = Change((column,), {column: released.type}, lambda _: ())
     metadata = changed_schema(table.schema, change).metadata
-    field = field.with_type(released.type)
+    field = new_field(field, released.type)
     if released.null_count:
         field = field.with_nullable(True)
     return table.set_column(place, field, released).replace_schema_metadata(metadata)

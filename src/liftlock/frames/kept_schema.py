@@ -10,22 +10,33 @@ import pyarrow as pa
 from liftlock.frames.change import Change
 
 _PANDAS = b"pandas"
+_FIELD_NUMBER = b"PARQUET:field_id"
 _SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 
 
 def changed_schema(schema: pa.Schema, change: Change) -> pa.Schema:
     """Return the schema with new types for replaced columns, and without those left out.
 
-    Field names, their order, metadata and whether they may be null stay. A replaced column may be
-    null if it could before or if its new type is null.
+    Field names, their order, metadata and whether they may be null stay. Metadata of replaced
+    columns go: they may list the values that were there.
     """
     fields = []
     for field in schema:
         if field.name in change.dropped:
             continue
         kind = change.gives.get(field.name)
-        fields.append(field if kind is None else field.with_type(kind))
+        fields.append(field if kind is None else new_field(field, kind))
     return pa.schema(fields, metadata=_metadata(schema, change))
+
+
+def new_field(field: pa.Field, kind: pa.DataType) -> pa.Field:
+    """Return the field of a replaced column: what was noted of its values is not true any more.
+
+    Polars lists all categories of an Enum there, also those that are never released.
+    """
+    number = (field.metadata or {}).get(_FIELD_NUMBER)
+    metadata = None if number is None else {_FIELD_NUMBER: number}
+    return pa.field(field.name, kind, field.nullable, metadata)
 
 
 def _metadata(schema: pa.Schema, change: Change) -> dict[bytes, bytes] | None:

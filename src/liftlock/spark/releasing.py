@@ -119,7 +119,8 @@ def _field(before: StructField, column: ArrowColumn | None) -> StructField:
     released = column.released_type(kind)
     made = before.dataType if released == kind else spark_type(released)
     nullable = before.nullable or column.code.keeps_missing or _may_be_missing(column)
-    return StructField(before.name, made, nullable, before.metadata)
+    # Its metadata may list the values that were there, as those of MLlib do.
+    return StructField(before.name, made, nullable)
 
 
 def _may_be_missing(column: ArrowColumn) -> bool:
