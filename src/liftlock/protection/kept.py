@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from liftlock.errors import InputError
 from liftlock.protection.banding import banded
 from liftlock.protection.learning import Source, Tally
+from liftlock.protection.ordering import RowOrder
 from liftlock.protection.result import KeptColumn
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ class KeptLook:
     identities: tuple[str, ...]
     """Columns in which nearly every row has a value of its own."""
     unknown: tuple[str, ...] = ()
-    """Columns of too many values, or of lists and structures, which were not measured."""
+    """Columns of too many or too rare values, or of lists and structures: not measured."""
+    ordered: tuple[str, ...] = ()
+    """Secrets and replaced columns by which the rows are sorted or grouped."""
 
 
 def look_at_kept(
@@ -50,17 +53,20 @@ def look_at_kept(
     """Refuse copies of replaced columns and of secrets; measure what the others tell.
 
     A secret may be a replaced column: its own values. Numbers of which each is rare are measured in
-    bands. `allowed` are columns that may stay whatever
-    they tell.
+    bands. `allowed` are columns that may stay whatever they tell. A source whose rows come in no
+    order says so by an attribute `unordered`.
     """
     others = [name for name in kept if name not in replaced]
     targets = list(dict.fromkeys((*secrets, *replaced)))
     pairs = {(name, target): _Pair(Tally((target, name))) for name in others for target in targets}
+    orders = [] if getattr(source, "unordered", False) else [RowOrder(name) for name in targets]
     wanted = {*others, *targets}
     rows = 0
     for piece in source.batches([name for name in source.columns if name in wanted]):
         for pair in pairs.values():
             pair.add(piece.batch)
+        for order in orders:
+            order.add(piece.batch)
         rows += piece.batch.num_rows
         if rows >= LOOKED_AT:
             break
@@ -75,18 +81,18 @@ def look_at_kept(
         not_measured = False
         for secret in secrets:
             pair = pairs[name, secret]
-            counts = banded(pair.tally.counts)
-            if counts is None and not pair.closed and name not in identities:
-                counts = pair.tally.counts
+            counts = pair.measurable(is_identity=name in identities)
             if counts is None:
-                not_measured = name not in identities
+                not_measured |= name not in identities
                 continue
             lower, upper, _ = leak_of(counts)
+            not_measured |= mostly_rare(counts)
             values = len({value for _, value in pair.tally.counts})
             leaks.append(KeptColumn(name, secret, values, lower, upper))
         if not_measured:
             unknown.append(name)
-    return KeptLook(tuple(leaks), tuple(identities), tuple(unknown))
+    ordered = tuple(order.column for order in orders if order.tells())
+    return KeptLook(tuple(leaks), tuple(identities), tuple(unknown), ordered)
 
 
 @dataclass
@@ -109,6 +115,19 @@ class _Pair:
         self.rows += batch.num_rows
         self.closed = len(self.tally.counts) > _MOST_PAIRS
 
+    def measurable(self, *, is_identity: bool) -> Mapping[tuple[Any, Any], int] | None:
+        """Return the counts with numbers of many values in bands; None if they say nothing."""
+        counts: Mapping[tuple[Any, Any], int] = self.tally.counts
+        told = banded({(ours, theirs): count for (theirs, ours), count in counts.items()})
+        if told is not None:
+            counts = {(theirs, ours): count for (ours, theirs), count in told.items()}
+        values = banded(counts)
+        if values is not None:
+            return values
+        # What was counted until there were too many pairs is as good as the first rows are.
+        closed = self.closed and (told is None or not counts)
+        return None if closed or is_identity else counts
+
     def is_identity(self) -> bool:
         """Tell whether nearly every row has a value of its own."""
         return 0 < self.rows < 2 * len({value for _, value in self.tally.counts})
@@ -126,6 +145,19 @@ class _Pair:
             return False
         # Where all values differ, any two columns go one to one: only the values themselves tell.
         return 2 * len(forward) <= self.rows or all(a == b for a, b in self.tally.counts)
+
+
+def mostly_rare(counts: Mapping[tuple[Any, Any], int]) -> bool:
+    """Tell whether most rows have a value in too few of them for `leak_of`.
+
+    >>> mostly_rare({("ill", "a"): 40, ("well", "b"): 20}), mostly_rare({("ill", "b"): 20})
+    (False, True)
+    """
+    values = Counter[Any]()
+    for (_, value), count in counts.items():
+        values[value] += count
+    rare = sum(count for count in values.values() if count < _ENOUGH)
+    return 2 * rare > sum(values.values())
 
 
 def leak_of(counts: Mapping[tuple[Any, Any], int]) -> tuple[float, float, int]:

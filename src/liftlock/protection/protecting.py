@@ -81,7 +81,7 @@ def prepare(
             for wish, learned in zip(wishes, counted, strict=True)
         ]
     watch.say("looking at the columns that stay")
-    hidden = [_hidden(source, wish) for wish in wishes]
+    hidden = [_hidden(wish) for wish in wishes]
     look = look_at_kept(
         source,
         [column for column in source.columns if column not in dropped],
@@ -189,11 +189,11 @@ def _learned(
     return found, rows
 
 
-def _hidden(source: Source, wish: Wish) -> str | None:
-    """Return the column that kept ones are measured against: the secret, or a column of values."""
+def _hidden(wish: Wish) -> str | None:
+    """Return the column that kept ones are measured against: the secret, or the column itself."""
     if wish.secret is not None:
         return wish.secret
-    return None if wish.local or _is_numeric(source, wish) else wish.column
+    return None if wish.local else wish.column
 
 
 def _is_numeric(source: Source, wish: Wish) -> bool:
@@ -397,8 +397,13 @@ def _kept_notes(look: KeptLook, kept: tuple[str, ...]) -> Iterable[str]:
         )
     if look.unknown:
         yield (
-            f"{_listed(look.unknown)}: too many values, or no plain ones, to see what they tell "
-            "about what is protected; they stay as they are"
+            f"{_listed(look.unknown)}: too many values, too few rows of each, or no plain ones, to "
+            "see what they tell about what is protected; they stay as they are"
+        )
+    if look.ordered:
+        yield (
+            f"the rows are sorted or grouped by {_listed(look.ordered)}, and stay in their order, "
+            "which tells it: shuffle them before"
         )
     for name in kept:
         yield f"{name!r} is kept because you insisted, whatever it tells"

@@ -43,6 +43,11 @@ class GroupedTable:
     counted: dict[tuple[str, ...], dict[tuple[Any, ...], int]] = field(default_factory=dict)
 
     @property
+    def unordered(self) -> bool:
+        """Whether rows come in no order: those that are equal come together."""
+        return True
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of its columns."""
         return tuple(self.df.columns)

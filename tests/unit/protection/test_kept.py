@@ -122,6 +122,25 @@ def test_what_cannot_be_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     assert not look.identities
 
 
+def test_values_in_few_rows_each_are_not_called_harmless() -> None:
+    street = [f"{told} {at // 24}" for at, told in enumerate(SECRET)]
+    source = Memory.of(120, street=street, x=[*"ab"] * 120, s=SECRET)
+    assert look_at_kept(source, ["street", "x"], ["s"], ["x"]).unknown == ("street",)
+
+
+def test_protected_numbers_are_measured_against_in_bands() -> None:
+    drawn = random.Random(7)
+    pay = [drawn.uniform(0, 100) for _ in range(1200)]
+    band = [str(int(number // 20)) for number in pay]
+    town = [drawn.choice("uv") for _ in pay]
+    source = Memory.of(500, band=band, town=town, pay=pay)
+    look = look_at_kept(source, ["band", "town", "pay"], ["pay"], ["pay"])
+    leaks = {leak.name: (leak.eps_lower, leak.eps_upper) for leak in look.leaks}
+    assert leaks["band"][0] == math.inf
+    assert 1.4 < leaks["band"][1] < 1.8  # about log 5: the number is in one fifth of all
+    assert leaks["town"] == (0.0, 0.0)
+
+
 def test_only_the_first_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "LOOKED_AT", 100)
     code = [*SECRET[:120], *["f"] * 120]
