@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from liftlock.column_code import Missing, Unseen
 from liftlock.context import Joint
 from liftlock.errors import InputError
 from liftlock.frames.frame import NewColumn, OpenedFrame
+from liftlock.frames.pandas_column import index_levels
 from liftlock.frames.table_file import Piece
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
@@ -57,19 +58,33 @@ class FrameSource(Source):
     """A data frame, read as a table is."""
 
     opened: OpenedFrame
+    index: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
+    """The levels of an index of pandas, which stays like a column."""
+
+    @classmethod
+    def of(cls, opened: OpenedFrame) -> FrameSource:
+        """Take an opened frame, with its index if it has one that is more than row numbers."""
+        native: Any = opened.frame.to_native()
+        if not opened.frame.implementation.is_pandas():
+            return cls(opened)
+        return cls(opened, index_levels(native))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return self.opened.columns
+        """The names of the columns, and of the levels of the index."""
+        return (*self.opened.columns, *self.index)
+
+    def cells(self, column: str) -> pa.ChunkedArray:
+        """Return a column, or a level of the index, in Arrow."""
+        return self.index[column] if column in self.index else self.opened.cells(column)
 
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column in Arrow."""
-        return self.opened.cells(column).type
+        return self.cells(column).type
 
     def batches(self, columns: Sequence[str], watch: Steps | None = None) -> Iterator[Piece]:
         """Give all rows, in as many pieces as the columns have in common."""
-        table = pa.table({column: self.opened.cells(column) for column in columns})
+        table = pa.table({column: self.cells(column) for column in columns})
         first = 0
         for batch in table.to_batches():
             yield Piece(batch, first)
@@ -143,7 +158,9 @@ def protect(
         for name, hidden in zip(names, secrets, strict=True)
     ]
     opened = OpenedFrame.of(frame)
-    source = FrameSource(opened)
+    for name in names:
+        opened.cells(name)  # no level of an index, which is never replaced
+    source = FrameSource.of(opened)
     protection = prepare(
         source,
         wishes,
@@ -171,7 +188,9 @@ def _released(opened: OpenedFrame, source: FrameSource, releasing: Releasing) ->
         name: NewColumn(pa.chunked_array(parts[name], type=kind), opened.cells(name), True)
         for name, kind in change.gives.items()
     }
-    return opened.replaced(columns, change.dropped)
+    safe = opened.replaced(columns, [name for name in change.dropped if name not in source.index])
+    levels = [at for at, name in enumerate(source.index) if name in change.dropped]
+    return safe.reset_index(level=levels, drop=True) if levels else safe
 
 
 def _of(given: Any, name: str) -> Any:

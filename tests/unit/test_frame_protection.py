@@ -70,6 +70,20 @@ def test_options_for_each_column(tmp_path: Path) -> None:
     assert "data frame" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_an_index_is_looked_at_like_a_column() -> None:
+    told = FRAME.set_index(["household", FRAME.index]).assign(household=FRAME["household"].tolist())
+    with pytest.raises(InputError, match=r"'household \(index\)' tells the secret 'household'"):
+        ll.protect(told, "job", ll.LIP("0.5"), secret="household")
+    done = ll.protect(
+        told, "job", ll.LIP("0.5"), secret="household", drop=["household (index)"], seconds=2
+    )
+    assert done.frame.index.names == ["who"]
+    assert "'who'" in " ".join(done.protection.notes)
+    assert done.frame["pay"].tolist() == FRAME["pay"].tolist()
+    with pytest.raises(InputError, match="no column of this name"):
+        ll.protect(told, "who", ll.LIP("0.5"))
+
+
 def test_columns_as_one_value() -> None:
     done = ll.protect(
         FRAME, ["job", "region"], ll.LIP("0.5"), secret="household", together=True, rare=5

@@ -61,6 +61,29 @@ def from_arrow(
     return pd.Series(values, index=before.index, name=before.name, dtype=values.dtype)
 
 
+def index_levels(frame: Any) -> dict[str, pa.ChunkedArray]:
+    """Return the levels of a frame's index by name; none if it only numbers the rows.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [31, 47], "who": ["Ann", "Bob"]})
+    >>> list(index_levels(people.set_index("who"))), list(index_levels(people))
+    (['who'], [])
+    """
+    import pandas as pd
+
+    if isinstance(frame.index, pd.RangeIndex):
+        return {}
+    found: dict[str, pa.ChunkedArray] = {}
+    for at in range(frame.index.nlevels):
+        level = frame.index.get_level_values(at)
+        name = "(index)" if level.name is None else str(level.name)
+        while name in found or name in frame.columns:
+            name = f"{name} (index)"
+        cells = as_arrow(level.to_series())
+        found[name] = cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
+    return found
+
+
 def _plain(kind: Any) -> bool:
     """Tell whether Arrow has values like these: periods and intervals are pandas' own."""
     import pandas as pd
