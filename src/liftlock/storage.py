@@ -80,11 +80,11 @@ def _kind(found: os.stat_result) -> str:
 
 
 @contextmanager
-def written_atomically(path: Path) -> Iterator[Path]:
+def written_atomically(path: Path, *, private_like: Path | None = None) -> Iterator[Path]:
     """Give the name of a new file beside `path`, and move it there only when all went well.
 
     A symbolic link stays, and what it leads to is replaced. A file that is there already keeps who
-    may read and write it.
+    may read and write it; a new one may be read by nobody who may not read `private_like`.
     """
     check_writable(path)
     place = destination(path)
@@ -97,7 +97,10 @@ def written_atomically(path: Path) -> Iterator[Path]:
     fresh = Path(name)
     try:
         yield fresh
-        fresh.chmod(0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode))
+        mode = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
+        if before is None and private_like is not None:
+            mode &= stat.S_IMODE(private_like.stat().st_mode) | stat.S_IRUSR | stat.S_IWUSR
+        fresh.chmod(mode)
         fresh.replace(place)
     except OSError as error:
         raise _cannot_write(path, error) from None

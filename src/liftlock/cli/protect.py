@@ -29,7 +29,7 @@ from liftlock.cli.wishes import wishes_of
 from liftlock.column_code import MISSING, UNSEEN
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
-from liftlock.storage import check_writable, written_atomically
+from liftlock.storage import check_writable, destination, written_atomically
 
 if TYPE_CHECKING:
     from liftlock.protection.result import Protection
@@ -197,10 +197,10 @@ def protect_command(
     from liftlock.protection.protecting import Watching, prepare
     from liftlock.protection.releasing import Releasing
 
+    wishes = wishes_of(source, columns, secrets, asked, note)
+    _check_report(report)
     check_outputs(outputs, inputs, force=force)
     check_output(source, output, force=force)
-    _check_report(report)
-    wishes = wishes_of(source, columns, secrets, asked, note)
     with interruptible() as pressed, passing("reading", source.unit) as shown:
 
         def say(text: str) -> None:
@@ -225,10 +225,10 @@ def protect_command(
         say("releasing")
         rewrite(source, output, releasing.change(), watch=shown.steps, force=force, note=note)
         try:
-            done = _written(releasing.done(), files, output, report, shown)
+            done = _written(releasing.done(), files, output, report, table, shown)
         except BaseException:
             # A table whose mechanism is not known is of no use, and nobody has seen it yet.
-            output.unlink(missing_ok=True)
+            destination(output).unlink(missing_ok=True)
             raise
     if replaced:
         note(
@@ -258,28 +258,32 @@ def _written(
     files: dict[str, Path],
     output: Path,
     report: Path | None,
+    table: Path,
     shown: Passing,
 ) -> Protection:
-    """Write the mechanisms and the report: they appear once all of them are whole."""
+    """Write the mechanisms and the report: they appear once all of them are whole.
+
+    They hold counts of the table, so nobody may read them who may not read the table.
+    """
     shown.say("writing")
     columns = tuple(replace(column, file=files[column.name].name) for column in protection.columns)
     done = replace(protection, columns=columns, output=output.name)
     with ExitStack() as whole:
         for column in columns:
-            with _fresh(files[column.name], whole) as fresh:
+            with _fresh(files[column.name], table, whole) as fresh:
                 column.mechanism.save(fresh)
         if report is not None:
             from liftlock.report.html import write_report
 
-            with _fresh(report, whole) as fresh:
+            with _fresh(report, table, whole) as fresh:
                 write_report(done, fresh)
     return done
 
 
 @contextmanager
-def _fresh(path: Path, whole: ExitStack) -> Iterator[Path]:
+def _fresh(path: Path, table: Path, whole: ExitStack) -> Iterator[Path]:
     """Give a name to write to that becomes `path` at the end; errors name the path itself."""
-    fresh = whole.enter_context(written_atomically(path))
+    fresh = whole.enter_context(written_atomically(path, private_like=table))
     try:
         yield fresh
     except FileError as error:

@@ -162,6 +162,14 @@ def test_a_report_is_written_with_the_rest(run: Run) -> None:
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 
+def test_counts_are_read_by_nobody_who_may_not_read_the_table(run: Run) -> None:
+    Path("people.csv").write_text(FILES["people.csv"], encoding="utf-8")
+    Path("people.csv").chmod(0o600)
+    assert run(*ASK, "-o", "safe.csv", "--report", "report.html").code == 0
+    for name in ("safe.mechanism.json", "report.html"):
+        assert Path(name).stat().st_mode & 0o077 == 0
+
+
 def test_files_are_replaced_only_by_force(run: Run) -> None:
     assert run(*ASK, "-o", "safe.csv", files=FILES).code == 0
     first = Path("safe.csv").read_bytes()
@@ -548,6 +556,20 @@ def test_tables_that_are_not_there(run: Run) -> None:
 
 
 # --- nothing half done --------------------------------------------------------------------------
+
+
+def test_a_table_without_its_mechanism_is_removed_behind_a_link(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("safe.csv").symlink_to("real.csv")
+
+    def fail(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("liftlock.mechanism.Mechanism.save", fail)
+    assert run(*ASK, "-o", "safe.csv", "--force", files=FILES).code == 2
+    assert not Path("real.csv").exists()
+    assert Path("safe.csv").is_symlink()
 
 
 @pytest.mark.parametrize(
