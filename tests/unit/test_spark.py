@@ -361,7 +361,12 @@ def everything_else_stays(here: Here) -> None:
         [
             T.StructField("id", T.LongType(), False, {"comment": "kept"}),
             T.StructField("a.b", T.StringType(), True),
-            T.StructField("job", T.StringType(), False, {"comment": "also kept"}),
+            T.StructField(
+                "job",
+                T.StringType(),
+                False,
+                {"comment": "also kept", "ml_attr": {"vals": ["cook"]}},
+            ),
             T.StructField("size", T.ShortType(), True),
             T.StructField("flag", T.BooleanType(), True),
             T.StructField("grade", T.StringType(), True),
@@ -416,7 +421,8 @@ def everything_else_stays(here: Here) -> None:
         assert result.columns == df.columns
         for place, (before, after) in enumerate(zip(df.schema, result.schema, strict=True)):
             if path is None:
-                assert (after.nullable, after.metadata) == (before.nullable, before.metadata)
+                notes = {key: told for key, told in before.metadata.items() if key == "comment"}
+                assert (after.nullable, after.metadata) == (before.nullable, notes)
             assert place not in kept or after.dataType == before.dataType
         assert result.schema["job"].dataType == T.BinaryType()
         for name in ("size", "flag", "grade", "word"):

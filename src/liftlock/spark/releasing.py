@@ -119,8 +119,9 @@ def _field(before: StructField, column: ArrowColumn | None) -> StructField:
     released = column.released_type(kind)
     made = before.dataType if released == kind else spark_type(released)
     nullable = before.nullable or column.code.keeps_missing or _may_be_missing(column)
-    # Its metadata may list the values that were there, as those of MLlib do.
-    return StructField(before.name, made, nullable)
+    # Other notes may list the values that were there, as those of MLlib do.
+    notes = {key: text for key, text in before.metadata.items() if key == "comment"}
+    return StructField(before.name, made, nullable, notes)
 
 
 def _may_be_missing(column: ArrowColumn) -> bool:
