@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from liftlock.frames.pandas_column import index_levels
 from liftlock.frames.table_file import Piece
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
+from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
+from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
 from liftlock.protection.choosing import SECONDS
 from liftlock.protection.learning import Source, Steps
@@ -100,7 +103,7 @@ class FrameSource(Source):
 def protect(
     frame: Any,
     column: str | Sequence[str],
-    notion: Notion | Mapping[str, Notion],
+    notion: Notion | str | float | Mapping[str, Notion | str | float],
     *,
     secret: str | Sequence[str | None] | None = None,
     together: bool = False,
@@ -126,7 +129,8 @@ def protect(
 
     pandas, Polars and PyArrow go in, the same kind comes out: the order of rows and all other
     columns are kept, secrets are left out. What is not given for each column is for all of them;
-    a secret of None is the value itself. The options are those of ``liftlock protect``.
+    a secret of None is the value itself. A notion may be written as a claim, ``"alip=1.3,0.7"``; a
+    number is an epsilon of LIP. The options are those of ``liftlock protect``.
 
     >>> from liftlock.notions.lip import LIP
     >>> people = pa.table({"job": ["cook", "cook", "nurse"] * 40, "sex": ["f", "m", "f", "m"] * 30})
@@ -134,7 +138,7 @@ def protect(
     >>> done.frame.column_names, done.mechanisms["job"].certificate.holds
     (['job'], True)
     """
-    names = [column] if isinstance(column, str) else list(column)
+    names = [column] if isinstance(column, str) else _names(column)
     secrets = [secret] * len(names) if secret is None or isinstance(secret, str) else list(secret)
     if len(secrets) != len(names):
         raise InputError(
@@ -144,7 +148,7 @@ def protect(
     wishes = [
         Wish(
             name,
-            _of(notion, name),
+            _notion(_of(notion, name), name),
             hidden,
             _of(context, name),
             utility,
@@ -191,6 +195,36 @@ def _released(opened: OpenedFrame, source: FrameSource, releasing: Releasing) ->
     safe = opened.replaced(columns, [name for name in change.dropped if name not in source.index])
     levels = [at for at, name in enumerate(source.index) if name in change.dropped]
     return safe.reset_index(level=levels, drop=True) if levels else safe
+
+
+def _names(given: Any) -> list[str]:
+    names = list(given) if isinstance(given, Sequence) else [given]
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(
+                "the name of a column is not a text",
+                value=name,
+                remedy="rename the columns: frame.columns = frame.columns.astype(str)",
+            )
+    return names
+
+
+def _notion(given: Any, name: str) -> Notion:
+    """Read a guarantee: a notion, a claim such as ``lip=1``, or an epsilon of LIP."""
+    if given is None:
+        raise InputError("no guarantee is asked for", value=name, remedy="give one for each column")
+    if isinstance(given, str) and "=" in given:
+        return parse_claim(given)
+    if isinstance(given, str | int | float | Fraction) and not isinstance(given, bool):
+        return LIP(given if isinstance(given, str) else str(given))
+    if not hasattr(given, "certify"):
+        raise InputError(
+            f"a guarantee of type {type(given).__name__}",
+            value=given,
+            remedy="give a notion such as LIP('0.5'), or its text lip=0.5",
+        )
+    found: Notion = given
+    return found
 
 
 def _of(given: Any, name: str) -> Any:

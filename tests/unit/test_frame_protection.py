@@ -107,3 +107,19 @@ def test_refusals_name_the_place() -> None:
     before = FRAME.copy()
     ll.protect(FRAME, "job", ll.LIP("1"))
     pd.testing.assert_frame_equal(FRAME, before)
+
+
+def test_a_guarantee_may_be_a_number_or_a_claim() -> None:
+    for given, found in (
+        (0.5, "lip(0.5)"),
+        ("1", "lip(1)"),
+        ("alip=0.9,0.5", "alip(lower=0.9, upper=0.5)"),
+    ):
+        made = ll.protect(FRAME, "job", given, secret="household").mechanisms["job"]
+        assert isinstance(made, Mechanism)
+        assert str(made.notion) == found
+    for wrong in (True, object(), {"pay": 1}):
+        with pytest.raises(InputError, match="guarantee"):
+            ll.protect(FRAME, "job", wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the name of a column is not a text: 1"):
+        ll.protect(FRAME.rename(columns={"job": 1}), 1, 1)  # type: ignore[arg-type]

@@ -198,9 +198,9 @@ def protect_command(
     from liftlock.protection.releasing import Releasing
 
     wishes = wishes_of(source, columns, secrets, asked, note)
-    _check_report(report)
     check_outputs(outputs, inputs, force=force)
     check_output(source, output, force=force)
+    _check_report(report)
     with interruptible() as pressed, passing("reading", source.unit) as shown:
 
         def say(text: str) -> None:

@@ -288,7 +288,7 @@ def _head(
             where=str(path),
             remedy="give a CSV with a header, Parquet or Arrow",
         )
-    mark = delimiter or _mark_of(path, body)
+    mark = delimiter or _mark_of(path, body, None if names is None else len(names))
     layout = CsvLayout(path, packed, mark, tuple(names or ()), names is None, 0, data[:start], 0)
     if names is not None:
         return layout
@@ -332,11 +332,27 @@ def _check_delimiter(delimiter: str) -> None:
         )
 
 
-def _mark_of(path: Path, body: bytes) -> str:
-    """Return what separates cells: a comma, unless the header has none and one of the others."""
+_LOOKED_AT = 1 << 16
+
+
+def _mark_of(path: Path, body: bytes, columns: int | None = None) -> str:
+    """Return what separates cells: a comma, unless the header has none and one of the others.
+
+    Without a header it is what separates as many cells as there are columns, in the most lines.
+    """
     names = [suffix.lower() for suffix in path.suffixes[-2:]]
     if names[-1:] == [".tsv"] or names == [".tsv", ".gz"]:
         return "\t"
+    if columns is not None and columns > 1:
+        lines = [
+            _QUOTED.sub("", line)
+            for line in body[:_LOOKED_AT].decode(errors="replace").splitlines()
+        ]
+        fits = {
+            mark: sum(line.count(mark) == columns - 1 for line in lines)
+            for mark in (",", *(mark for mark, _ in MARKS))
+        }
+        return max(fits, key=lambda mark: fits[mark])
     end = re.search(rb'^(?:"(?:[^"]|"")*"|[^"\r\n])*', body)
     header = _QUOTED.sub("", (end.group() if end else body).decode(errors="replace"))
     found = [mark for mark, _ in MARKS if mark in header]

@@ -74,7 +74,7 @@ class CsvFile:
         """Return the position of a column."""
         layout = self.layout
         where = f"{layout.path}, line {layout.header_line}" if layout.header else str(layout.path)
-        return column_place(where, layout.columns, column)
+        return column_place(where, layout.columns, column, header=layout.header)
 
     def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
         """Give the cells without quotation marks and blanks around them; empty ones are null."""

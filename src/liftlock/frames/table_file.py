@@ -140,13 +140,17 @@ def _first_bytes(path: Path) -> bytes:
         raise FileError("not a file name", where=repr(str(path)), remedy="check the path") from None
 
 
-def column_place(where: str, columns: Sequence[str], column: str) -> int:
-    """Return the position of a column that is there exactly once."""
+def column_place(where: str, columns: Sequence[str], column: str, *, header: bool = False) -> int:
+    """Return the position of a column that is there exactly once; `header` is a line of text."""
     found = [at for at, name in enumerate(columns) if name == column]
     if not found:
         shown = ", ".join(columns[:_SHOWN])
         more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
-        raise FileError("no such column", where=where, value=column, remedy=f"it has {shown}{more}")
+        remedy = f"it has {shown}{more}"
+        if header and sum(_is_number(name) for name in columns) > 1:
+            # What stands there may be a person's row.
+            remedy = "the first line looks like data: if there is no header, give --names"
+        raise FileError("no such column", where=where, value=column, remedy=remedy)
     if len(found) > 1:
         raise FileError(
             "column name given twice",
@@ -158,6 +162,14 @@ def column_place(where: str, columns: Sequence[str], column: str) -> int:
 
 
 _SHOWN = 20
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 @contextmanager

@@ -34,6 +34,9 @@ the value itself is the secret, the first of each pair is None."""
 CELLS_WITH_SECRET = 48
 """So many cells of numbers, unless told otherwise, if another column is the secret."""
 
+MOST_LABELS = 2_000
+"""More categories than this take too long to design for, once rare ones are merged."""
+
 _LISTED = 4
 
 
@@ -150,6 +153,12 @@ def learn_labels(
     if asks:
         labels.append(MISSING_LABEL)
     notes += [*_missing_notes(name, missing, policy, secret), *_smooth_notes(name, policy)]
+    if len(labels) > MOST_LABELS:
+        raise InputError(
+            f"{len(labels):,} different values of {name!r}: more than {MOST_LABELS:,} are no "
+            "categories",
+            remedy="merge rare ones (--rare), or read them as numbers (--numbers)",
+        )
     if len(labels) < 2:
         raise InputError(
             f"all rows have the same value of {name!r}",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMAT = "liftlock.protection"
 VERSION = 1
 _SIDES = ("eps_lower", "eps_upper")
+_ALL = 20.0
+"""Beliefs that change by so many nats are certain afterwards, for all anybody could measure."""
 
 
 def protection_report(protection: Protection) -> RenderableType:
@@ -127,7 +129,7 @@ def _is_exact(leak: CombinedLeak, side: str) -> bool:
 
 
 def _short(value: float) -> str:
-    return "any amount" if math.isinf(value) else f"{value:.3g}"
+    return "any amount" if value > _ALL else f"{value:.3g}"
 
 
 def _nats(value: float) -> str:

@@ -174,6 +174,15 @@ def test_a_file_without_a_header(tmp_path: Path) -> None:
     assert open_table(path, names=["n", "s"]).where(2, "s") == f"{path}, line 3, column 2 ('s')"
     with pytest.raises(FileError, match=r"2 cells, but names were given for 1 at .*line 1"):
         read(path, names=["n"])
+    path = write(tmp_path, "|a remark\n1;x\n2;y\n")
+    with pytest.raises(FileError, match=r"1 cell, but names were given for 2 at .*line 1"):
+        read(path, names=["n", "s"])  # semicolons, whatever stands in the first line
+    path = write(tmp_path, "39,12,Ann\n41,7,Bob\n")
+    with pytest.raises(
+        FileError, match="looks like data: if there is no header, give --names"
+    ) as told:
+        open_table(path).type_of("age")
+    assert "Ann" not in str(told.value)
 
 
 def test_a_row_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
