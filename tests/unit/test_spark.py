@@ -536,6 +536,19 @@ def a_secret_is_protected(here: Here) -> None:
 
 
 @check
+def what_is_counted_is_what_is_released(here: Here) -> None:
+    rows = [
+        (told, word) for told, word in zip("fm" * 60, ["ab", "AB", "ab", "cd"] * 30, strict=True)
+    ]
+    df = here.spark.createDataFrame(rows, "told string, word string")
+    alike = df.selectExpr("told", "word collate UTF8_LCASE as word")
+    assert ls.counts(alike, ["told", "word"]) == Counter(rows)
+    drawn = df.withColumn("word", F.when(F.rand() < 0.5, "ab").otherwise("cd"))
+    with pytest.raises(InputError, match="drawn anew whenever it is computed"):
+        ls.protect(drawn, "word", "told", ll.LIP("1"))
+
+
+@check
 def the_page_is_true(here: Here) -> None:
     names: dict[str, Any] = {"__name__": "__page__"}
     found = [each for each in blocks(DOCS / "howto" / "spark.md") if each.title.endswith(".py")]

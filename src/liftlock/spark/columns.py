@@ -65,12 +65,30 @@ def plainly_named(df: DataFrame) -> DataFrame:
 
 
 def only(df: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """Return some columns of categories or numbers, called v0, v1, ... in the order asked for."""
+    """Return some columns of categories or numbers, called v0, v1, ... in the order asked for.
+
+    Texts are compared by their characters, as they are when they are released: a collation would
+    count those together that only look alike.
+    """
     places = [place_of(df, name) for name in columns]
-    for place in places:
-        arrow_type(df.schema[place])
     plain = plainly_named(df)
-    return plain.select(*(plain[f"c{place}"].alias(f"v{n}") for n, place in enumerate(places)))
+    chosen = []
+    for number, place in enumerate(places):
+        cells = plain[f"c{place}"]
+        if pa.types.is_string(arrow_type(df.schema[place])):
+            cells = cells.cast("string")
+        chosen.append(cells.alias(f"v{number}"))
+    return plain.select(*chosen)
+
+
+def check_same_again(df: DataFrame) -> None:
+    """Refuse rows that would be others when they are released than when they were counted."""
+    plan: Any = df._jdf.queryExecution().analyzed()  # type: ignore[operator, unused-ignore]
+    if not plan.deterministic():
+        raise InputError(
+            "a DataFrame that is drawn anew whenever it is computed",
+            remedy="store it first: what is counted must be what is released",
+        )
 
 
 def arrow_type(field: StructField) -> pa.DataType:

@@ -19,7 +19,7 @@ from liftlock.protection.protecting import prepare
 from liftlock.protection.result import ProtectedColumn, Protection
 from liftlock.protection.rules import Policy
 from liftlock.protection.wish import Wish
-from liftlock.spark.columns import arrow_type, check_frame, place_of
+from liftlock.spark.columns import arrow_type, check_frame, check_same_again, place_of
 from liftlock.spark.counting import aggregate
 from liftlock.spark.grouped import GroupedTable
 from liftlock.spark.once import check_place
@@ -56,6 +56,7 @@ def protect(
     """
     wishes = _wishes(column, secret, notion, policy, how)
     check_frame(df)
+    check_same_again(df)
     learned: set[str] = set()
     numeric: set[str] = set()
     for wish in wishes:
