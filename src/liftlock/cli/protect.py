@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -267,7 +269,10 @@ def _written(
     """
     shown.say("writing")
     columns = tuple(replace(column, file=files[column.name].name) for column in protection.columns)
-    done = replace(protection, columns=columns, output=output.name)
+    with output.open("rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    today = datetime.date.today().isoformat()
+    done = replace(protection, columns=columns, output=output.name, sha256=sha256, day=today)
     with ExitStack() as whole:
         for column in columns:
             with _fresh(files[column.name], table, whole) as fresh:

@@ -108,3 +108,7 @@ class Protection:
     """Columns that were left out, secrets among them."""
     output: str | None = None
     notes: tuple[str, ...] = ()
+    sha256: str | None = None
+    """The hash of the table that was written, to tell it from others of the same name."""
+    day: str | None = None
+    """When it was released, as 2026-11-16."""

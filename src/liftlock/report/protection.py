@@ -143,6 +143,7 @@ def protection_data(protection: Protection) -> dict[str, Any]:
         "version": VERSION,
         "table": protection.source,
         "output": protection.output,
+        "sha256": protection.sha256,
         "rows": protection.rows,
         "columns": [_column_data(column) for column in protection.columns],
         "combined": [

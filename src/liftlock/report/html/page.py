@@ -42,7 +42,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 def html_report(protection: Protection) -> str:
     """Write what protecting a table came to as one HTML page that needs nothing else.
 
-    It has no script, no date, and loads nothing; equal protections give equal pages.
+    It has no script and loads nothing; equal protections give equal pages.
     """
     sections = [
         _column_section(column, place) for place, column in enumerate(protection.columns, start=1)
@@ -57,7 +57,7 @@ def html_report(protection: Protection) -> str:
             _notes(protection),
             limits_section(protection),
         ),
-        _foot(),
+        _foot(protection),
     )
     head = tag(
         "head",
@@ -164,6 +164,8 @@ def _facts(protection: Protection) -> Markup:
     about: list[Content] = [f"{counted(protection.rows, 'row')} of ", named(protection.source)]
     if protection.output:
         about += [", released as ", named(protection.output)]
+    if protection.day:
+        about.append(f" on {protection.day}")
     return table(about, ["Column", "Secret", "Guarantee", "What is kept"], rows)
 
 
@@ -220,11 +222,22 @@ def _notes(protection: Protection) -> Markup | None:
     )
 
 
-def _foot() -> Markup:
+def _foot(protection: Protection) -> Markup:
     from liftlock import __version__
 
+    file: Content = ""
+    if protection.sha256:
+        file = tag(
+            "p",
+            "This report is about the file ",
+            named(protection.output or "released"),
+            " whose SHA-256 is ",
+            tag("code", protection.sha256, class_="print"),
+            ".",
+        )
     return tag(
         "footer",
+        file,
         tag(
             "p",
             f"Written by liftlock {__version__}. This page loads nothing and runs no script. A "
