@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
@@ -230,6 +230,18 @@ def _combination(data: Any) -> tuple[Label, ...]:
     return tuple(plain_label(label) for label in data)
 
 
+def check_secret_gone(
+    rules: ColumnCode | GroupCode | None, columns: Collection[object], keep: Collection[object] = ()
+) -> None:
+    """Refuse to leave the secret of a mechanism beside what it releases."""
+    secret = None if rules is None else rules.secret
+    if secret is not None and secret in columns and secret not in keep:
+        raise InputError(
+            f"the secret {secret!r} would stay beside what hides it",
+            remedy=f"drop it first, or insist on it: keep=[{secret!r}]",
+        )
+
+
 PLAIN = ColumnCode()
 """Every cell is an input, and nothing else is accepted."""
 
@@ -263,8 +275,8 @@ class CellReader:
                     "missing value",
                     row,
                     self._name,
-                    remedy="fill it in, or make it a category of its own or keep it missing "
-                    "(--missing category or keep, when the mechanism is made)",
+                    remedy="fill it in, or have it known: --missing category or keep when the "
+                    f"mechanism is made; a joint or prior that is given calls it {MISSING_LABEL}",
                 )
             return self.inputs.index(self.code.missing)
         if self.code.cells:
@@ -293,6 +305,17 @@ class CellReader:
                 else "; design it with that value, or with --unseen map"
             ),
         )
+
+    def is_unknown(self, cell: object) -> bool:
+        """Tell whether a cell is accepted only because unknown values become something else."""
+        if self.code.unseen != "map" or self.is_missing(cell):
+            return False
+        strict = CellReader(replace(self.code, unseen="refuse"), self.inputs)
+        try:
+            strict.index(cell)
+        except CellError:
+            return True
+        return False
 
     def is_missing(self, cell: object) -> bool:
         """Tell whether nothing is in a cell; a text that is an input is never nothing."""

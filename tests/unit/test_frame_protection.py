@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import liftlock as ll
+import liftlock.frames
 from liftlock.errors import InputError
 from liftlock.mechanism import Mechanism
 from liftlock.protection.example import HEADER, people
@@ -123,3 +124,12 @@ def test_a_guarantee_may_be_a_number_or_a_claim() -> None:
             ll.protect(FRAME, "job", wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="the name of a column is not a text: 1"):
         ll.protect(FRAME.rename(columns={"job": 1}), 1, 1)  # type: ignore[arg-type]
+
+
+def test_a_release_does_not_stand_beside_its_secret() -> None:
+    made = ll.protect(FRAME, "job", 0.5, secret="household").mechanisms["job"]
+    assert isinstance(made, Mechanism)
+    with pytest.raises(InputError, match="'household' would stay beside what hides it; drop it"):
+        liftlock.frames.release(FRAME, made)
+    assert "job" in liftlock.frames.release(FRAME.drop(columns="household"), made)
+    assert "household" in liftlock.frames.release(FRAME, made, keep=["household"])

@@ -46,6 +46,15 @@ class CellCodes:
         codes: npt.NDArray[Any] = places[filled(known.indices, len(known.dictionary))]
         return codes
 
+    def mapped(self, cells: pa.Array | pa.ChunkedArray) -> int:
+        """Return how many cells are not known, and become the input for such."""
+        if self.code.unseen != "map" or self.code.numeric:
+            return 0
+        known = encoded(whole_array(cells))
+        unknown = [self.reader.is_unknown(entry) for entry in known.dictionary.to_pylist()]
+        found = np.array([*unknown, False])[filled(known.indices, len(unknown))]
+        return int(found.sum())
+
     def _places(self, known: pa.DictionaryArray) -> npt.NDArray[Any]:
         """Return the input of each entry of a dictionary, and last that of a missing cell."""
         entries = known.dictionary.to_pylist()

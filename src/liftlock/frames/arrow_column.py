@@ -108,6 +108,10 @@ class ArrowColumn:
         """Return the input of each cell, or `KEPT`; the first that is not usable is named."""
         return self._cells.codes(cells)
 
+    def mapped(self, cells: pa.Array | pa.ChunkedArray) -> int:
+        """Return how many cells are not known, and become the input for such."""
+        return self._cells.mapped(cells)
+
     def released_type(self, before: pa.DataType) -> pa.DataType:
         """Return the type of the column once it is released: as before where outputs fit it."""
         channel = self.mechanism.channel

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from liftlock.column_code import check_secret_gone
 from liftlock.errors import CellError, InputError
 from liftlock.estimate.aggregate import Aggregate, numbers_each
 from liftlock.exact.integers import Floats
@@ -26,7 +27,12 @@ _LISTED = 8
 
 
 def release_frame(
-    frame: Any, mechanism: Mechanism, column: Any = None, *, unseen: str | None = None
+    frame: Any,
+    mechanism: Mechanism,
+    column: Any = None,
+    *,
+    unseen: str | None = None,
+    keep: Collection[str] = (),
 ) -> Any:
     """Return a frame of the same kind in which one column is private; the frame stays as it is.
 
@@ -36,7 +42,8 @@ def release_frame(
     Ask each person once: releasing the same frame twice reveals more.
 
     Without a column it is the one that the mechanism was made for. One that was made for several
-    columns as one value releases all of them.
+    columns as one value releases all of them. A frame that holds the secret which the mechanism
+    hides is refused, unless the secret is in `keep`.
 
     >>> from liftlock import LIP, Prior, design
     >>> made = design(Prior.from_counts({"no": 3, "yes": 1}), LIP("1"), method="safe-response")
@@ -47,6 +54,7 @@ def release_frame(
     """
     _check(mechanism)
     opened = OpenedFrame.of(frame)
+    check_secret_gone(mechanism.group or mechanism.column, opened.columns, keep)
     if mechanism.group is not None:
         return opened.replaced(_released_together(opened, mechanism, column, unseen))
     name, work = _name(mechanism, column), ArrowColumn(mechanism, unseen)

@@ -51,7 +51,7 @@ def combined_leaks(
     if len(released) < 2:
         return [], []
     columns = [ArrowColumn(each.mechanism) for each in released]
-    told = sorted({secret for secret in secrets if secret is not None})
+    told = sorted({secret for secret in secrets if secret is not None and secret in source.columns})
     own = [at for at, secret in enumerate(secrets) if secret is None]
     tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
     tuples: Counter[tuple[int, ...]] = Counter()
@@ -70,7 +70,11 @@ def combined_leaks(
             many = f"more than {MOST_TUPLES:,} combinations of values"
             return [], [f"{many}: what the columns tell together was not accounted for"]
     found: list[CombinedLeak] = []
-    missed: list[str] = []
+    missed = [
+        f"the table has no column {secret!r}: what the columns tell together about it is not known"
+        for secret in dict.fromkeys(secrets)
+        if secret is not None and secret not in told
+    ]
     names_of = tuple(each.name for each in released)
     for secret, tally in zip(told, tallies, strict=True):
         _add(found, missed, secret, names_of, released, tally)

@@ -21,6 +21,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
+from liftlock.protection.in_table import measured_in_table
 from liftlock.protection.kept import KeptLook, look_at_kept
 from liftlock.protection.learning import Numbers, Source, counts_of
 from liftlock.protection.making import Made, make_mechanism
@@ -77,15 +78,15 @@ def prepare(
     else:
         share = seconds / len(wishes)
         columns = [
-            _column(wish, learned, rows, share, curve, watch)
+            _column(source, wish, learned, rows, share, curve, watch)
             for wish, learned in zip(wishes, counted, strict=True)
         ]
     watch.say("looking at the columns that stay")
-    hidden = [_hidden(wish) for wish in wishes]
+    hidden = [each for each in map(_hidden, wishes) if each in source.columns]
     look = look_at_kept(
         source,
         [column for column in source.columns if column not in dropped],
-        [secret for secret in dict.fromkeys(hidden) if secret is not None and secret not in keep],
+        [secret for secret in dict.fromkeys(hidden) if secret not in keep],
         [wish.column for wish in wishes],
         allowed=tuple(keep),
     )
@@ -121,9 +122,11 @@ def _checked(
     if not wishes:
         raise InputError("no column to protect", remedy="name at least one")
     for wish in wishes:
-        for column in (wish.column, wish.secret, *wish.local.values()):
-            if column is not None:
-                source.type_of(column)
+        for column in (wish.column, *wish.local.values()):
+            source.type_of(column)
+        # With a joint that is given, nobody needs to hold the secret.
+        if wish.secret is not None and (wish.context is None or wish.secret in source.columns):
+            source.type_of(wish.secret)
     for column in (*drop, *keep):
         source.type_of(column)
     columns = [wish.column for wish in wishes]
@@ -138,7 +141,7 @@ def _checked(
             raise InputError(
                 "a protected column is left out", value=column, remedy="leave out --drop for it"
             )
-    secrets = [wish.secret for wish in wishes if wish.secret is not None]
+    secrets = [wish.secret for wish in wishes if wish.secret in source.columns and wish.secret]
     out = [*drop, *(secret for secret in secrets if secret not in keep and secret not in columns)]
     return tuple(dict.fromkeys(out)), keep
 
@@ -152,7 +155,7 @@ def _learned(
     numbers: list[Numbers] = []
     for wish, of_numbers in zip(wishes, numeric, strict=True):
         if wish.local or wish.context is not None:
-            if wish.secret is not None:
+            if wish.secret is not None and wish.secret in source.columns:
                 pairs.append((None, wish.secret))
             continue
         if of_numbers:
@@ -167,7 +170,7 @@ def _learned(
         if wish.local:
             found.append(None)
         elif wish.context is not None:
-            if wish.secret is not None:
+            if wish.secret is not None and wish.secret in source.columns:
                 _check_secrets(wish, by_pair[None, wish.secret])
             found.append(_given(wish))
         elif of_numbers:
@@ -259,6 +262,7 @@ def _given(wish: Wish) -> Learned:
 
 
 def _column(
+    source: Source,
     wish: Wish,
     learned: Learned | None,
     rows: int,
@@ -282,14 +286,25 @@ def _column(
         watch=say,
     )
     counted = wish.context is None
+    notes, own = learned.notes, None
+    if not counted:
+        say("measuring under the table's own statistics")
+        own = measured_in_table(source, made.mechanism, wish.column, wish.secret, watch.steps)
+        if own is not None and own.mapped:
+            became = made.mechanism.column.other if made.mechanism.column is not None else None
+            notes = (
+                *notes,
+                f"{own.mapped:,} values of {wish.column!r} that were not known became {became!r}",
+            )
     return ProtectedColumn(
         wish.column,
         wish.secret,
         made.mechanism,
         counted,
-        learned.notes,
+        notes,
         _curve(made, wish, seconds - (time.monotonic() - start), say) if curve else None,
         resampled(made.mechanism, rows) if counted else None,
+        in_table=own,
     )
 
 

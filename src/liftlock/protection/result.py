@@ -53,6 +53,18 @@ class Resampled:
 
 
 @dataclass(frozen=True)
+class InTable:
+    """What a mechanism for a given prior or joint leaks under the table's own, measured exactly."""
+
+    eps_lower: float
+    eps_upper: float
+    holds: bool
+    """Whether the budget is kept there as well."""
+    mapped: int = 0
+    """How many rows have a value that is not known, and became another."""
+
+
+@dataclass(frozen=True)
 class ProtectedColumn:
     """One column that was replaced, the mechanism that did it, and how good it is."""
 
@@ -70,6 +82,8 @@ class ProtectedColumn:
     """Where the mechanism was written."""
     counts: Mapping[Any, int] = field(default_factory=dict)
     """How often each output was released; empty before that."""
+    in_table: InTable | None = None
+    """For a prior or joint that was given: how the table itself agrees with it."""
 
 
 @dataclass(frozen=True)

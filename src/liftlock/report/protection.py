@@ -12,6 +12,7 @@ from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
 from liftlock.report.amounts import amount, title_of
+from liftlock.report.html.together import exceeds
 from liftlock.report.labels import printable, shown
 from liftlock.report.text import certificate_lines, grid_of
 
@@ -32,7 +33,18 @@ def protection_report(protection: Protection) -> RenderableType:
         parts += _column(column)
         parts.append(Text())
     if protection.combined:
-        parts += [_combined(protection), Text()]
+        parts.append(_combined(protection))
+        beyond = exceeds(protection)
+        if beyond:
+            about = ", ".join(shown(secret) for secret in beyond)
+            parts.append(
+                Text(
+                    f"WARNING: together they tell more about {about} than one of them may; protect "
+                    "them as one value (--together)",
+                    style="bold",
+                )
+            )
+        parts.append(Text())
     if protection.kept:
         parts += [*_kept(protection), Text()]
     names = ", ".join(named(column) for column in protection.columns)
@@ -80,6 +92,16 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
                 style="dim",
             )
         )
+    own = column.in_table
+    if own is not None and isinstance(made, Mechanism):
+        words = (
+            "given, not learned: by the table's own counts beliefs fall by "
+            f"{_short(own.eps_lower)} and rise by {_short(own.eps_upper)} nats"
+        )
+        if own.holds:
+            parts.append(Text(words, style="dim"))
+        else:
+            parts.append(Text(f"WARNING: {words}, which is beyond the budget", style="bold"))
     return parts
 
 
@@ -189,6 +211,13 @@ def _column_data(column: ProtectedColumn) -> dict[str, Any]:
             "eps_lower": [_finite(value) for value in found.lower],
             "eps_upper": [_finite(value) for value in found.upper],
             "kept": found.kept,
+        }
+    if column.in_table is not None:
+        data["in_table"] = {
+            "eps_lower": _finite(column.in_table.eps_lower),
+            "eps_upper": _finite(column.in_table.eps_upper),
+            "holds": column.in_table.holds,
+            "mapped": column.in_table.mapped,
         }
     if column.curve is not None:
         data["curve"] = [

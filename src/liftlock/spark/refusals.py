@@ -69,7 +69,7 @@ def understanding() -> Iterator[None]:
                 "the Python of Spark's workers lacks a package",
                 value=lacking[1],
                 remedy="install liftlock[spark] on every worker, or name a Python that has it: "
-                "spark.pyspark.python, or PYSPARK_PYTHON before the session starts",
+                "set PYSPARK_PYTHON before the session starts (on a cluster spark.pyspark.python)",
             ) from None
         raise
 

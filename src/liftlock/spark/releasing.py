@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from liftlock.column_code import check_secret_gone
 from liftlock.errors import InputError
 from liftlock.forms import SupportChannel
 from liftlock.frames.arrow_column import ArrowColumn
@@ -30,6 +31,7 @@ def release(
     *,
     path: str | os.PathLike[str] | None = None,
     unseen: str | None = None,
+    keep: Collection[str] = (),
 ) -> DataFrame:
     """Randomise a column with the operating system's entropy; return a DataFrame that stays so.
 
@@ -48,7 +50,8 @@ def release(
     that is a second release of the same values, and belongs into a ledger (`liftlock.accounting`).
 
     All other columns stay as they are, and the rows of a partition keep their order. The column
-    keeps its type if all outputs fit it. From Parquet, Spark reads every column as nullable.
+    keeps its type if all outputs fit it. From Parquet, Spark reads every column as nullable. A
+    DataFrame that holds the secret which the mechanism hides is refused, unless it is in `keep`.
     """
     if not isinstance(mechanism, Mechanism):
         raise InputError(
@@ -56,6 +59,7 @@ def release(
             value=type(mechanism).__name__,
             remedy="make one with liftlock.design(...), or load it with Mechanism.load(...)",
         )
+    check_secret_gone(mechanism.column, df.columns, keep)
     return release_columns(df, {column: ArrowColumn(mechanism, unseen)}, path=path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import itertools
+import math
 import random
 from collections import Counter
 from fractions import Fraction
@@ -192,13 +193,45 @@ def test_the_rules_of_a_public_prior() -> None:
     code = made(prepared(Wish("x", LIP("1"), context=with_missing))).column
     assert code is not None
     assert code.missing == MISSING_LABEL
-    code = made(prepared(Wish("x", LIP("1"), context=with_missing, policy=Policy("refuse")))).column
-    assert code is not None
-    assert code.missing is None
+    for context in (prior, with_missing):
+        with pytest.raises(InputError, match="missing value at row 13, column 'x'"):
+            prepared(Wish("x", LIP("1"), context=context, policy=Policy("refuse")))
     with pytest.raises(InputError, match="missing cells are kept"):
         prepared(Wish("x", LIP("1"), context=with_missing, policy=Policy("keep")))
-    mapped = prepared(Wish("x", LIP("1"), context=prior, policy=Policy(unseen="map")))
+    few = Prior.from_counts({"a": 3, "b": 2})
+    mapped = prepared(Wish("x", LIP("1"), context=few, policy=Policy("keep", unseen="map")))
     assert any("'a', the likeliest" in note for note in mapped.columns[0].notes)
+    unknown = SOURCE.table["x"].to_pylist().count("c")
+    assert f"{unknown:,} values of 'x' that were not known became 'a'" in mapped.columns[0].notes
+
+
+def test_what_is_given_is_measured_in_the_table() -> None:
+    """A joint that calls secret and column independent: by the table's own counts it is wrong."""
+    table = pa.table({"x": [*"aab" * 40, *"abb" * 30], "s": ["m"] * 120 + ["f"] * 90})
+    joint = Joint.from_counts({"m": {"a": 1, "b": 1}, "f": {"a": 1, "b": 1}})
+    wish = Wish("x", LIP("0.1"), "s", joint)
+    found = prepared(wish, source=Memory(table)).columns[0]
+    assert found.in_table is not None
+    assert not found.in_table.holds
+    rows = Counter(zip(table["s"].to_pylist(), table["x"].to_pylist(), strict=True))
+    weights = made(prepared(wish, source=Memory(table))).table
+    shares = {
+        (s, y): sum(n * weights.probability(x, y) for (t, x), n in rows.items() if t == s)
+        for s in "mf"
+        for y in weights.outputs.labels
+    }
+    sizes = {"m": 120, "f": 90}
+    exact = [
+        shares[s, y] * 210 / (sizes[s] * sum(shares[t, y] for t in "mf"))
+        for s in "mf"
+        for y in weights.outputs.labels
+    ]
+    assert found.in_table.eps_upper == pytest.approx(math.log(max(exact)), rel=1e-12)
+    assert found.in_table.eps_lower == pytest.approx(-math.log(min(exact)), rel=1e-12)
+    # Nobody needs to hold the secret when the joint is given.
+    without = prepared(wish, source=Memory(table.select(["x"]))).columns[0]
+    assert without.in_table is None
+    assert without.secret == "s"
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ def test_leakage_together_is_that_of_the_account_and_larger_than_of_each() -> No
     assert f"{float(leak['eps_upper'].value):.6g}" in text
     assert float(leak["lip"].value) > 1
     assert "exact" in text
+    assert "WARNING: together they tell more about" in text
 
 
 def test_columns_that_stay_and_tell_too_much_are_a_warning() -> None:
@@ -78,7 +79,7 @@ def test_columns_that_stay_and_tell_too_much_are_a_warning() -> None:
     assert "WARNING: a column that stays tells more about a secret than the budget allows" in text
     assert "any amount" in text
     assert "0.75" in text
-    assert "WARNING" not in text_of(replace(WHOLE, kept=()))
+    assert "WARNING" not in text_of(replace(WHOLE, kept=(), combined=()))
     two = replace(WHOLE, kept=WHOLE.kept * 2)
     assert "columns that stay tell more" in text_of(two)
 

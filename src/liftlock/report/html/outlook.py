@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from liftlock.mechanism import Mechanism
-from liftlock.protection.result import ProtectedColumn, Resampled
+from liftlock.protection.result import InTable, ProtectedColumn, Resampled
 from liftlock.report.amounts import amount
 from liftlock.report.html.curves import scale_text, trade_off
-from liftlock.report.html.elements import Content, Markup, figure, markup, named, table, tag
+from liftlock.report.html.elements import (
+    Content,
+    Markup,
+    figure,
+    markup,
+    named,
+    table,
+    tag,
+    warned,
+)
 from liftlock.report.html.figures import percent
 from liftlock.report.html.guarantee import needs_prior
 
@@ -102,7 +113,24 @@ def trust_section(column: ProtectedColumn, made: Mechanism | None) -> Markup:
         )
     if column.resampled is not None:
         parts.append(_resampled(column.resampled))
+    if column.in_table is not None:
+        parts.append(_in_table(column.in_table))
     return markup(*parts)
+
+
+def _nats(value: float) -> str:
+    return "any amount of" if math.isinf(value) else f"{value:.4g}"
+
+
+def _in_table(found: InTable) -> Markup:
+    """Say what the mechanism tells in this table, whatever was given."""
+    said = (
+        "By the table's own counts, beliefs fall by at most "
+        f"{_nats(found.eps_lower)} and rise by at most {_nats(found.eps_upper)} nats"
+    )
+    if found.holds:
+        return tag("p", f"{said}: the promise holds in this table too.")
+    return warned(f"{said}. That is beyond the budget: what was given does not fit this table.")
 
 
 _MOST = 0.5

@@ -192,7 +192,8 @@ def _confusion(kept: Kept, column: ProtectedColumn, key: str) -> Markup:
         named(column.name),
         (
             " of a row, so many in a hundred are released as each column. A dot is less than half "
-            "a per cent, an empty cell never happens. Frames mark values that stay as they are."
+            "a per cent, an empty cell never happens. Frames mark where the released value is the "
+            "true one."
         ),
     ]
     if len(rows) < len(kept.inputs) or len(columns) < len(kept.outputs):
