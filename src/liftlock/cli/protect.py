@@ -200,6 +200,7 @@ def protect_command(
     from liftlock.protection.releasing import Releasing
 
     wishes = wishes_of(source, columns, secrets, asked, note)
+    before = _state(table)
     check_outputs(outputs, inputs, force=force)
     check_output(source, output, force=force)
     _check_report(report)
@@ -227,6 +228,12 @@ def protect_command(
         say("releasing")
         rewrite(source, output, releasing.change(), watch=shown.steps, force=force, note=note)
         try:
+            if _state(table) != before:
+                raise FileError(
+                    "the table changed while it was being protected",
+                    where=str(table),
+                    remedy="what was counted is not what was released: try again; nothing is kept",
+                )
             done = _written(releasing.done(), files, output, report, table, shown)
         except BaseException:
             # A table whose mechanism is not known is of no use, and nobody has seen it yet.
@@ -253,6 +260,12 @@ def protect_command(
         show(protection_report(done))
     note.show()
     return 0
+
+
+def _state(table: Path) -> tuple[int, ...]:
+    """Return what tells whether a file was written to."""
+    found = table.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _written(

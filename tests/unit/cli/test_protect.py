@@ -658,3 +658,27 @@ def test_several_columns_as_one_value(run: Run) -> None:
     again = run("release", "safe.mechanism.json", "people.csv", "-o", "again.csv")
     assert again.code == 0, again
     assert [row["pay"] for row in read("again.csv")] == [row["pay"] for row in PEOPLE]
+
+
+def test_a_table_that_changes_meanwhile_is_not_released(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was counted must be what is released: otherwise the guarantee is about other rows."""
+    from liftlock.protection import releasing
+
+    draw = releasing.ColumnRelease.released
+
+    def written_to(self: Any, batch: Any) -> Any:
+        with Path("t.csv").open("a") as stream:
+            stream.write("a,m\n")
+        return draw(self, batch)
+
+    monkeypatch.setattr(releasing.ColumnRelease, "released", written_to)
+    rows = "".join(f"{x},{s}\n" for x in "ab" for s in "mf") * 30
+    outcome = run(
+        *("protect", "t.csv", "--column", "x", "--secret", "s", "--epsilon", "1", "-o", "o.csv"),
+        files={"t.csv": f"x,s\n{rows}"},
+    )
+    assert outcome.code == 2
+    assert "the table changed while it was being protected at t.csv" in outcome.err
+    assert not outcome.made
