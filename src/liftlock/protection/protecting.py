@@ -61,9 +61,9 @@ def prepare(
 ) -> Protection:
     """Learn, design, prove and account for what is wanted; nothing is released yet.
 
-    With `together` all columns are protected as one value, by one mechanism. Secrets are left out
-    of the output unless they are in `keep`, which is also for columns that tell a secret or a
-    protected column value by value; `drop` names others to leave out.
+    With `together` all columns are protected as one value, by one mechanism. Secrets, and priors of
+    each row's own, are left out of the output unless they are in `keep`, which is also for columns
+    that tell a secret or a protected column value by value; `drop` names others to leave out.
     """
     watch = Watching() if watching is None else watching
     dropped, kept = _checked(source, wishes, tuple(drop), tuple(keep))
@@ -142,7 +142,9 @@ def _checked(
                 "a protected column is left out", value=column, remedy="leave out --drop for it"
             )
     secrets = [wish.secret for wish in wishes if wish.secret in source.columns and wish.secret]
-    out = [*drop, *(secret for secret in secrets if secret not in keep and secret not in columns)]
+    # A model's opinion of a person is a statement about that person, too.
+    models = [name for wish in wishes for name in wish.local.values()]
+    out = [*drop, *(name for name in (*secrets, *models) if name not in (*keep, *columns))]
     return tuple(dict.fromkeys(out)), keep
 
 
