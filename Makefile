@@ -32,7 +32,7 @@ help:  ## Say what there is (the default)
 	@echo "  Another Python: make test PYTHON=python3.12 VENV=.venv-3.12"
 
 .PHONY: demo
-demo: $(VENV)/.stamp-demo  ## Audit, repair and sample an example channel
+demo: $(VENV)/.stamp-demo  ## Run the whole path on data it makes
 	@$(BIN)/liftlock demo
 
 .PHONY: test

@@ -71,6 +71,8 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
     if isinstance(made, LocalMechanism):
         parts.append(Text(str(made)))
         return parts
+    if made.column is not None and made.column.keeps_missing:
+        parts.append(Text("among those who have a value: who has none can be seen"))
     parts.append(certificate_lines(made.certificate))
     origin = made.origin
     if origin is not None:

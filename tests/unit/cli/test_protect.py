@@ -683,3 +683,19 @@ def test_a_table_that_changes_meanwhile_is_not_released(
     assert outcome.code == 2
     assert "the table changed while it was being protected at t.csv" in outcome.err
     assert not outcome.made
+
+
+def test_missing_cells_that_stay_limit_what_is_said(run: Run) -> None:
+    """Whoever has a value has told that much: the promise is about those, and says so."""
+    rows = "".join(f"{x}\n" for x in ("a", "b", "c", '""') * 20)
+    ask = ("protect", "t.csv", "--column", "x", "--epsilon", "1", "-o", "o.csv")
+    said = "among those who have a value: who has none can be seen"
+    files = {"t.csv": f"x\n{rows}"}
+    kept = run(*ask, "--missing", "keep", "--report", "r.html", files=files)
+    assert kept.code == 0, kept
+    assert said in kept.out
+    assert "who has none can be seen" in Path("r.html").read_text(encoding="utf-8")
+    category = run(*ask, "--report", "r.html", "--force", files=files)
+    assert category.code == 0, category
+    assert said not in category.out
+    assert "who has none can be seen" not in Path("r.html").read_text(encoding="utf-8")

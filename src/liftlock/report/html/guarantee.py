@@ -75,7 +75,15 @@ def promise(made: Mechanism, column: str, secret: str | None) -> Markup:
     """Say what is promised about a column, in one or two sentences."""
     if not made.certificate.holds:
         raise NotCertified(made.certificate, "none asked for")
-    return promise_of(made.notion, column, secret)
+    said = promise_of(made.notion, column, secret)
+    if made.column is None or not made.column.keeps_missing:
+        return said
+    return markup(
+        said,
+        " This is about people who have a ",
+        named(column),
+        ", and what was believed of those: who has none can be seen.",
+    )
 
 
 def promise_of(notion: Notion, column: str, secret: str | None) -> Markup:
