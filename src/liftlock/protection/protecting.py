@@ -14,6 +14,7 @@ from liftlock.column_code import MISSING_LABEL, OTHER_LABEL, ColumnCode, texts_o
 from liftlock.comparison import sides
 from liftlock.context import Joint
 from liftlock.errors import InputError, NotDefined
+from liftlock.exact.numbers import exact
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP
@@ -289,7 +290,7 @@ def _column(
     )
     counted = wish.context is None
     notes, own = learned.notes, None
-    if not counted:
+    if not counted or exact(wish.policy.smooth, name="smooth"):
         say("measuring under the table's own statistics")
         own = measured_in_table(source, made.mechanism, wish.column, wish.secret, watch.steps)
         if own is not None and own.mapped:

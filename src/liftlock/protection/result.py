@@ -54,7 +54,7 @@ class Resampled:
 
 @dataclass(frozen=True)
 class InTable:
-    """What a mechanism for a given prior or joint leaks under the table's own, measured exactly."""
+    """What a mechanism for another prior or joint leaks under the table's own, exactly."""
 
     eps_lower: float
     eps_upper: float
@@ -83,7 +83,7 @@ class ProtectedColumn:
     counts: Mapping[Any, int] = field(default_factory=dict)
     """How often each output was released; empty before that."""
     in_table: InTable | None = None
-    """For a prior or joint that was given: how the table itself agrees with it."""
+    """For a prior or joint that was given, or smoothed: how the table itself agrees with it."""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,8 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
     own = column.in_table
     if own is not None and isinstance(made, Mechanism):
         words = (
-            "given, not learned: by the table's own counts beliefs fall by "
+            f"{'counts were smoothed' if column.learned else 'given, not learned'}: by the table's "
+            "own counts beliefs fall by "
             f"{_short(own.eps_lower)} and rise by {_short(own.eps_upper)} nats"
         )
         if own.holds:

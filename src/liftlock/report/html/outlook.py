@@ -114,7 +114,7 @@ def trust_section(column: ProtectedColumn, made: Mechanism | None) -> Markup:
     if column.resampled is not None:
         parts.append(_resampled(column.resampled))
     if column.in_table is not None:
-        parts.append(_in_table(column.in_table))
+        parts.append(_in_table(column.in_table, column.learned))
     return markup(*parts)
 
 
@@ -122,7 +122,7 @@ def _nats(value: float) -> str:
     return "any amount of" if math.isinf(value) else f"{value:.4g}"
 
 
-def _in_table(found: InTable) -> Markup:
+def _in_table(found: InTable, learned: bool) -> Markup:
     """Say what the mechanism tells in this table, whatever was given."""
     said = (
         "By the table's own counts, beliefs fall by at most "
@@ -130,7 +130,8 @@ def _in_table(found: InTable) -> Markup:
     )
     if found.holds:
         return tag("p", f"{said}: the promise holds in this table too.")
-    return warned(f"{said}. That is beyond the budget: what was given does not fit this table.")
+    why = "smoothing has changed what was counted" if learned else "what was given does not fit"
+    return warned(f"{said}. That is beyond the budget: {why}.")
 
 
 _MOST = 0.5
