@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 
-from liftlock.frames.pipeline import read_ahead
-from liftlock.frames.table_file import Piece, Watch, column_place, readable
+from liftlock.frames.table_file import Piece, readable
+from liftlock.frames.typed_table import TypedTable
 
 PIECE_BYTES = 24 << 20
 MOST_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
-class ArrowTable:
+class ArrowTable(TypedTable):
     """An Arrow file, or a stream of Arrow batches that was saved."""
 
     path: Path
     schema: pa.Schema
-    rows: int | None
+    number: int | None
     stream: bool
 
     @classmethod
@@ -35,35 +34,9 @@ class ArrowTable:
             return cls(path, reader.schema, _count(path), stream)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(self.schema.names)
-
-    @property
-    def unit(self) -> Literal["rows"]:
-        """What a `Watch` is told of."""
-        return "rows"
-
-    def type_of(self, column: str) -> pa.DataType:
-        """Return the type of a column."""
-        return self.schema.field(self.place(column)).type
-
-    def place(self, column: str) -> int:
-        """Return the position of a column."""
-        return column_place(str(self.path), self.columns, column)
-
-    def where(self, row: int, column: str) -> str:
-        """Name the row, counted from 1, and the column of a cell."""
-        return f"{self.path}, row {row + 1:,}, column {column!r}"
-
-    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
-        """Give the rows."""
-        places = [self.place(column) for column in columns]
-        with read_ahead(self.pieces(places)) as pieces:
-            for piece in pieces:
-                yield piece
-                if watch is not None:
-                    watch(piece.first_row + piece.batch.num_rows, self.rows)
+    def rows(self) -> int | None:
+        """The number of rows; a stream does not say."""
+        return self.number
 
     def pieces(self, places: Sequence[int]) -> Iterator[Piece]:
         """Give the columns at these positions; a large batch comes in several pieces."""

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from liftlock.frames.pipeline import read_ahead
-from liftlock.frames.table_file import Piece, Watch, column_place, readable
+from liftlock.frames.table_file import Piece, readable
+from liftlock.frames.typed_table import TypedTable
 
 PIECE_BYTES = 24 << 20
 """What a piece may take in memory, about; some five of them are on their way at a time."""
@@ -29,7 +29,7 @@ _TEXT_BYTES = 20
 
 
 @dataclass(frozen=True)
-class ParquetTable:
+class ParquetTable(TypedTable):
     """A Parquet file; see `liftlock.frames.table_file.TableFile`."""
 
     path: Path
@@ -43,40 +43,9 @@ class ParquetTable:
             return cls(path, file.schema_arrow, file.metadata)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns; nested ones count once."""
-        return tuple(self.schema.names)
-
-    @property
     def rows(self) -> int:
         """The number of rows."""
         return int(self.metadata.num_rows)
-
-    @property
-    def unit(self) -> Literal["rows"]:
-        """What a `Watch` is told of."""
-        return "rows"
-
-    def type_of(self, column: str) -> pa.DataType:
-        """Return the type of a column."""
-        return self.schema.field(self.place(column)).type
-
-    def place(self, column: str) -> int:
-        """Return the position of a column."""
-        return column_place(str(self.path), self.columns, column)
-
-    def where(self, row: int, column: str) -> str:
-        """Name the row, counted from 1, and the column of a cell."""
-        return f"{self.path}, row {row + 1:,}, column {column!r}"
-
-    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
-        """Give the rows; text comes as a dictionary where the file stores it so."""
-        places = [self.place(column) for column in columns]
-        with read_ahead(self.pieces(places)) as pieces:
-            for piece in pieces:
-                yield piece
-                if watch is not None:
-                    watch(piece.first_row + piece.batch.num_rows, self.rows)
 
     def pieces(self, places: Sequence[int]) -> Iterator[Piece]:
         """Give the columns at these positions; a piece never reaches over two row groups."""
