@@ -39,6 +39,7 @@ from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.protection.rules import Policy
 from liftlock.protection.wish import Wish
 from liftlock.spark import once, refusals, releasing
+from liftlock.spark.workers import Worker
 from tests.docs.pages import DOCS, ROOT, blocks
 
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
@@ -225,7 +226,7 @@ def prepare_notes(here: Here) -> None:
 def without_care_a_result_changes(here: Here) -> None:
     """The danger is real: the same DataFrame, two actions, two draws for each row."""
     df = constant_rows(here.spark)
-    work = releasing.randomising({1: ArrowColumn(NOISY)}, [0, 1], df.columns)
+    work = releasing.randomising([(Worker.of(NOISY, "letter"), [1])], [0, 1], df.columns)
     lazy = df.mapInArrow(work, df.schema)
     assert by_id(lazy.collect()) != by_id(lazy.collect())
 
@@ -412,7 +413,8 @@ def everything_else_stays(here: Here) -> None:
         "word": ArrowColumn(with_code(plain, ColumnCode("word", keeps_missing=True))),
     }
     for path in (None, str(here.folder / "safe")):
-        result = releasing.release_columns(df, workers, path=path)
+        named = [Worker((name,), column) for name, column in workers.items()]
+        result = releasing.release_columns(df, named, path=path)
         kept = [place for place, name in enumerate(df.columns) if name not in workers]
         found = result.collect()
         assert [[row[place] for place in kept] for row in found] == [
@@ -529,6 +531,21 @@ def a_secret_is_protected(here: Here) -> None:
     assert [found[place][1] for place in range(240)] == [row[3] for row in rows]
     released = Counter("(missing)" if job is None else job for job, _ in found.values())
     assert {label: count for label, count in column.counts.items() if count} == released
+
+    # Job and city as one value: one mechanism, whose reports are counted column by column.
+    parts = [Wish(name, notion, "health") for name in ("job", "city")]
+    both, pair = ls.protect(df, parts, path=str(here.folder / "both"), seconds=2, together=True)
+    (group,) = pair.columns
+    made = group.mechanism
+    assert isinstance(made, ll.Mechanism)
+    assert made.group is not None
+    pairs = Counter((row["job"] or "(missing)", row["city"]) for row in both.collect())
+    assert {label: count for label, count in group.counts.items() if count} == pairs
+    assert both.columns == ["id", "job", "city"]
+    with pytest.raises(InputError, match="'health' would stay beside what hides it"):
+        ls.release(df, made)
+    with pytest.raises(InputError, match="several columns at once"):
+        ls.release(df.drop("health"), made, "job")
 
     wishes = [Wish("job", notion, "health", policy=Policy("refuse")), Wish("city", ll.LIP("1"))]
     with pytest.raises(InputError, match="values of 'job' are missing"):

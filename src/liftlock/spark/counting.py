@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from liftlock.errors import InputError
 from liftlock.estimate.aggregate import Aggregate, numbers_each
-from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.mechanism import Mechanism
 from liftlock.spark.columns import arrow_type, check_frame, only, place_of
 from liftlock.spark.refusals import packed, refusal, understanding
+from liftlock.spark.workers import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,7 +26,7 @@ MOST_CELLS = 1_000_000
 def aggregate(
     df: DataFrame,
     mechanism: Mechanism,
-    column: str,
+    column: str | None = None,
     *,
     weights: str | float | None = None,
     offsets: str | float | None = None,
@@ -40,12 +40,7 @@ def aggregate(
 
     The aggregate merges with others by ``+``, and ``mechanism.estimate`` takes it.
     """
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(
-            "not a mechanism",
-            value=type(mechanism).__name__,
-            remedy="load the one that released the reports with Mechanism.load(...)",
-        )
+    worker = Worker.of(mechanism, column)
     check_frame(df)
     numbers = {"weights": weights, "offsets": offsets}
     named = [given for given in numbers.values() if isinstance(given, str)]
@@ -56,8 +51,8 @@ def aggregate(
                 value=df.schema[place_of(df, name)].dataType.simpleString(),
                 remedy="weights and offsets are numbers: cast it, or name another column",
             )
-    few = only(df, [column, *named])
-    work = adding_up(ArrowColumn(mechanism), column, numbers)
+    few = only(df, [*worker.names, *named])
+    work = adding_up(worker, numbers)
     with understanding():
         parts = few.mapInArrow(work, "part string, refused string").collect()
     total = Aggregate.none(mechanism.channel)
@@ -69,12 +64,13 @@ def aggregate(
 
 
 def adding_up(
-    reports: ArrowColumn, name: str, numbers: dict[str, str | float | None]
+    reports: Worker, numbers: dict[str, str | float | None]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return what each task does: one row with the aggregate of all its reports."""
 
     def counted(batch: pa.RecordBatch) -> Aggregate:
-        columns = iter(batch.columns[1:])
+        number = len(reports.names)
+        columns = iter(batch.columns[number:])
         each: dict[str, Any] = {}
         for kind, given in numbers.items():
             each[kind] = given
@@ -84,8 +80,8 @@ def adding_up(
                     each[kind] = numbers_each(
                         floats.to_numpy(zero_copy_only=False), batch.num_rows, kind[:-1]
                     )
-        with _of(name):
-            return reports.counted(batch.column(0), **each)
+        with _of(reports.names[0]):
+            return reports.counted(batch.columns[:number], **each)
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         total = Aggregate.none(reports.mechanism.channel)

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from liftlock.errors import InputError
 from liftlock.forms import SupportChannel
-from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion
 from liftlock.protection.choosing import SECONDS
@@ -24,6 +23,7 @@ from liftlock.spark.counting import aggregate
 from liftlock.spark.grouped import GroupedTable
 from liftlock.spark.once import check_place
 from liftlock.spark.releasing import release_columns
+from liftlock.spark.workers import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,6 +41,7 @@ def protect(
     keep: Sequence[str] = (),
     seconds: float = SECONDS,
     curve: bool = False,
+    together: bool = False,
     **how: Any,
 ) -> tuple[DataFrame, Protection]:
     """Replace a column by what may be seen of it; return the DataFrame, and what was done.
@@ -52,7 +53,8 @@ def protect(
 
     `policy` says what becomes of missing, rare and unseen values. `how` are other parts of a
     `Wish`: context, utility, method, numbers, domain, cells. For several columns give a list of
-    wishes. Numbers that must be cut into cells come to the driver all of them.
+    wishes; with `together` they are protected as one value. Numbers that must be cut into cells
+    come to the driver all of them.
     """
     wishes = _wishes(column, secret, notion, policy, how)
     check_frame(df)
@@ -78,13 +80,20 @@ def protect(
     check_place(df.sparkSession, place)
     source = GroupedTable(df, frozenset(learned), frozenset(numeric))
     prepared = prepare(
-        source, wishes, name="Spark DataFrame", drop=drop, keep=keep, seconds=seconds, curve=curve
+        source,
+        wishes,
+        name="Spark DataFrame",
+        drop=drop,
+        keep=keep,
+        seconds=seconds,
+        curve=curve,
+        together=together,
     )
-    workers = {
-        each.name: ArrowColumn(each.mechanism)
+    workers = [
+        Worker.of(each.mechanism, None if together else each.name)
         for each in prepared.columns
         if isinstance(each.mechanism, Mechanism)
-    }
+    ]
     result = release_columns(df, workers, path=place, dropped=prepared.dropped)
     columns = tuple(_counted(result, each) for each in prepared.columns)
     return result, replace(prepared, columns=columns, output=place)
@@ -118,5 +127,5 @@ def _counted(result: DataFrame, column: ProtectedColumn) -> ProtectedColumn:
     made = column.mechanism
     if not isinstance(made, Mechanism) or isinstance(made.channel, SupportChannel):
         return column
-    found = aggregate(result, made, column.name)
+    found = aggregate(result, made, None if made.group is not None else column.name)
     return replace(column, counts=dict(zip(made.table.outputs.labels, found.counts, strict=True)))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from liftlock.column_code import check_secret_gone
-from liftlock.errors import InputError
-from liftlock.forms import SupportChannel
-from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.mechanism import Mechanism
 from liftlock.spark.columns import arrow_type, check_frame, place_of, plainly_named, spark_type
 from liftlock.spark.once import check_place, computed_once
 from liftlock.spark.refusals import telling, understanding
+from liftlock.spark.workers import Worker
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,7 +25,7 @@ Batches = Iterator[pa.RecordBatch]
 def release(
     df: DataFrame,
     mechanism: Mechanism,
-    column: str,
+    column: str | None = None,
     *,
     path: str | os.PathLike[str] | None = None,
     unseen: str | None = None,
@@ -49,30 +47,27 @@ def release(
     job runs can see it, so hand the folder over afterwards. Calling `release` again draws again:
     that is a second release of the same values, and belongs into a ledger (`liftlock.accounting`).
 
-    All other columns stay as they are, and the rows of a partition keep their order. The column
-    keeps its type if all outputs fit it. From Parquet, Spark reads every column as nullable. A
-    DataFrame that holds the secret which the mechanism hides is refused, unless it is in `keep`.
+    Without a column it is the one that the mechanism was made for; one that was made for several
+    columns as one value releases all of them. All other columns stay as they are, and the rows of a
+    partition keep their order. The column keeps its type if all outputs fit it. From Parquet, Spark
+    reads every column as nullable. A DataFrame that holds the secret which the mechanism hides is
+    refused, unless it is in `keep`.
     """
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(
-            "not a mechanism",
-            value=type(mechanism).__name__,
-            remedy="make one with liftlock.design(...), or load it with Mechanism.load(...)",
-        )
-    check_secret_gone(mechanism.column, df.columns, keep)
-    return release_columns(df, {column: ArrowColumn(mechanism, unseen)}, path=path)
+    worker = Worker.of(mechanism, column, unseen)
+    check_secret_gone(mechanism.group or mechanism.column, df.columns, keep)
+    return release_columns(df, [worker], path=path)
 
 
 def release_columns(
     df: DataFrame,
-    columns: Mapping[str, ArrowColumn],
+    workers: Sequence[Worker],
     *,
     path: str | os.PathLike[str] | None = None,
     dropped: Sequence[str] = (),
 ) -> DataFrame:
-    """Randomise several columns in one pass, each by itself, and leave others out."""
+    """Randomise the columns of several mechanisms in one pass, and leave others out."""
     check_frame(df)
-    chosen = {place_of(df, name): column for name, column in columns.items()}
+    chosen = [(worker, [place_of(df, name) for name in worker.names]) for worker in workers]
     left = {place_of(df, name) for name in dropped}
     kept = [place for place in range(len(df.columns)) if place not in left]
     schema = _schema(df.schema, chosen, kept)
@@ -83,22 +78,24 @@ def release_columns(
         return computed_once(plainly_named(df).mapInArrow(work, schema), place)
 
 
+Placed = Sequence[tuple[Worker, Sequence[int]]]
+"""Workers, each with the positions of its columns."""
+
+
 def randomising(
-    columns: Mapping[int, ArrowColumn], kept: Sequence[int], names: Sequence[str]
+    workers: Placed, kept: Sequence[int], names: Sequence[str]
 ) -> Callable[[Batches], Batches]:
     """Return what each task does. Nothing random is in it: workers draw their own key each time."""
     left = [names[place] for place in kept]
 
     def work(batches: Batches) -> Batches:
         for batch in batches:
-            arrays = []
-            for place in kept:
-                cells = batch.column(place)
-                if place in columns:
-                    with telling(names[place]):
-                        cells = _variable(columns[place].released(cells))
-                arrays.append(cells)
-            yield pa.RecordBatch.from_arrays(arrays, left)
+            arrays = dict(enumerate(batch.columns))
+            for worker, places in workers:
+                with telling(names[places[0]]):
+                    released = worker.released([batch.column(place) for place in places])
+                arrays |= dict(zip(places, map(_variable, released), strict=True))
+            yield pa.RecordBatch.from_arrays([arrays[place] for place in kept], left)
 
     return work
 
@@ -108,28 +105,23 @@ def _variable(cells: pa.Array) -> pa.Array:
     return cells.cast(pa.binary()) if pa.types.is_fixed_size_binary(cells.type) else cells
 
 
-def _schema(before: StructType, columns: Mapping[int, ArrowColumn], kept: Sequence[int]) -> Any:
+def _schema(before: StructType, workers: Placed, kept: Sequence[int]) -> Any:
     from pyspark.sql.types import StructType
 
-    return StructType([_field(before[place], columns.get(place)) for place in kept])
+    fields = {place: before[place] for place in kept}
+    for worker, places in workers:
+        kinds = [arrow_type(before[place]) for place in places]
+        for at, (place, kind) in enumerate(zip(places, worker.types(kinds), strict=True)):
+            fields[place] = _field(before[place], kinds[at], kind, worker.may_be_missing(at))
+    return StructType([fields[place] for place in kept])
 
 
-def _field(before: StructField, column: ArrowColumn | None) -> StructField:
+def _field(
+    before: StructField, kind: pa.DataType, released: pa.DataType, missing: bool
+) -> StructField:
     from pyspark.sql.types import StructField
 
-    if column is None:
-        return before
-    kind = arrow_type(before)
-    released = column.released_type(kind)
     made = before.dataType if released == kind else spark_type(released)
-    nullable = before.nullable or column.code.keeps_missing or _may_be_missing(column)
     # Other notes may list the values that were there, as those of MLlib do.
     notes = {key: text for key, text in before.metadata.items() if key == "comment"}
-    return StructField(before.name, made, nullable, notes)
-
-
-def _may_be_missing(column: ArrowColumn) -> bool:
-    channel = column.mechanism.channel
-    if isinstance(channel, SupportChannel):
-        return False
-    return any(column.code.cell_of(label) is None for label in channel.outputs.labels)
+    return StructField(before.name, made, before.nullable or missing, notes)
