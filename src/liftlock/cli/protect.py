@@ -25,6 +25,7 @@ from liftlock.cli.tables import (
     check_outputs,
     force_option,
     opened,
+    safe_option,
     table_options,
 )
 from liftlock.cli.wishes import wishes_of
@@ -135,14 +136,7 @@ _A_YEAR = Fraction(365 * 24 * 3600)
     "--keep", multiple=True, metavar="NAME", help="Keep this column whatever it tells. Repeatable."
 )
 @table_options
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    required=True,
-    metavar="SAFE",
-    help="The table to write (.csv, .parquet, .arrow ...).",
-)
+@safe_option
 @click.option("--report", type=FILE, metavar="REPORT", help="A report to read (.html).")
 @click.option(
     "--mechanism",

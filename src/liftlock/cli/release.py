@@ -11,7 +11,7 @@ import click
 
 from liftlock.cli.console import Notes, passing, show, show_json
 from liftlock.cli.options import FILE
-from liftlock.cli.tables import check_outputs, force_option, opened, table_options
+from liftlock.cli.tables import check_outputs, force_option, opened, safe_option, table_options
 from liftlock.column_code import UNSEEN, ColumnCode, GroupCode
 from liftlock.files import read_mechanism
 from liftlock.forms import SupportChannel
@@ -39,14 +39,7 @@ if TYPE_CHECKING:
     help="What values become that the mechanism does not know.  [default: its own rule]",
 )
 @table_options
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    required=True,
-    metavar="SAFE",
-    help="The table to write (.csv, .parquet, .arrow ...).",
-)
+@safe_option
 @force_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def release_command(

@@ -10,6 +10,7 @@ import click
 
 from liftlock.cli.asked import refuse_ledger
 from liftlock.cli.console import Notes
+from liftlock.cli.options import FILE
 from liftlock.errors import FileError
 from liftlock.storage import check_free, check_writable, destination
 
@@ -37,6 +38,18 @@ def table_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def safe_option(command: F) -> F:
+    """Add the option that names the table to write."""
+    return click.option(
+        "-o",
+        "--output",
+        type=FILE,
+        required=True,
+        metavar="SAFE",
+        help="The table to write (.csv, .parquet, .arrow ...).",
+    )(command)
 
 
 def force_option(command: F) -> F:
