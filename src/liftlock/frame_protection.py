@@ -16,7 +16,7 @@ from liftlock.context import Joint
 from liftlock.errors import InputError
 from liftlock.frames.frame import NewColumn, OpenedFrame
 from liftlock.frames.pandas_column import index_levels
-from liftlock.frames.table_file import Piece
+from liftlock.frames.table_file import Piece, Watch
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lip import LIP
@@ -24,7 +24,7 @@ from liftlock.notions.notion import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
 from liftlock.protection.choosing import SECONDS
-from liftlock.protection.learning import Source, Steps
+from liftlock.protection.learning import Source
 from liftlock.protection.protecting import Watching, prepare
 from liftlock.protection.releasing import Releasing
 from liftlock.protection.result import Protection
@@ -85,7 +85,7 @@ class FrameSource(Source):
         """Return the type of a column in Arrow."""
         return self.cells(column).type
 
-    def batches(self, columns: Sequence[str], watch: Steps | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
         """Give all rows, in as many pieces as the columns have in common."""
         table = pa.table({column: self.cells(column) for column in columns})
         first = 0

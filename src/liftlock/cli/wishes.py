@@ -126,7 +126,10 @@ def _check_used(asked: dict[str, Any], secrets: Sequence[str | None]) -> None:
         ("--joint", asked["joints"], sum(secret is not None for secret in secrets)),
         ("--prior", asked["priors"], sum(secret is None for secret in secrets)),
     ):
-        if given and (not wanted or len(given) not in (1, wanted)):
+        if given and not wanted:
+            other = "a secret: give --joint" if option == "--prior" else "no secret: give --prior"
+            raise click.UsageError(f"{option} says nothing about columns that have {other}")
+        if given and len(given) not in (1, wanted):
             which = "with" if option == "--joint" else "without"
             raise click.UsageError(
                 f"{len(given)} times {option} for {wanted} columns {which} a secret: give it once, "

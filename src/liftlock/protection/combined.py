@@ -17,10 +17,10 @@ from liftlock.column_code import KEPT, MISSING_LABEL
 from liftlock.context import Joint
 from liftlock.errors import LiftlockError
 from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.table_file import Piece
+from liftlock.frames.table_file import Piece, Watch
 from liftlock.mechanism import Mechanism
 from liftlock.prior import sorted_labels
-from liftlock.protection.learning import Source, Steps, countable, placed
+from liftlock.protection.learning import Source, countable, grouped, placed
 from liftlock.protection.result import CombinedLeak
 from liftlock.protection.rules import secret_label
 
@@ -40,7 +40,7 @@ def combined_leaks(
     source: Source,
     released: Sequence[Released],
     secrets: Sequence[str | None],
-    watch: Steps | None = None,
+    watch: Watch | None = None,
 ) -> tuple[list[CombinedLeak], list[str]]:
     """Account for all released columns under each secret; say which could not be accounted for.
 
@@ -93,18 +93,14 @@ def count_tuples(
     tallies: Sequence[Counter[tuple[Any, ...]]],
 ) -> None:
     """Add the tuples (secret, code, code, ...) of one batch."""
-    arrays = {f"x{at}": pa.array(each) for at, each in enumerate(codes)}
+    arrays = [pa.array(each) for each in codes]
     for secret, tally in zip(secrets, tallies, strict=True):
         if secret is None:
             told = pa.nulls(piece.batch.num_rows, pa.string())
         else:
             told = countable(piece.batch.column(secret), secret)
-        table = pa.table({"s": told} | arrays)
-        grouped = table.group_by(table.column_names).aggregate([([], "count_all")])
-        keys = [grouped.column(name).to_pylist() for name in table.column_names]
-        for *key, number in zip(*keys, grouped.column("count_all").to_pylist(), strict=True):
-            first = None if secret is None else secret_label(key[0])
-            tally[first, *key[1:]] += number
+        for (first, *key), number in grouped([told, *arrays]):
+            tally[None if secret is None else secret_label(first), *key] += number
 
 
 def _add(

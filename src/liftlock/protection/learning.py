@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from liftlock.column_code import CellReader, ColumnCode
 from liftlock.errors import CellError, FileError, InputError
 from liftlock.exact.integers import Floats
 from liftlock.frames.arrow_cells import numbers_of_column, whole_array
-from liftlock.frames.table_file import Piece
+from liftlock.frames.table_file import Piece, Watch
 from liftlock.protection.rules import Counts
 
 MOST_VALUES = 10_000
@@ -25,9 +25,6 @@ MOST_VALUES = 10_000
 
 _NOTHING = Alphabet.of([0])
 """No text is an input yet."""
-
-Steps = Callable[[int, int | None], None]
-"""How far a pass has come, and out of how much."""
 
 
 class Source(Protocol):
@@ -40,7 +37,7 @@ class Source(Protocol):
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column."""
 
-    def batches(self, columns: Sequence[str], watch: Steps | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
         """Read some columns, batch after batch."""
 
     def where(self, row: int, column: str) -> str:
@@ -64,12 +61,8 @@ class Tally:
         """Count one batch."""
         if not batch.num_rows:
             return
-        names = [str(place) for place in range(len(self.columns))]
-        arrays = [countable(batch.column(name), name) for name in self.columns]
-        grouped = pa.table(arrays, names=names).group_by(names).aggregate([([], "count_all")])
-        keys = [grouped.column(name).to_pylist() for name in names]
-        for *key, number in zip(*keys, grouped.column("count_all").to_pylist(), strict=True):
-            self.counts[tuple(key)] += number
+        for key, number in grouped([countable(batch.column(name), name) for name in self.columns]):
+            self.counts[key] += number
 
     def check_few(self, most: int = MOST_VALUES) -> None:
         """Refuse columns that cannot be categories, before they fill the memory."""
@@ -82,6 +75,15 @@ class Tally:
                         remedy="it is no category: leave it out, merge its values, or read it as "
                         "numbers (--numbers)",
                     )
+
+
+def grouped(arrays: Sequence[pa.Array]) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """Return the combinations of values that rows have, each with the number of its rows."""
+    names = [str(place) for place in range(len(arrays))]
+    counted = pa.table(arrays, names=names).group_by(names).aggregate([([], "count_all")])
+    keys = [counted.column(name).to_pylist() for name in names]
+    for *key, number in zip(*keys, counted.column("count_all").to_pylist(), strict=True):
+        yield tuple(key), number
 
 
 def countable(column: pa.Array, name: str) -> pa.Array:
@@ -113,7 +115,7 @@ class Numbers:
     secret: str | None
     spelled: tuple[str, ...] = ()
     parts: list[Floats] = field(default_factory=list)
-    told: list[Any] = field(default_factory=list)
+    told: list[pa.Array] = field(default_factory=list)
 
     def add(self, piece: Piece) -> None:
         """Take the numbers of one batch."""
@@ -126,18 +128,16 @@ class Numbers:
         """Return all numbers; not a number where a cell is missing."""
         return np.concatenate(self.parts) if self.parts else np.zeros(0)
 
-    def secrets(self) -> list[Any] | None:
+    def secrets(self) -> pa.ChunkedArray | None:
         """Return the secret of each row."""
-        if self.secret is None:
-            return None
-        return [value for part in self.told for value in part.to_pylist()]
+        return None if self.secret is None else pa.chunked_array(self.told)
 
 
 def counts_of(
     source: Source,
     pairs: Sequence[tuple[str | None, str]],
     numbers: Sequence[Numbers] = (),
-    watch: Steps | None = None,
+    watch: Watch | None = None,
 ) -> tuple[list[Counts], int]:
     """Count pairs of a secret and a column in one pass, and gather numbers; return the rows too."""
     tallies = [Tally((column,) if secret is None else (secret, column)) for secret, column in pairs]
@@ -154,7 +154,8 @@ def counts_of(
                 each.add(piece)
         rows += piece.batch.num_rows
     if not rows:
-        raise InputError("the table has no rows", remedy="give a table with at least one")
+        where = str(getattr(source, "path", "the table"))
+        raise InputError("no rows", where=where, remedy="give a table with at least one")
     found: list[Counts] = []
     for (secret, _), tally in zip(pairs, tallies, strict=True):
         if secret is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from liftlock.comparison import sides
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.numbers import exact
+from liftlock.frames.table_file import Watch
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP
@@ -29,7 +30,6 @@ from liftlock.protection.trusting import resampled
 from liftlock.protection.wish import Wish
 
 Say = Callable[[str], None]
-Steps = Callable[[int, int | None], None]
 
 _FOR_THE_DESIGN = 0.6
 """The share of the time that goes into the mechanism itself; the rest draws the curve."""
@@ -40,7 +40,7 @@ class Watching:
     """Who is told what is being done, and how far a pass over the table has come."""
 
     say: Say = field(default=lambda _: None)
-    steps: Steps | None = None
+    steps: Watch | None = None
 
 
 def prepare(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from liftlock.alphabet import Alphabet, Label, plain_label
 from liftlock.column_code import (
@@ -189,7 +191,7 @@ def learn_labels(
 def learn_numbers(
     name: str,
     numbers: Floats,
-    secrets: Sequence[Any] | None = None,
+    secrets: Sequence[Any] | pa.ChunkedArray | None = None,
     policy: Policy | None = None,
     *,
     secret: str | None = None,
@@ -245,9 +247,7 @@ def learn_numbers(
         labels.append(MISSING_LABEL)
     notes += [*_missing_notes(name, missing, policy, secret), *_smooth_notes(name, policy)]
     places = np.where(empty, len(grid.labels), grid.grid.encode(np.where(empty, 0.0, numbers)))
-    table = Counter[tuple[Label, int]]()
-    for told, place in zip(secrets, places.tolist(), strict=True):
-        table[secret_label(told), place] += 1
+    table = _counted(secrets, places, len(labels))
     code = ColumnCode(
         name,
         missing=MISSING_LABEL if missing else None,
@@ -262,6 +262,25 @@ def learn_numbers(
     fixed = MISSING_LABEL if missing and policy.missing == "keep" else None
     means = tuple(float(point) for point in points)
     return Learned(context, code, fixed, tuple(notes), means)
+
+
+def _counted(
+    secrets: Sequence[Any] | pa.ChunkedArray, places: npt.NDArray[np.intp], cells: int
+) -> Counter[tuple[Label, int]]:
+    """Count pairs of a secret and a cell, without an object for each row."""
+    column = secrets if isinstance(secrets, pa.ChunkedArray) else pa.chunked_array([secrets])
+    whole = column.combine_chunks()
+    known = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+    if pa.types.is_dictionary(known.type):
+        known = known.dictionary_decode()
+    known = known.dictionary_encode(null_encoding="encode")
+    told = [secret_label(value) for value in known.dictionary.to_pylist()]
+    codes = known.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    numbers = np.bincount(codes * cells + places, minlength=len(told) * cells)
+    table = Counter[tuple[Label, int]]()
+    for at in np.flatnonzero(numbers).tolist():
+        table[told[at // cells], at % cells] += int(numbers[at])
+    return table
 
 
 def _context(

@@ -17,11 +17,12 @@ from liftlock.context import Joint
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.numbers import exact
 from liftlock.frames.arrow_cells import CellCodes
+from liftlock.frames.table_file import Watch
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior, common_integers, sorted_labels
 from liftlock.protection.combined import MOST_TUPLES, count_tuples
-from liftlock.protection.learning import Source, Steps, placed
+from liftlock.protection.learning import Source, placed
 from liftlock.protection.rules import Learned
 from liftlock.protection.wish import Wish
 
@@ -72,7 +73,7 @@ def check_together(wishes: Sequence[Wish]) -> None:
 
 
 def learn_together(
-    source: Source, wishes: Sequence[Wish], learned: Sequence[Learned], watch: Steps | None = None
+    source: Source, wishes: Sequence[Wish], learned: Sequence[Learned], watch: Watch | None = None
 ) -> LearnedGroup:
     """Count combinations of what the cells of each column become."""
     codes: list[ColumnCode] = []
