@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from liftlock.column_code import ColumnCode
 from liftlock.errors import CellError
 from liftlock.forms import SupportChannel
-from liftlock.sampling.release import release_codes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 def packed_type(channel: SupportChannel) -> pa.DataType:
     """Return the type of packed reports: bytes, the same number for each."""
-    return pa.binary(release_codes(channel, np.zeros(1, dtype=np.intp)).shape[1])
+    return pa.binary(channel.report_bytes)
 
 
 def packed(reports: npt.NDArray[Any], kind: pa.DataType, kept: Any = None) -> pa.Array:
@@ -32,7 +31,7 @@ def packed(reports: npt.NDArray[Any], kind: pa.DataType, kept: Any = None) -> pa
 
 def unpacked(column: pa.Array, channel: SupportChannel, code: ColumnCode) -> npt.NDArray[np.uint8]:
     """Return the packed reports of an encoding: bytes, or their hexadecimal digits."""
-    width = packed_type(channel).byte_width
+    width = channel.report_bytes
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if column.type == pa.binary(width) and len(column) and not column.null_count:
