@@ -92,6 +92,10 @@ class CellError(InputError):
         where = f"row {row + 1:,}" + (f", column {column!r}" if column else "")
         super().__init__(what, where=where, value=value, remedy=remedy)
 
+    def at(self, row: int, column: str) -> CellError:
+        """Return the same refusal of another cell: what was handed over is part of a table."""
+        return CellError(self.what, row, column, value=self.value, remedy=self.remedy)
+
 
 class UnprotectedInput(LiftlockError, ValueError):
     """The prior gives probability 0 to symbols that the channel accepts as input.

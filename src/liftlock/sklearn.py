@@ -21,10 +21,11 @@ from liftlock.alphabet import Alphabet
 from liftlock.column_code import MISSING_LABEL, CellReader, ColumnCode
 from liftlock.context import Joint
 from liftlock.designs.draft import Draft
-from liftlock.errors import CellError, InputError
+from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.frames.arrow_cells import numbers_of_column
 from liftlock.frames.arrow_column import ArrowColumn
+from liftlock.frames.change import value_type
 from liftlock.frames.frame import arrow_columns, release_frame
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.alip import ALIP
@@ -158,11 +159,12 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             for name, mechanism in zip(columns, self.mechanisms_, strict=True):
                 X = release_frame(X, mechanism, name)
             return X
+        works = [ArrowColumn(mechanism) for mechanism in self.mechanisms_]
         released = [
-            _released(mechanism, name, cells)
-            for mechanism, (name, cells) in zip(self.mechanisms_, columns.items(), strict=True)
+            work.released(cells) for work, cells in zip(works, columns.values(), strict=True)
         ]
-        return _as_array(released, self.mechanisms_, np.asarray(X).dtype)
+        may_be_none = any(work.may_be_none for work in works)
+        return _as_array(released, may_be_none, np.asarray(X).dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -284,8 +286,7 @@ class _Column:
 
     @property
     def _kind(self) -> pa.DataType:
-        kind = self.cells.type
-        return kind.value_type if pa.types.is_dictionary(kind) else kind
+        return value_type(self.cells.type)
 
     @property
     def numeric(self) -> bool:
@@ -368,28 +369,14 @@ def _as_arrow(column: npt.NDArray[Any], name: str) -> pa.ChunkedArray:
         ) from None
 
 
-def _released(mechanism: Mechanism, name: Any, cells: pa.ChunkedArray) -> pa.Array:
-    try:
-        return ArrowColumn(mechanism).released(cells)
-    except CellError as refusal:
-        raise CellError(
-            refusal.what,
-            refusal.row,
-            str(name),
-            value=refusal.value,
-            remedy=refusal.remedy,
-        ) from None
-
-
 def _as_array(
-    columns: Sequence[pa.Array], mechanisms: Sequence[Mechanism], before: np.dtype[Any]
+    columns: Sequence[pa.Array], may_be_none: bool, before: np.dtype[Any]
 ) -> npt.NDArray[Any]:
     """Return columns side by side, of the type before where all outputs fit it.
 
     The type depends on the mechanisms, never on what happened to be drawn.
     """
     kinds = [column.type for column in columns]
-    may_be_none = any(ArrowColumn(mechanism).may_be_none for mechanism in mechanisms)
     kind: Any = object
     if before.kind == "U" and all(map(_is_text, kinds)) and not may_be_none:
         kind = str

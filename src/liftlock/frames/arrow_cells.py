@@ -66,13 +66,7 @@ class CellCodes:
                 # A dictionary may list what does not occur.
                 row = first_row(known.indices, at if at < len(entries) else None)
                 if row is not None:
-                    raise CellError(
-                        refusal.what,
-                        row,
-                        refusal.column,
-                        value=refusal.value,
-                        remedy=refusal.remedy,
-                    ) from None
+                    raise refusal.at(row, refusal.column) from None
         return places
 
     def _of_numbers(self, column: pa.Array) -> npt.NDArray[Any]:

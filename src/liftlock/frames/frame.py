@@ -176,13 +176,7 @@ def _named(column: Any, first: int, work: Callable[[pa.Array], Any], part: pa.Ar
     try:
         return work(part)
     except CellError as refusal:
-        raise CellError(
-            refusal.what,
-            first + refusal.row,
-            str(column),
-            value=refusal.value,
-            remedy=refusal.remedy,
-        ) from None
+        raise refusal.at(first + refusal.row, str(column)) from None
 
 
 @dataclass(frozen=True)
