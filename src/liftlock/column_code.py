@@ -262,6 +262,11 @@ class CellReader:
         return frozenset(str(label).strip() for label in self.code.merged)
 
     @cached_property
+    def _strict(self) -> CellReader:
+        """The same rules, but for unknown values, which it refuses."""
+        return CellReader(replace(self.code, unseen="refuse"), self.inputs)
+
+    @cached_property
     def _cells(self) -> Sequence[int]:
         return [self.inputs.index(label) for label in self.code.cells]
 
@@ -310,9 +315,8 @@ class CellReader:
         """Tell whether a cell is accepted only because unknown values become something else."""
         if self.code.unseen != "map" or self.is_missing(cell):
             return False
-        strict = CellReader(replace(self.code, unseen="refuse"), self.inputs)
         try:
-            strict.index(cell)
+            self._strict.index(cell)
         except CellError:
             return True
         return False
