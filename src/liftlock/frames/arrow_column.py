@@ -184,14 +184,14 @@ class ArrowColumn:
 
     def _output(self, report: Any) -> int | None:
         """Return which output a report is."""
-        if isinstance(report, str) and report in self._written.texts:
+        if isinstance(report, str) and report in self._written.by_text:
             return self._written.output(report)
         if self._cells.reader.is_missing(report):
             return KEPT if self.code.keeps_missing else self._written.nothing
         return self._written.output(report)
 
     def _no_output(self, row: int, report: object) -> CellError:
-        texts = self._written.texts
+        texts = list(self._written.by_text)
         listed = ", ".join(texts[:_LISTED])
         return CellError(
             "a report that is no output of the mechanism",

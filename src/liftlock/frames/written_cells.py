@@ -84,7 +84,7 @@ class WrittenCells:
 
     def output(self, report: Any) -> int | None:
         """Return which output a report is: written the same, or the same number."""
-        by_text, by_number = self._outputs
+        by_text = self.by_text
         if isinstance(report, str) and report in by_text:
             return by_text[report]
         for text in texts_of(report):
@@ -97,36 +97,34 @@ class WrittenCells:
                 return None
         if isinstance(report, bool) or not isinstance(report, Hashable):
             return None  # True equals 1, and is another value all the same
-        return by_number.get(report)
+        return self._by_number.get(report)
 
     @property
     def nothing(self) -> int | None:
         """The output that is written as a missing cell."""
         return next((at for at, cell in enumerate(self.cells) if cell is None), None)
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """What outputs are written as, in text."""
-        return tuple(self._outputs[0])
-
     @cached_property
-    def _outputs(self) -> tuple[dict[str, int], dict[Any, int]]:
-        """The outputs by text and by number."""
-        by_text: dict[str, int] = {}
+    def by_text(self) -> dict[str, int]:
+        """The outputs by what they are written as, in text."""
+        found: dict[str, int] = {}
         for at, cell in enumerate(self.cells):
-            if cell is not None and by_text.setdefault(_text(cell), at) != at:
+            if cell is not None and found.setdefault(_text(cell), at) != at:
                 raise InputError(
                     "two outputs are written the same",
                     value=cell,
                     remedy="their reports cannot be told apart: count them by name, with "
                     "mechanism.aggregate",
                 )
-        by_number = {
+        return found
+
+    @cached_property
+    def _by_number(self) -> dict[Any, int]:
+        return {
             cell: at
             for at, cell in enumerate(self.cells)
             if isinstance(cell, int | float) and not isinstance(cell, bool)
         }
-        return by_text, by_number
 
 
 def _typed(cells: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
