@@ -20,6 +20,7 @@ from liftlock.errors import FileError, InputError
 from liftlock.files import MARKS
 from liftlock.frames import csv_kernels as kernels
 from liftlock.frames.csv_kernels import Bytes, Places
+from liftlock.frames.table_file import named_tsv
 
 CHUNK = 4 << 20
 """Bytes read at a time."""
@@ -340,8 +341,7 @@ def _mark_of(path: Path, body: bytes, columns: int | None = None) -> str:
 
     Without a header it is what separates as many cells as there are columns, in the most lines.
     """
-    names = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if names[-1:] == [".tsv"] or names == [".tsv", ".gz"]:
+    if named_tsv(path):
         return "\t"
     if columns is not None and columns > 1:
         lines = [

@@ -23,7 +23,7 @@ from liftlock.frames.parquet_file import ParquetTable
 from liftlock.frames.parquet_sink import ParquetSink, settings_like
 from liftlock.frames.pipeline import read_ahead, written_behind
 from liftlock.frames.slab import Flow, Slab, slab_of
-from liftlock.frames.table_file import TableFile, Watch
+from liftlock.frames.table_file import TableFile, Watch, named_tsv
 from liftlock.frames.table_sinks import CsvSink, TableSink
 from liftlock.storage import check_free, check_writable, opened_atomically
 
@@ -184,8 +184,7 @@ def _sink(
     output: Path,
 ) -> TableSink:
     if form == "csv":
-        tabs = ".tsv" in [suffix.lower() for suffix in output.suffixes[-2:]]
-        return CsvSink(stream, schema, "\t" if tabs else ",")
+        return CsvSink(stream, schema, "\t" if named_tsv(output) else ",")
     if form == "arrow":
         packed = "lz4" if output.suffix.lower() == ".feather" else None
         return ArrowSink(stream, schema, packed, _dictionaries(source, plan))

@@ -140,6 +140,15 @@ def _first_bytes(path: Path) -> bytes:
         raise FileError("not a file name", where=repr(str(path)), remedy="check the path") from None
 
 
+def named_tsv(path: Path) -> bool:
+    """Tell whether the name of a file says that tabs separate its cells.
+
+    >>> [named_tsv(Path(name)) for name in ("a.tsv", "a.TSV.gz", "a.tsv.csv")]
+    [True, True, False]
+    """
+    return path.name.lower().endswith((".tsv", ".tsv.gz"))
+
+
 def column_place(where: str, columns: Sequence[str], column: str, *, header: bool = False) -> int:
     """Return the position of a column that is there exactly once; `header` is a line of text."""
     found = [at for at, name in enumerate(columns) if name == column]
