@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from liftlock.frames.csv_bytes import raw_rows
-from liftlock.frames.csv_file import CsvFile, cell_texts
+from liftlock.frames.csv_file import CsvFile, cell_texts, text_piece
 from liftlock.frames.csv_types import number_types
 from liftlock.frames.slab import Flow, Slab
-from liftlock.frames.table_file import Piece, Watch
+from liftlock.frames.table_file import Watch
 
 _ROUNDS = 2
 """A CSV is read twice: once for its types."""
@@ -41,10 +41,8 @@ def _slabs(
     for rows in raw_rows(source.layout, places):
         if not len(rows):
             continue
-        read = [cell_texts(rows, slots[at]) for at in needs]
-        cells = pa.Array.from_buffers(pa.struct(list(schema)), len(rows), [None], children=read)
         kept = {
             at: cell_texts(rows, slots[at], strip=False).cast(kind) for at, kind in same.items()
         }
-        batch = pa.RecordBatch.from_struct_array(cells)
-        yield Slab(kept, Piece(batch, rows.first_row), 0, size + rows.done)
+        read = text_piece(rows, [slots[at] for at in needs], schema)
+        yield Slab(kept, read, 0, size + rows.done)

@@ -104,8 +104,15 @@ def _texts(
     for rows in raw_rows(layout, distinct):
         if not len(rows):
             continue
-        arrays = [cell_texts(rows, distinct.index(place)) for place in places]
-        yield Piece(pa.RecordBatch.from_arrays(arrays, schema=schema), rows.first_row), rows.done
+        slots = [distinct.index(place) for place in places]
+        yield text_piece(rows, slots, schema), rows.done
+
+
+def text_piece(rows: RawRows, slots: Sequence[int], schema: pa.Schema) -> Piece:
+    """Return some columns as they are read; it has all rows even if there is no column."""
+    arrays = [cell_texts(rows, slot) for slot in slots]
+    cells = pa.Array.from_buffers(pa.struct(list(schema)), len(rows), [None], children=arrays)
+    return Piece(pa.RecordBatch.from_struct_array(cells), rows.first_row)
 
 
 def cell_texts(rows: RawRows, slot: int, *, strip: bool = True) -> pa.StringArray:

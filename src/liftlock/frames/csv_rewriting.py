@@ -16,10 +16,10 @@ from liftlock.errors import InputError
 from liftlock.frames import csv_kernels as kernels
 from liftlock.frames.change import Change
 from liftlock.frames.csv_bytes import CsvLayout, RawRows, kinds_of, raw_rows
-from liftlock.frames.csv_file import CsvFile, cell_texts
+from liftlock.frames.csv_file import CsvFile, text_piece
 from liftlock.frames.csv_kernels import Bytes, Places
 from liftlock.frames.pipeline import read_ahead, written_behind
-from liftlock.frames.table_file import Piece, Watch
+from liftlock.frames.table_file import Piece, Watch, named_tsv
 
 
 @dataclass(frozen=True)
@@ -76,23 +76,18 @@ def rewrite_csv(
     total = source.path.stat().st_size
     count = 0
 
-    def read() -> Iterator[tuple[RawRows, pa.RecordBatch]]:
+    def read() -> Iterator[tuple[RawRows, Piece]]:
         for rows in raw_rows(plan.layout, plan.columns):
-            arrays = [cell_texts(rows, slot) for slot in slots]
-            cells = pa.Array.from_buffers(
-                pa.struct(list(schema)), len(rows), [None], children=arrays
-            )
-            batch = pa.RecordBatch.from_struct_array(cells)
-            yield rows, batch
+            yield rows, text_piece(rows, slots, schema)
 
     def write(item: tuple[RawRows, list[pa.Array]]) -> None:
         stream.write(_assembled(plan, *item))
 
     stream.write(_head(plan))
     with written_behind(write) as hand, read_ahead(read()) as pieces:
-        for rows, batch in pieces:
+        for rows, piece in pieces:
             if len(rows):
-                arrays = change.applied(Piece(batch, rows.first_row))
+                arrays = change.applied(piece)
             else:
                 arrays = [pa.nulls(0, kind) for kind in change.gives.values()]
             hand((rows, arrays))
@@ -218,8 +213,7 @@ def _cell(value: str, mark: str, *, alone: bool) -> str:
 
 def check_marks(source: CsvFile, output: Path) -> None:
     """Refuse to write cells that are separated otherwise than the output's name says."""
-    names = [suffix.lower() for suffix in output.suffixes]
-    if ".tsv" in names[-2:] and source.layout.mark != "\t":
+    if named_tsv(output) and source.layout.mark != "\t":
         raise InputError(
             f"the cells of {source.path} are not separated by tabs",
             where=str(output),

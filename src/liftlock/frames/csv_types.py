@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,16 +37,12 @@ def number_types(
     left = {place: list(_CANDIDATES) for place in places}
     seen = dict.fromkeys(places, False)
 
-    def read() -> object:
-        for rows in raw_rows(source.layout, sorted(places)):
-            slots = {place: slot for slot, place in enumerate(sorted(places))}
-            wanted = [place for place in places if left[place]]
-            yield (
-                rows.done,
-                {place: cell_texts(rows, slots[place], strip=False) for place in wanted},
-            )
+    def read() -> Iterator[tuple[int, dict[int, pa.StringArray]]]:
+        for rows in raw_rows(source.layout, places):
+            wanted = [(slot, place) for slot, place in enumerate(places) if left[place]]
+            yield rows.done, {place: cell_texts(rows, slot, strip=False) for slot, place in wanted}
 
-    with read_ahead(read()) as pieces:  # type: ignore[arg-type, var-annotated]
+    with read_ahead(read()) as pieces:
         for done, texts in pieces:
             for place, text in texts.items():
                 if text.null_count < len(text):
