@@ -97,7 +97,7 @@ def written_atomically(path: Path, *, private_like: Path | None = None) -> Itera
     fresh = Path(name)
     try:
         yield fresh
-        mode = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
+        mode = _mode(before)
         if before is None and private_like is not None:
             mode &= stat.S_IMODE(private_like.stat().st_mode) | stat.S_IRUSR | stat.S_IWUSR
         fresh.chmod(mode)
@@ -129,9 +129,7 @@ def opened_atomically(path: Path, *, replace: bool = True) -> Iterator[BinaryIO]
     try:
         yield stream
         stream.flush()
-        before = _status(place)
-        mode = 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode)
-        os.fchmod(handle, mode)
+        os.fchmod(handle, _mode(_status(place)))
         _give_name(handle, place, replace=replace)
         stream.close()
     except OSError as error:
@@ -234,10 +232,13 @@ def _cannot_write(path: Path, error: OSError | ValueError) -> FileError:
     )
 
 
-def _umask() -> int:
+def _mode(before: os.stat_result | None) -> int:
+    """Return who may read and write a file: as before, or if there was none as the system says."""
+    if before is not None:
+        return stat.S_IMODE(before.st_mode)
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask
 
 
 MOST_BYTES = 512 * 1024 * 1024
