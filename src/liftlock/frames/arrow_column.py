@@ -92,11 +92,6 @@ class ArrowColumn:
         return WrittenCells.of([self.code.cell_of(label) for label in outputs.labels])
 
     @property
-    def numeric(self) -> bool:
-        """Whether the column holds numbers that are counted by cells."""
-        return self.code.numeric
-
-    @property
     def may_be_none(self) -> bool:
         """Whether an output is written as a missing cell."""
         is_table = not isinstance(self.mechanism.channel, SupportChannel)

@@ -37,11 +37,10 @@ class ArrowGroup:
     """Another policy for unseen values and combinations than the mechanism's own."""
 
     def __post_init__(self) -> None:
-        group = self.group
-        if math.prod(len(part) for part in group.parts) > MOST_TUPLES:
+        if self._tuples > MOST_TUPLES:
             raise InputError(
                 f"more than {MOST_TUPLES:,} combinations of values",
-                value=", ".join(group.names),
+                value=", ".join(self.names),
                 remedy="merge rare values, or use fewer cells of numbers",
             )
 
@@ -65,6 +64,11 @@ class ArrowGroup:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return self.group.names
+
+    @property
+    def _tuples(self) -> int:
+        """How many combinations of parts there are, whether they occur or not."""
+        return math.prod(len(part) for part in self.group.parts)
 
     # --- from cells to reports ------------------------------------------------------------------
 
@@ -102,6 +106,7 @@ class ArrowGroup:
     def _key(self, label: Label) -> int:
         assert isinstance(label, tuple)
         key = 0
+        # An output may have a number behind its parts, which tells it from others.
         for each, part in zip(label, self.group.parts, strict=False):
             key = key * len(part) + part.index(each)
         return key
@@ -109,7 +114,7 @@ class ArrowGroup:
     @cached_property
     def _inputs(self) -> npt.NDArray[np.int64]:
         """The input of each combination, -1 for those that are none."""
-        places = np.full(math.prod(len(part) for part in self.group.parts), -1, dtype=np.int64)
+        places = np.full(self._tuples, -1, dtype=np.int64)
         for place, label in enumerate(self.mechanism.channel.inputs.labels):
             places[self._key(label)] = place
         for rare, kept in self.group.merged:
@@ -183,7 +188,7 @@ class ArrowGroup:
 
     @cached_property
     def _outputs(self) -> npt.NDArray[np.int64]:
-        places = np.full(math.prod(len(part) for part in self.group.parts), -1, dtype=np.int64)
+        places = np.full(self._tuples, -1, dtype=np.int64)
         for place, label in enumerate(self.mechanism.table.outputs.labels):
             key = self._key(label)
             if places[key] >= 0:

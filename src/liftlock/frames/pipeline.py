@@ -133,9 +133,8 @@ def written_behind(
     try:
         yield hand
         # A stopped line has a failure, which is raised below.
-        if not line.stopped.is_set():
-            with suppress(_Stopped):
-                line.put(_END)
+        with suppress(_Stopped):
+            line.put(_END)
         while thread.is_alive():
             thread.join(_PATIENCE)
     finally:
