@@ -11,16 +11,18 @@ from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn
 from liftlock.report.html.bars import Bar, Group, bar_chart
 from liftlock.report.html.elements import (
+    GLUE,
     Content,
     Markup,
     figure,
     markup,
     named,
+    plain,
     table,
     tag,
     written,
 )
-from liftlock.report.html.figures import GLUE, counted, percent, times
+from liftlock.report.html.figures import counted, percent, times
 from liftlock.report.html.guarantee import sides_of
 from liftlock.report.html.heat import NUMBERED, WIDE, Cell, diverging, heat_map
 from liftlock.report.html.leak import Leak, Places
@@ -30,7 +32,7 @@ from liftlock.report.labels import cut
 _MOST_ROWS, _MOST_COLUMNS = 30, 60
 _MOST_BARS, _MOST_LISTED = 12, 60
 _LEAST_REACH = 0.1
-_HINT = 32
+_HINT, _AXIS = 32, 28
 _APART = 0.16
 """Marks of a legend closer than this part of it would overlap."""
 
@@ -83,8 +85,8 @@ def _lift_map(leak: Leak, made: Mechanism, column: str, secret: str, key: str) -
         [leak.secrets[r] for r in rows],
         [leak.outputs[c] for c in columns],
         cells,
-        row_title=_short(secret),
-        column_title=f"released {_short(column)}",
+        row_title=cut(plain(secret), _AXIS),
+        column_title=f"released {cut(plain(column), _AXIS)}",
         title=f"How each released {column} changes the probability of each {secret}",
         description=(
             f"Rows are {counted(len(rows), 'value')} of {secret}, columns "
@@ -122,10 +124,6 @@ def _lift_map(leak: Leak, made: Mechanism, column: str, secret: str, key: str) -
 
 def _hinted(label: Label) -> str:
     return cut(written(label), _HINT)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 28 else name[:27].rstrip() + "…"
 
 
 def _left_out(leak: Leak, rows: Places, columns: Places) -> list[Content]:

@@ -9,7 +9,7 @@ from html import escape
 from liftlock.alphabet import Label
 from liftlock.report.labels import cut, printable
 
-_GLUE = "\u00a0"
+GLUE = "\u00a0"
 """A blank that no line breaks at; Python counts it among the unprintable."""
 _VOID = frozenset({"meta", "br", "hr"})
 _LONGEST = 240
@@ -34,7 +34,7 @@ def plain(text: str) -> str:
     right\u202eleft\x00
     """
     whole = _HALF.sub(lambda found: f"\\u{ord(found[0]):x}", text)
-    return _GLUE.join(printable(part) for part in whole.split(_GLUE))
+    return GLUE.join(printable(part) for part in whole.split(GLUE))
 
 
 def markup(*contents: Content) -> Markup:

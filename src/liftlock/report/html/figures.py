@@ -7,8 +7,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
 from liftlock.exact.enclosure import Enclosure
+from liftlock.report.html.elements import GLUE
 
-GLUE = "\u00a0"
 _DIGITS = 3
 _GUARD = 30
 _LARGEST = 10**6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn
@@ -15,7 +17,7 @@ def origin_section(column: ProtectedColumn, made: Mechanism | LocalMechanism) ->
     remarks: tuple[str, ...] = ()
     if isinstance(made, LocalMechanism):
         rows.append(["Method", tag("code", made.method)])
-        rows.append(["Mechanism", tag("code", made.fingerprint, class_="print")])
+        rows.append(["Mechanism", _print(made.fingerprint)])
     else:
         origin = made.origin
         if origin is None:
@@ -62,18 +64,7 @@ def _again(column: ProtectedColumn, made: Mechanism | LocalMechanism) -> Markup:
         "p",
         "Anybody who has the mechanism file can prove the guarantee again, without trusting this "
         "report: ",
-        tag("code", f"liftlock audit {_quoted(file)}"),
+        tag("code", f"liftlock audit {shlex.quote(file)}"),
         ". It compares the same integers in exact arithmetic; the fingerprints above say whether "
         "it is the same file.",
     )
-
-
-def _quoted(path: str) -> str:
-    """Write a path as a shell takes it.
-
-    >>> _quoted("a b.json"), _quoted("job.json")
-    ("'a b.json'", 'job.json')
-    """
-    import shlex
-
-    return shlex.quote(path)

@@ -170,6 +170,7 @@ def _confusion(kept: Kept, column: ProtectedColumn, key: str) -> Markup:
         ((step + 0.5) / len(tones), f"{100 * (step / STEPS) ** 2:.0f} %")
         for step in (0, 2, 4, 6, 8)
     )
+    true = kept.true_share()
     picture = heat_map(
         [kept.inputs[x] for x in rows],
         [kept.outputs[y] for y in columns],
@@ -179,11 +180,7 @@ def _confusion(kept: Kept, column: ProtectedColumn, key: str) -> Markup:
         title=f"What is released for each true {column.name}",
         description="Rows are true values, columns released values, cells the probability in per "
         "cent. "
-        + (
-            ""
-            if kept.true_share() is None
-            else f"On average the true value is released with {percent(kept.true_share() or 0.0)}."
-        ),
+        + ("" if true is None else f"On average the true value is released with {percent(true)}."),
         legend=Legend("probability, in per cent", tones, marks),
         key=key,
     )
