@@ -71,6 +71,11 @@ def guards(column: ProtectedColumn, secret: str) -> bool:
     return secret == (column.name if column.secret is None else column.secret)
 
 
+def as_counted(column: ProtectedColumn) -> bool:
+    """Tell whether what is assumed is what the table says: counted there, and not smoothed."""
+    return column.learned and column.in_table is None
+
+
 def promise(made: Mechanism, column: str, secret: str | None) -> Markup:
     """Say what is promised about a column, in one or two sentences."""
     if not made.certificate.holds:

@@ -75,11 +75,13 @@ def _confidential(protection: Protection) -> Markup:
             " was counted there. Treat them like the table itself. Only the released table is "
             "meant to be passed on.",
         )
-    if protection.kept or protection.combined:
+    measured = any(column.in_table is not None for column in protection.columns)
+    if protection.kept or protection.combined or measured:
         return _item(
             "This report is confidential.",
-            "What it says about several columns together, or about columns that were kept, was "
-            "measured in the original table. The mechanism files contain only what was assumed.",
+            "What it says about this table's own counts, about several columns together, or about "
+            "columns that were kept, was measured in the original table. The mechanism files "
+            "contain only what was assumed.",
         )
     return _item(
         "This report and the mechanism files contain what was assumed.",

@@ -27,6 +27,7 @@ from liftlock.report.html.elements import (
     tag,
 )
 from liftlock.report.html.figures import counted, percent
+from liftlock.report.html.guarantee import as_counted
 from liftlock.report.html.keeping import Kept
 from liftlock.report.html.leak import numbers_of
 from liftlock.report.html.usefulness import MOST_ESTIMATED
@@ -73,7 +74,7 @@ def marginal_section(column: ProtectedColumn, made: Mechanism) -> Markup | None:
         )
     points = numbers_of(kept.channel.inputs)
     if points is not None and len(points) > _MOST_MARGINAL:
-        parts.append(_mean(kept, made, aggregate, points))
+        parts.append(_mean(kept, made, aggregate, points, true=as_counted(column)))
         return markup(*parts)
     estimate = _estimated(made, aggregate) if len(kept.inputs) <= MOST_ESTIMATED else None
     order = np.argsort(-kept.masses if points is None else points, kind="stable")
@@ -83,7 +84,8 @@ def marginal_section(column: ProtectedColumn, made: Mechanism) -> Markup | None:
         *(counts[kept.channel.outputs.index(label)] / total for label in _common(kept, order)),
         *(min(1.0, answer.value / total) for answer in (estimate.answers if estimate else ())),
     )
-    shown = "true" if column.learned else "expected"
+    counted_here = as_counted(column)
+    shown = "true" if counted_here else "expected"
     groups = []
     for x in order:
         label = kept.inputs[x]
@@ -103,18 +105,18 @@ def marginal_section(column: ProtectedColumn, made: Mechanism) -> Markup | None:
         groups.append(Group(named(label, 60), tuple(bars)))
     caption: list[Content] = [
         "How common each value is ",
-        "in the table" if column.learned else "according to what is assumed",
-        (
-            f" ({shown}), among the released values, and as estimated from the released values "
-            "with the mechanism file. The thin lines are intervals of 95 %."
-        ),
+        "in the table" if counted_here else "according to what is assumed",
+        f" ({shown}), and among the released values.",
     ]
     if len(order) < len(kept.inputs):
         caption.append(f" The {len(order)} most common of {len(kept.inputs):,} values are drawn.")
     if estimate is not None:
         leaning = ", which leans on what is assumed" if estimate.method == "bayes" else ""
-        caption += [f" Estimate: {estimate.method}{leaning}."]
-        caption += [f" {warning}." for warning in estimate.warnings]
+        caption.append(
+            f" Estimated from the released values with the mechanism file: {estimate.method}"
+            f"{leaning}. The thin lines are intervals of 95 %."
+        )
+        caption += [f" Attention: {warning}." for warning in estimate.warnings]
     parts.append(figure(bar_chart(groups), caption))
     others = [label for label in kept.outputs if label not in kept.channel.inputs]
     if others:
@@ -136,9 +138,12 @@ def _estimated(made: Mechanism, aggregate: Aggregate, of: str = "histogram") -> 
     return None
 
 
-def _mean(kept: Kept, made: Mechanism, aggregate: Aggregate, points: Floats) -> Markup:
-    true = float(kept.masses @ points)
-    rows: list[list[Content]] = [["Mean of the true numbers", amount(true, 6), ""]]
+def _mean(
+    kept: Kept, made: Mechanism, aggregate: Aggregate, points: Floats, *, true: bool
+) -> Markup:
+    """Compare means; what is assumed is only `true` if it was counted in the table."""
+    first = "Mean of the true numbers" if true else "Mean according to what is assumed"
+    rows: list[list[Content]] = [[first, amount(float(kept.masses @ points), 6), ""]]
     numbers = numbers_of(kept.channel.outputs)
     if numbers is not None:
         mean = float(np.dot(aggregate.counts, numbers) / aggregate.reports)

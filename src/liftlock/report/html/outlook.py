@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from liftlock.mechanism import Mechanism
+from liftlock.local.mechanism import LocalMechanism
 from liftlock.protection.result import InTable, ProtectedColumn, Resampled
 from liftlock.report.amounts import amount
 from liftlock.report.html.curves import scale_text, trade_off
@@ -19,7 +19,7 @@ from liftlock.report.html.elements import (
     warned,
 )
 from liftlock.report.html.figures import percent
-from liftlock.report.html.guarantee import needs_prior
+from liftlock.report.html.guarantee import as_counted, needs_prior
 
 
 def curve_section(column: ProtectedColumn, chosen: str, key: str) -> Markup | None:
@@ -65,15 +65,16 @@ def curve_section(column: ProtectedColumn, chosen: str, key: str) -> Markup | No
     )
 
 
-def trust_section(column: ProtectedColumn, made: Mechanism | None) -> Markup:
+def trust_section(column: ProtectedColumn, key: str) -> Markup:
     """Say where the assumed statistics come from, and what others would have meant."""
-    parts: list[Content] = [tag("h3", "How far to trust what is assumed")]
+    made = column.mechanism
+    parts: list[Content] = [tag("h3", "How far to trust what is assumed", id=key)]
     what = (
         markup("how common each ", named(column.name), " is")
         if column.secret is None
         else markup("how ", named(column.secret), " and ", named(column.name), " go together")
     )
-    if made is None:
+    if isinstance(made, LocalMechanism):
         parts.append(
             tag(
                 "p",
@@ -91,7 +92,7 @@ def trust_section(column: ProtectedColumn, made: Mechanism | None) -> Markup:
                 ".",
             )
         )
-    elif column.learned:
+    elif as_counted(column):
         parts.append(
             tag(
                 "p",
@@ -99,6 +100,16 @@ def trust_section(column: ProtectedColumn, made: Mechanism | None) -> Markup:
                 what,
                 ". This was counted in the table itself, so for the people in the table it is "
                 "right; for an observer who expects something else, the promise may fail.",
+            )
+        )
+    elif column.learned:
+        parts.append(
+            tag(
+                "p",
+                "The promise rests on ",
+                what,
+                ". This was counted in the table itself and then smoothed, so it is not quite what "
+                "the table says; for an observer who expects something else, the promise may fail.",
             )
         )
     else:

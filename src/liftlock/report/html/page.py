@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from liftlock.local.mechanism import LocalMechanism
-from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn, Protection
 from liftlock.report.html.beliefs import lift_section
 from liftlock.report.html.elements import (
@@ -20,7 +19,7 @@ from liftlock.report.html.elements import (
     warned,
 )
 from liftlock.report.html.figures import counted
-from liftlock.report.html.guarantee import promise
+from liftlock.report.html.guarantee import holds_for, promise
 from liftlock.report.html.keeping import headline
 from liftlock.report.html.limits import limits_section
 from liftlock.report.html.marginals import marginal_section
@@ -98,7 +97,11 @@ def _verdict(protection: Protection) -> Markup:
     columns = protection.columns
     said: list[Content] = []
     if len(columns) == 1:
-        said.append(tag("p", _promise(columns[0])))
+        only = columns[0]
+        said.append(tag("p", _promise(only)))
+        if not isinstance(only.mechanism, LocalMechanism):
+            whom = holds_for(only.mechanism, only.name, only.secret, learned=only.learned)
+            said.append(tag("p", whom))
         said.append(tag("p", "This was proved with exact arithmetic."))
     else:
         said.append(
@@ -107,12 +110,24 @@ def _verdict(protection: Protection) -> Markup:
                 f"{counted(len(columns), 'column')} are protected: ",
                 listed([column.name for column in columns]),
                 ". What each of them may tell is limited, and each limit was proved with exact "
-                "arithmetic.",
+                "arithmetic, for the observer that its section describes.",
             )
         )
         if len(columns) <= _MOST_PROMISES:
             said.append(tag("ul", [tag("li", _promise(column)) for column in columns]))
     parts: list[Content] = [tag("div", said, class_="verdict")]
+    for place, column in enumerate(columns, start=1):
+        if column.in_table is not None and not column.in_table.holds:
+            parts.append(
+                warned(
+                    "By the counts of this table, ",
+                    named(column.name),
+                    " tells more than is promised: the promise rests on statistics that do not fit "
+                    "it. ",
+                    tag("a", "See how much", href=f"#column-{place}-trust"),
+                    ".",
+                )
+            )
     beyond = exceeds(protection)
     if beyond:
         parts.append(
@@ -149,16 +164,17 @@ def _facts(protection: Protection) -> Markup:
     rows: list[list[Content]] = []
     for column in protection.columns:
         made = column.mechanism
-        local = isinstance(made, LocalMechanism)
-        guarantee = (
-            made.guarantee if isinstance(made, LocalMechanism) else made.certificate.guarantee
+        guarantee, kept = (
+            (made.guarantee, "")
+            if isinstance(made, LocalMechanism)
+            else (made.certificate.guarantee, headline(made))
         )
         rows.append(
             [
                 named(column.name),
                 "the value itself" if column.secret is None else named(column.secret),
                 tag("code", guarantee, class_="whole"),
-                "" if local or not isinstance(made, Mechanism) else headline(made),
+                kept,
             ]
         )
     about: list[Content] = [f"{counted(protection.rows, 'row')} of ", named(protection.source)]
@@ -204,7 +220,7 @@ def _column_section(column: ProtectedColumn, place: int) -> Markup:
         ]
         chosen = made.certificate.guarantee
     parts.append(curve_section(column, chosen, f"{key}-curve"))
-    parts.append(trust_section(column, made if isinstance(made, Mechanism) else None))
+    parts.append(trust_section(column, f"{key}-trust"))
     if column.notes:
         parts.append(tag("h3", "Notes"))
         parts.append(tag("ul", [tag("li", note) for note in column.notes]))

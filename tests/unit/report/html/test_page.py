@@ -13,7 +13,7 @@ import pytest
 import liftlock as ll
 from liftlock.errors import FileError
 from liftlock.local import LocalMechanism
-from liftlock.protection.result import ProtectedColumn, Protection
+from liftlock.protection.result import InTable, ProtectedColumn, Protection
 from liftlock.report.html import html_report, write_report
 from tests.unit.report.html import examples
 
@@ -154,6 +154,29 @@ def test_a_given_joint_is_not_called_counted() -> None:
     assert "This was given, not counted in the table." in words
     assert "confidential" not in words
     assert "in this table." not in words
+
+
+def test_statistics_that_do_not_fit_are_said_at_once_and_are_confidential() -> None:
+    broken = InTable(1.42, 0.572, False)
+    column = ProtectedColumn("job", "home", examples.careful(), False, in_table=broken)
+    page = html_report(Protection("people.csv", 9, (column,)))
+    words = Outline.of(page).words
+    warning = "By the counts of this table, “job” tells more than is promised"
+    assert warning in words
+    assert words.index(warning) < words.index("What is promised")
+    assert "This report is confidential." in words
+    assert "may be passed on" not in words
+
+
+def test_smoothed_counts_are_not_called_true() -> None:
+    made = examples.careful()
+    counts = dict.fromkeys(made.table.outputs.labels, 3)
+    near = InTable(0.1, 0.1, True)
+    column = ProtectedColumn("job", "home", made, True, counts=counts, in_table=near)
+    words = Outline.of(html_report(Protection("people.csv", 9, (column,)))).words
+    assert "counted in the table itself and then smoothed" in words
+    assert "according to what is assumed (expected)" in words
+    assert "it is right" not in words
 
 
 def test_a_prior_for_each_user() -> None:
