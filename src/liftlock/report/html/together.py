@@ -83,8 +83,10 @@ def _one(protection: Protection, leak: CombinedLeak) -> Markup:
                 named(leak.secret),
                 ", or may do so, than the budget of ",
                 listed(beyond),
-                " allows for one column. Release fewer columns, or give each a smaller budget, "
-                "unless this was intended.",
+                " allows for one column. Protect them as one value (",
+                tag("code", "--together"),
+                "), release fewer columns, or give each a smaller budget, unless this was "
+                "intended.",
             )
         )
     elif limits:
