@@ -67,5 +67,16 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
+def is_bytes(kind: pa.DataType) -> bool:
+    """Tell whether values are bytes, which may be no text."""
+    types = pa.types
+    return bool(
+        types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_binary_view(kind)
+        or types.is_fixed_size_binary(kind)
+    )
+
+
 def _one_array(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

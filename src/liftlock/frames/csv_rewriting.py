@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from liftlock.errors import InputError
 from liftlock.frames import csv_kernels as kernels
-from liftlock.frames.change import Change
+from liftlock.frames.change import Change, is_bytes
 from liftlock.frames.csv_bytes import CsvLayout, RawRows, kinds_of, raw_rows
 from liftlock.frames.csv_file import CsvFile, text_piece
 from liftlock.frames.csv_kernels import Bytes, Places
@@ -174,7 +174,7 @@ def cells_of(array: pa.Array, mark: str, *, alone: bool) -> tuple[Bytes, Places,
 
 
 def _as_text(array: pa.Array) -> pa.Array:
-    if pa.types.is_nested(array.type) or _is_binary(array.type):
+    if pa.types.is_nested(array.type) or is_bytes(array.type):
         raise InputError(
             f"a column of {array.type} cannot be a column of a CSV",
             remedy="write it as .parquet or .arrow",
@@ -182,13 +182,6 @@ def _as_text(array: pa.Array) -> pa.Array:
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.large_string())
     return array.cast(pa.large_string())
-
-
-def _is_binary(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(
-        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-    )
 
 
 def _texts_and_offsets(text: pa.Array) -> tuple[Bytes, Places]:

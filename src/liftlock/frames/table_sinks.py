@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from liftlock.errors import InputError
-from liftlock.frames.change import value_type
+from liftlock.frames.change import is_bytes, value_type
 
 
 class TableSink(Protocol):
@@ -96,8 +96,7 @@ def _csv_type(field: pa.Field) -> pa.DataType:
     kind = value_type(field.type)
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
-    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    if binary or pa.types.is_fixed_size_binary(kind) or not _has_text(kind):
+    if is_bytes(kind) or not _has_text(kind):
         raise InputError(
             f"column {field.name!r} of {kind} cannot be a column of a CSV",
             remedy="write it as .parquet or .arrow",
