@@ -8,6 +8,9 @@ DIGITS = 6
 _SMALL, _LARGE = 1e-4, 1e12
 """Beyond these a number is written with a power of ten."""
 
+_CERTAIN = 20.0
+"""Beliefs that change by so many nats are certain afterwards, for all anybody could measure."""
+
 _TITLES = {
     "mean": "squared error of the best reading of the output (mean, per person)",
     "absolute": "absolute error of the best reading of the output (mean, per person)",
@@ -33,6 +36,15 @@ def amount(number: float, digits: int = DIGITS) -> str:
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     text = f"{rounded:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def nats(value: float, digits: int = DIGITS) -> str:
+    """Write by how much a belief changes, so that what makes it certain is no number.
+
+    >>> nats(0.57151, 3), nats(math.inf), nats(30.3)
+    ('0.572', 'any amount', 'any amount')
+    """
+    return "any amount" if value > _CERTAIN else amount(value, digits)
 
 
 def title_of(utility: str, title: str) -> str:

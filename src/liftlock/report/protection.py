@@ -11,7 +11,7 @@ from rich.text import Text
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
-from liftlock.report.amounts import amount, title_of
+from liftlock.report.amounts import amount, nats, title_of
 from liftlock.report.html.together import exceeds
 from liftlock.report.labels import printable, shown
 from liftlock.report.text import certificate_lines, grid_of
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 FORMAT = "liftlock.protection"
 VERSION = 1
 _SIDES = ("eps_lower", "eps_upper")
-_ALL = 20.0
-"""Beliefs that change by so many nats are certain afterwards, for all anybody could measure."""
 
 
 def protection_report(protection: Protection) -> RenderableType:
@@ -89,8 +87,8 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         parts.append(
             Text(
                 f"learned from this table: under {found.tables} tables drawn anew from its rows, "
-                f"beliefs fell by at most {_short(found.lower[1])} and rose by at most "
-                f"{_short(found.upper[1])} in 95 % of them",
+                f"beliefs fell by at most {nats(found.lower[1], 3)} and rose by at most "
+                f"{nats(found.upper[1], 3)} in 95 % of them",
                 style="dim",
             )
         )
@@ -99,7 +97,7 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         words = (
             f"{'counts were smoothed' if column.learned else 'given, not learned'}: by the table's "
             "own counts beliefs fall by "
-            f"{_short(own.eps_lower)} and rise by {_short(own.eps_upper)} nats"
+            f"{nats(own.eps_lower, 3)} and rise by {nats(own.eps_upper, 3)} nats"
         )
         if own.holds:
             parts.append(Text(words, style="dim"))
@@ -131,7 +129,7 @@ def _kept(protection: Protection) -> list[RenderableType]:
     grid.add_column("rise by", justify="right")
     for leak in protection.kept:
         grid.add_row(
-            shown(leak.name), shown(leak.secret), _nats(leak.eps_lower), _nats(leak.eps_upper)
+            shown(leak.name), shown(leak.secret), nats(leak.eps_lower), nats(leak.eps_upper)
         )
     one = len(protection.kept) == 1
     return [
@@ -146,19 +144,11 @@ def _kept(protection: Protection) -> list[RenderableType]:
 
 
 def _spent(leak: CombinedLeak, side: str) -> str:
-    return _nats(float(leak.account[side].value)) if side in leak.account else "unknown"
+    return nats(float(leak.account[side].value)) if side in leak.account else "unknown"
 
 
 def _is_exact(leak: CombinedLeak, side: str) -> bool:
     return side in leak.account and leak.account.is_exact(side)
-
-
-def _short(value: float) -> str:
-    return "any amount" if value > _ALL else f"{value:.3g}"
-
-
-def _nats(value: float) -> str:
-    return "any amount" if math.isinf(value) else f"{value:.6g}"
 
 
 def protection_data(protection: Protection) -> dict[str, Any]:

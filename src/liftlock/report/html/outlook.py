@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.protection.result import InTable, ProtectedColumn, Resampled
-from liftlock.report.amounts import amount
+from liftlock.report.amounts import amount, nats
 from liftlock.report.html.curves import scale_text, trade_off
 from liftlock.report.html.elements import (
     Content,
@@ -129,15 +127,11 @@ def trust_section(column: ProtectedColumn, key: str) -> Markup:
     return markup(*parts)
 
 
-def _nats(value: float) -> str:
-    return "any amount of" if math.isinf(value) else f"{value:.4g}"
-
-
 def _in_table(found: InTable, learned: bool) -> Markup:
     """Say what the mechanism tells in this table, whatever was given."""
     said = (
-        "By the table's own counts, beliefs fall by at most "
-        f"{_nats(found.eps_lower)} and rise by at most {_nats(found.eps_upper)} nats"
+        "By the table's own counts, in nats, beliefs fall by at most "
+        f"{nats(found.eps_lower, 4)} and rise by at most {nats(found.eps_upper, 4)}"
     )
     if found.holds:
         return tag("p", f"{said}: the promise holds in this table too.")
@@ -154,7 +148,7 @@ _USED_UP = (
 
 def _resampled(found: Resampled) -> Markup:
     rows: list[list[Content]] = [
-        [name, *(amount(value, 4) for value in values)]
+        [name, *(nats(value, 4) for value in values)]
         for name, values in (
             ("Largest rise (eps_upper)", found.upper),
             ("Largest fall (eps_lower)", found.lower),
