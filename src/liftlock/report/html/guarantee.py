@@ -251,27 +251,32 @@ def needs_prior(made: Mechanism) -> bool:
     return made.notion.name not in ("ldp", "ldp_delta") or isinstance(made.context, Joint)
 
 
-def holds_for(made: Mechanism, column: str, secret: str | None, *, learned: bool) -> Markup:
+def holds_for(column: ProtectedColumn, made: Mechanism) -> Markup:
     """Say for whom the promise holds: what an observer may know beforehand."""
     context = made.context
     if not needs_prior(made):
         return markup("This holds whatever the observer knows beforehand.")
-    source = "in this table" if learned else "in the statistics that were given"
+    if as_counted(column):
+        source = "in this table"
+    elif column.learned:
+        source = "in this table, after its counts were smoothed"
+    else:
+        source = "in the statistics that were given"
     if isinstance(context, PriorSet):
         return markup(
             "This holds for an observer who has any of these expectations beforehand: ",
             f"{context.describe()}.",
         )
-    if secret is None:
+    if column.secret is None:
         return markup(
             "This holds for an observer who knows of the person only how common each ",
-            named(column),
+            named(column.name),
             f" is {source}.",
         )
     return markup(
         "This holds for an observer who knows of the person only how often each ",
-        named(secret),
+        named(column.secret),
         " goes with each ",
-        named(column),
+        named(column.name),
         f" {source}.",
     )

@@ -100,8 +100,7 @@ def _verdict(protection: Protection) -> Markup:
         only = columns[0]
         said.append(tag("p", _promise(only)))
         if not isinstance(only.mechanism, LocalMechanism):
-            whom = holds_for(only.mechanism, only.name, only.secret, learned=only.learned)
-            said.append(tag("p", whom))
+            said.append(tag("p", holds_for(only, only.mechanism)))
         said.append(tag("p", "This was proved with exact arithmetic."))
     else:
         said.append(

@@ -43,7 +43,7 @@ def guarantee_section(column: ProtectedColumn, made: Mechanism) -> Markup:
         tag(
             "div",
             tag("p", promise(made, column.name, column.secret), class_="promise"),
-            tag("p", holds_for(made, column.name, column.secret, learned=column.learned)),
+            tag("p", holds_for(column, made)),
             class_="promised",
         ),
     ]
