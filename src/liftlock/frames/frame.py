@@ -346,8 +346,6 @@ def _in_table(
     change = Change((column,), {column: released.type}, lambda _: ())
     metadata = changed_schema(table.schema, change).metadata
     field = new_field(field, released.type)
-    if released.null_count:
-        field = field.with_nullable(True)
     return table.set_column(place, field, released).replace_schema_metadata(metadata)
 
 

@@ -17,8 +17,8 @@ _SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 def changed_schema(schema: pa.Schema, change: Change) -> pa.Schema:
     """Return the schema with new types for replaced columns, and without those left out.
 
-    Field names, their order, metadata and whether they may be null stay. Metadata of replaced
-    columns go: they may list the values that were there.
+    Field names and their order stay, and so do metadata and whether it may be null of every other
+    column. Metadata of replaced columns go: they may list the values that were there.
     """
     fields = []
     for field in schema:
@@ -32,11 +32,12 @@ def changed_schema(schema: pa.Schema, change: Change) -> pa.Schema:
 def new_field(field: pa.Field, kind: pa.DataType) -> pa.Field:
     """Return the field of a replaced column: what was noted of its values is not true any more.
 
-    Polars lists all categories of an Enum there, also those that are never released.
+    Polars lists all categories of an Enum there, also those that are never released. A missing cell
+    may be what comes out, even where none was before.
     """
     number = (field.metadata or {}).get(_FIELD_NUMBER)
     metadata = None if number is None else {_FIELD_NUMBER: number}
-    return pa.field(field.name, kind, field.nullable, metadata)
+    return pa.field(field.name, kind, nullable=True, metadata=metadata)
 
 
 def _metadata(schema: pa.Schema, change: Change) -> dict[bytes, bytes] | None:

@@ -451,3 +451,16 @@ def test_the_watch_is_told_of_all_that_is_read(tmp_path: Path) -> None:
         assert seen[-1] == (total, total)
         assert {of for _, of in seen} == {total}
         assert sorted(seen) == seen
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_a_released_cell_may_be_missing_where_none_was(tmp_path: Path, ending: str) -> None:
+    fields = [pa.field("job", pa.string(), nullable=False), pa.field("age", pa.int64(), False)]
+    table = pa.table([pa.array(["cook", "nurse"]), pa.array([31, 47])], schema=pa.schema(fields))
+    pq.write_table(table, tmp_path / "in.parquet")
+    output = tmp_path / f"out.{ending}"
+    change = Change(("job",), {"job": pa.string()}, lambda _: [pa.array([None, "cook"])])
+    rewrite(open_table(tmp_path / "in.parquet"), output, change)
+    read = pq.read_table(output) if ending == "parquet" else pa.ipc.open_file(output).read_all()
+    assert read.column("job").to_pylist() == [None, "cook"]
+    assert [field.nullable for field in read.schema] == [True, False]
