@@ -38,6 +38,15 @@ def amount(number: float, digits: int = DIGITS) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    >>> counted(1, "row"), counted(32561, "row")
+    ('1 row', '32,561 rows')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def nats(value: float, digits: int = DIGITS) -> str:
     """Write by how much a belief changes, so that what makes it certain is no number.
 

@@ -15,7 +15,7 @@ from liftlock.comparison import Comparison, Curve, Point, Yardstick
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.oracle import Progress
 from liftlock.mechanism import Mechanism
-from liftlock.report.amounts import amount, title_of
+from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable
 from liftlock.report.released import number_lines
 from liftlock.report.text import certificate_lines, grid_of
@@ -43,17 +43,13 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
         certificate_lines(made.certificate),
         Text(),
         Text(words, style="bold"),
-        Text(f"{_count(inputs, 'input')}, {outputs}; made by {origin.method}"),
+        Text(f"{counted(inputs, 'input')}, {outputs}; made by {origin.method}"),
     ]
     crowd = made.crowd()
     parts += [Text(crowd)] if crowd else []
     parts += number_lines(made)
     parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
     return Group(*parts, Text(), _yardsticks(title, others))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _yardsticks(title: str, others: Sequence[Yardstick]) -> Grid:

@@ -17,7 +17,7 @@ from liftlock.notions.reading import Reading
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.comparing import ProfileRow
 from liftlock.profiles.worth import Worth, worth
-from liftlock.report.amounts import amount, title_of
+from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable, shown, shown_pair
 from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
@@ -59,7 +59,7 @@ def profile_report(made: Mechanism, rows: Sequence[ProfileRow] = ()) -> Renderab
         parts.append(Text(words, style="bold"))
     own = uses_profile(made.channel, graph)
     whose = "one matrix for each profile" if own else "one matrix for all profiles"
-    about = f"{_count(len(graph), 'profile')}, {made.channel.outputs_text}; {whose}"
+    about = f"{counted(len(graph), 'profile')}, {made.channel.outputs_text}; {whose}"
     parts.append(Text(about if origin is None else f"{about}; made by {origin.method}"))
     if origin is not None:
         parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
@@ -88,7 +88,7 @@ def unprotected_text(pairs: Sequence[Label]) -> str:
     '1 pair (profile, value) of probability 0 is not protected'
     """
     verb = "is" if len(pairs) == 1 else "are"
-    return f"{_count(len(pairs), 'pair')} (profile, value) of probability 0 {verb} not protected"
+    return f"{counted(len(pairs), 'pair')} (profile, value) of probability 0 {verb} not protected"
 
 
 def _pairs(pairs: Sequence[Label], most: int = 5) -> str:
@@ -101,10 +101,6 @@ def _worth(made: Mechanism, graph: ProfileGraph) -> Worth | None:
         return worth(made.table, graph)
     except InputError:
         return None
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _add_numbers(grid: Grid, header: str, max_width: int | None = None) -> None:
@@ -124,7 +120,7 @@ def _share(number: float) -> str:
 
 
 def _more(left: int, noun: str) -> list[RenderableType]:
-    return [Text(f"and {_count(left, noun)} more", style="dim")] if left > 0 else []
+    return [Text(f"and {counted(left, noun)} more", style="dim")] if left > 0 else []
 
 
 def _profiles(audit: ProfileAudit, found: Worth | None) -> list[RenderableType]:
@@ -161,7 +157,7 @@ def _profiles(audit: ProfileAudit, found: Worth | None) -> list[RenderableType]:
         )
     left = len(places) - MOST_ROWS
     if left > 0 and found is not None:
-        said = f"and {_count(left, 'profile')} more, none changed more often"
+        said = f"and {counted(left, 'profile')} more, none changed more often"
         return [grid, Text(said, style="dim")]
     return [grid, *_more(left, "profile")]
 
@@ -270,4 +266,4 @@ def _edges(audit: ProfileAudit, width: int) -> list[RenderableType]:
     if left <= 0:
         return [grid]
     next_worst = _nats(audit.edges[order[MOST_ROWS]].nats)
-    return [grid, Text(f"and {_count(left, 'edge')} more, none above {next_worst}", style="dim")]
+    return [grid, Text(f"and {counted(left, 'edge')} more, none above {next_worst}", style="dim")]

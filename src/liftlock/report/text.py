@@ -22,6 +22,7 @@ from liftlock.notions.reading import Reading, Witness
 from liftlock.notions.registry import Entry
 from liftlock.notions.relations import Implication
 from liftlock.probe.result import ProbeResult
+from liftlock.report.amounts import counted
 from liftlock.report.labels import printable, shown
 from liftlock.report.names import NAMES
 
@@ -36,7 +37,7 @@ def audit_report(result: Audit, width: int = WIDE) -> RenderableType:
     """Return the readable audit: words first, then the table."""
     who = "the secret" if isinstance(result.context, Joint) else "the value itself"
     head = Text(
-        f"{_number(len(result.channel.inputs), 'input')}, "
+        f"{counted(len(result.channel.inputs), 'input')}, "
         f"{result.channel.outputs_text}; "
         f"{result.context.describe()}; protects {who}"
     )
@@ -74,10 +75,6 @@ def _harmless(text: str, *witnesses: Witness | None) -> str:
             if isinstance(label, str) and not label.isprintable():
                 text = text.replace(label, printable(label))
     return text
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _table(result: Audit, width: int) -> Grid:

@@ -9,6 +9,7 @@ import numpy as np
 from liftlock.alphabet import Label
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn
+from liftlock.report.amounts import counted
 from liftlock.report.html.bars import Bar, Group, bar_chart
 from liftlock.report.html.elements import (
     GLUE,
@@ -22,7 +23,7 @@ from liftlock.report.html.elements import (
     tag,
     written,
 )
-from liftlock.report.html.figures import counted, percent, times
+from liftlock.report.html.figures import percent, times
 from liftlock.report.html.guarantee import sides_of
 from liftlock.report.html.heat import NUMBERED, WIDE, Cell, diverging, heat_map
 from liftlock.report.html.leak import Leak, Places

@@ -133,12 +133,3 @@ def compared(measured: Enclosure, bound: Enclosure) -> tuple[str, str, str]:
         return (*texts, "")
     middle = bound.lower + bound.upper - measured.lower - measured.upper
     return (*texts, f"{abs(float(middle)) / 2:.0e}".replace("e-0", "e-"))
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun.
-
-    >>> counted(1, "row"), counted(32561, "row")
-    ('1 row', '32,561 rows')
-    """
-    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -59,6 +59,10 @@ class Kept:
         found = self.channel.outputs
         return math.fsum(self.masses[x] * self.matrix[x, found.index(label)] for x, label in places)
 
+    def unchanged(self) -> bool:
+        """Tell whether every value is released as it is."""
+        return self.inputs == self.outputs and bool((self.matrix.diagonal() == 1.0).all())
+
     def guessed(self) -> tuple[float, float]:
         """Return how often the best guess of X is right, having seen the output and without."""
         joint = self.masses[:, None] * self.matrix

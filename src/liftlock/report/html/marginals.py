@@ -14,7 +14,7 @@ from liftlock.estimate.result import Estimate
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn
-from liftlock.report.amounts import amount
+from liftlock.report.amounts import amount, counted
 from liftlock.report.html.bars import Bar, Group, bar_chart
 from liftlock.report.html.elements import (
     Content,
@@ -26,7 +26,7 @@ from liftlock.report.html.elements import (
     table,
     tag,
 )
-from liftlock.report.html.figures import counted, percent
+from liftlock.report.html.figures import percent
 from liftlock.report.html.guarantee import as_counted
 from liftlock.report.html.keeping import Kept
 from liftlock.report.html.leak import numbers_of

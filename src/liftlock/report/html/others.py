@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import KeptColumn, Protection
+from liftlock.report.amounts import counted
 from liftlock.report.html.bars import Bar, Group, bar_chart
 from liftlock.report.html.elements import Content, Markup, figure, listed, named, tag, warned
-from liftlock.report.html.figures import counted, percent, times
+from liftlock.report.html.figures import percent, times
 from liftlock.report.html.guarantee import guards, sides_of
 
 _MOST = 16

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.protection.result import ProtectedColumn, Protection
+from liftlock.report.amounts import counted
 from liftlock.report.html.beliefs import lift_section
 from liftlock.report.html.elements import (
     Content,
@@ -18,7 +19,6 @@ from liftlock.report.html.elements import (
     tag,
     warned,
 )
-from liftlock.report.html.figures import counted
 from liftlock.report.html.guarantee import holds_for, promise
 from liftlock.report.html.keeping import headline
 from liftlock.report.html.limits import limits_section

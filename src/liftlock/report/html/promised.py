@@ -21,6 +21,7 @@ from liftlock.report.html.elements import (
 )
 from liftlock.report.html.figures import compared, enclosed, rounded_down, rounded_up
 from liftlock.report.html.guarantee import holds_for, promise, sides_of
+from liftlock.report.html.keeping import Kept
 
 _QUANTITIES = {
     "max-lift": "Largest factor by which a probability rises (max-lift)",
@@ -48,6 +49,7 @@ def guarantee_section(column: ProtectedColumn, made: Mechanism) -> Markup:
         ),
     ]
     if column.secret is not None:
+        kept = Kept.of(made)
         parts.append(
             tag(
                 "p",
@@ -55,7 +57,9 @@ def guarantee_section(column: ProtectedColumn, made: Mechanism) -> Markup:
                 named(column.secret),
                 ". It does not hide ",
                 named(column.name),
-                " itself, which may often be released as it is.",
+                " itself, which is released as it is: that keeps the promise without noise."
+                if kept is not None and kept.unchanged()
+                else " itself, which may often be released as it is.",
             )
         )
     if certificate.unprotected:

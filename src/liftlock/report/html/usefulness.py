@@ -9,7 +9,7 @@ import numpy as np
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn
-from liftlock.report.amounts import amount
+from liftlock.report.amounts import amount, counted
 from liftlock.report.html.curves import band
 from liftlock.report.html.elements import (
     Content,
@@ -21,7 +21,7 @@ from liftlock.report.html.elements import (
     tag,
     written,
 )
-from liftlock.report.html.figures import counted, percent
+from liftlock.report.html.figures import percent
 from liftlock.report.html.heat import WIDE, Cell, Legend, heat_map
 from liftlock.report.html.keeping import Kept
 from liftlock.report.html.leak import numbers_of
