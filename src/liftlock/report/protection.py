@@ -10,9 +10,9 @@ from rich.text import Text
 
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
+from liftlock.protection.limits import exceeds
 from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
 from liftlock.report.amounts import amount, nats, title_of
-from liftlock.report.html.together import exceeds
 from liftlock.report.labels import printable, shown
 from liftlock.report.text import certificate_lines, grid_of
 

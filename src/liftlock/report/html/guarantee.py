@@ -66,11 +66,6 @@ def sides_of(notion: Notion) -> Sides:
     return Sides(None, None)
 
 
-def guards(column: ProtectedColumn, secret: str) -> bool:
-    """Tell whether a column is protected so that this is not inferred; it may be its own value."""
-    return secret == (column.name if column.secret is None else column.secret)
-
-
 def as_counted(column: ProtectedColumn) -> bool:
     """Tell whether what is assumed is what the table says: counted there, and not smoothed."""
     return column.learned and column.in_table is None

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 
 from liftlock.mechanism import Mechanism
+from liftlock.protection.limits import guards
 from liftlock.protection.result import KeptColumn, Protection
 from liftlock.report.amounts import counted
 from liftlock.report.html.bars import Bar, Group, bar_chart
 from liftlock.report.html.elements import Content, Markup, figure, listed, named, tag, warned
 from liftlock.report.html.figures import percent, times
-from liftlock.report.html.guarantee import guards, sides_of
+from liftlock.report.html.guarantee import sides_of
 
 _MOST = 16
 

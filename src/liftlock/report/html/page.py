@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from liftlock.local.mechanism import LocalMechanism
+from liftlock.protection.limits import exceeds
 from liftlock.protection.result import ProtectedColumn, Protection
 from liftlock.report.amounts import counted
 from liftlock.report.html.beliefs import lift_section
@@ -29,7 +30,7 @@ from liftlock.report.html.outlook import curve_section, trust_section
 from liftlock.report.html.own_priors import own_prior_section, own_promise
 from liftlock.report.html.promised import guarantee_section
 from liftlock.report.html.style import style_sheet
-from liftlock.report.html.together import exceeds, together_section
+from liftlock.report.html.together import together_section
 from liftlock.report.html.usefulness import utility_section
 from liftlock.storage import check_writable, write_atomically
 

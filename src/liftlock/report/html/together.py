@@ -5,11 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from liftlock.accounting.accounts import Account
-from liftlock.errors import LiftlockError
 from liftlock.exact import enclosure
-from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import extremes
-from liftlock.notions.notion import Notion
+from liftlock.protection.limits import keeps, limits_of
 from liftlock.protection.result import CombinedLeak, Protection
 from liftlock.report.account import how
 from liftlock.report.html.elements import (
@@ -23,7 +21,7 @@ from liftlock.report.html.elements import (
     warned,
 )
 from liftlock.report.html.figures import down_to, fold
-from liftlock.report.html.guarantee import guards, moves
+from liftlock.report.html.guarantee import moves
 
 
 def together_section(protection: Protection) -> Markup | None:
@@ -117,34 +115,6 @@ def _ratio(account: Account, name: str) -> Fraction | None:
         return reading.ratio
     # What is known as a sum of budgets has no exact factor.
     return enclosure.exp(reading.value.upper).upper
-
-
-def keeps(account: Account, notion: Notion) -> bool:
-    """Tell whether everything together certainly keeps a guarantee; what is not known does not."""
-    try:
-        return account.allows(notion)
-    except LiftlockError:
-        return False
-
-
-def limits_of(protection: Protection, leak: CombinedLeak) -> dict[str, Notion]:
-    """Return what the columns that hide a secret promise, each by itself."""
-    return {
-        column.name: column.mechanism.notion
-        for column in protection.columns
-        if column.name in leak.columns
-        and guards(column, leak.secret)
-        and isinstance(column.mechanism, Mechanism)
-    }
-
-
-def exceeds(protection: Protection) -> tuple[str, ...]:
-    """Return the secrets about which columns together tell more than one of them may."""
-    found = []
-    for leak in protection.combined:
-        if any(not keeps(leak.account, notion) for notion in limits_of(protection, leak).values()):
-            found.append(leak.secret)
-    return tuple(found)
 
 
 def _alone(leak: CombinedLeak) -> list[list[Content]]:
