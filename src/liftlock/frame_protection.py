@@ -188,8 +188,11 @@ def _released(opened: OpenedFrame, source: FrameSource, releasing: Releasing) ->
     for piece in source.batches(change.needs):
         for name, array in zip(change.gives, change.applied(piece), strict=True):
             parts[name].append(array)
+    missing: dict[str, bool] = {}
+    for worker in releasing.workers.values():
+        missing |= worker.may_be_missing()
     columns = {
-        name: NewColumn(pa.chunked_array(parts[name], type=kind), opened.cells(name), True)
+        name: NewColumn(pa.chunked_array(parts[name], type=kind), opened.cells(name), missing[name])
         for name, kind in change.gives.items()
     }
     safe = opened.replaced(columns, [name for name in change.dropped if name not in source.index])

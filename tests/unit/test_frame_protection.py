@@ -133,3 +133,8 @@ def test_a_release_does_not_stand_beside_its_secret() -> None:
         liftlock.frames.release(FRAME, made)
     assert "job" in liftlock.frames.release(FRAME.drop(columns="household"), made)
     assert "household" in liftlock.frames.release(FRAME, made, keep=["household"])
+
+
+def test_types_stay_where_no_cell_can_come_out_missing() -> None:
+    whole = ll.protect(FRAME, "schooling", 1, secret="household").frame
+    assert whole["schooling"].dtype == FRAME["schooling"].dtype

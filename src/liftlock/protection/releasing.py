@@ -72,6 +72,10 @@ class ColumnRelease:
         """The columns that are replaced."""
         return (self.column,)
 
+    def may_be_missing(self) -> dict[str, bool]:
+        """Return which columns may have missing cells once they are released."""
+        return {self.column: self.worker.code.keeps_missing or self.worker.may_be_none}
+
     def gives(self) -> dict[str, pa.DataType]:
         """Return the types of the columns that are replaced."""
         return {self.column: self.released_type(type_before(self.source, self.column))}
@@ -109,6 +113,10 @@ class GroupRelease:
         """The columns that are read."""
         return self.columns
 
+    def may_be_missing(self) -> dict[str, bool]:
+        """Return which columns may have missing cells once they are released."""
+        return {name: self.worker.may_be_none(at) for at, name in enumerate(self.columns)}
+
     def gives(self) -> dict[str, pa.DataType]:
         """Return the types of the columns that are replaced."""
         return dict(zip(self.columns, self.worker.released_types(self._before), strict=True))
@@ -145,6 +153,10 @@ class LocalRelease:
     def needs(self) -> tuple[str, ...]:
         """The columns that are read."""
         return self.worker.needs
+
+    def may_be_missing(self) -> dict[str, bool]:
+        """Return which columns may have missing cells once they are released: none."""
+        return dict.fromkeys(self.columns, False)
 
     def gives(self) -> dict[str, pa.DataType]:
         """Return the types of the columns that are replaced."""
