@@ -237,7 +237,7 @@ def test_columns_are_paired_with_secrets_in_order(run: Run) -> None:
         (("--mechanism", "a.json", "--mechanism", "b.json"), ("2 times --mechanism",)),
         (("--mechanism", "safe.csv"), ("the same file",)),
         (("--prior", "people.csv", "--prior", "people.csv"), ("--prior",)),
-        (("--joint", "people.csv"), ("--joint", "says nothing about columns that have no secret: give --prior")),
+        (("--joint", "people.csv"), ("--joint", "have no secret: give --prior")),
         (("--numbers", "pay"), ("--numbers pay", "no --column")),
         (("--domain", "pay=0:9"), ("no --column",)),
         (("--drop", "occupation"), ("protected column is left out",)),
