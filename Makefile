@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --no-input --disable-pip-version-check
 # Few modules of what is installed are ever imported: they are compiled when they are.
 INSTALL := $(PIP) install -q --no-warn-script-location --no-compile --no-deps --no-build-isolation
-CODE := src tests docs/hooks $(wildcard benchmarks)
+CODE := src papers tests docs/hooks $(wildcard benchmarks)
 
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH :=
@@ -79,7 +79,7 @@ docs: $(VENV)/.stamp-docs  ## Build the documentation into site/
 clean:  ## Remove the environment and everything built
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	rm -rf build dist site
-	find src tests docs $(wildcard benchmarks) -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src papers tests docs $(wildcard benchmarks) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment.  A stamp is older than its lock file when something must be installed.
 

@@ -1,0 +1,1 @@
+"""The real data sets that the papers use, read from the formats in which they are published."""

@@ -1,0 +1,291 @@
+"""Draw a figure from its points: one style for all papers, for paper, light and dark pages.
+
+The legend stands below the axes and never on a curve. A point whose mechanism leaks more than it
+was made for has a ring, and some of them say how much. A picture is an SVG whose colours follow the
+page (light unless it is dark, and always light in print) and whose text is text, and a white PNG.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from liftlock.storage import write_atomically, written_atomically
+from liftlock_papers.figure import Curve, Figure, Panel
+from liftlock_papers.points import Point, Points
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Sheet
+
+LIGHT: Mapping[str, str] = {
+    "page": "#fffffe",
+    "ink": "#1f2430",
+    "soft": "#5d6675",
+    "rule": "#e2e5ea",
+    "blue": "#1f5fa8",
+    "orange": "#bf5b0c",
+    "grey": "#6f7680",
+    "green": "#2c7a3f",
+    "purple": "#7a3f99",
+    "teal": "#0b7f86",
+    "red": "#c0263a",
+    "gold": "#93760a",
+}
+DARK: Mapping[str, str] = {
+    "page": "#1c1f26",
+    "ink": "#e7eaf0",
+    "soft": "#a4adbb",
+    "rule": "#343a46",
+    "blue": "#7db5f0",
+    "orange": "#f2a25c",
+    "grey": "#a9b1bd",
+    "green": "#7fcf92",
+    "purple": "#c99be6",
+    "teal": "#5fcdd3",
+    "red": "#ff7d8c",
+    "gold": "#dcc04f",
+}
+"""Each at least 4.5 to 1 against its page, but for the rules."""
+
+DOTS_PER_INCH = 170
+PANEL_WIDTH, PANEL_HEIGHT = 3.7, 3.0
+SHOWN_LEAKAGES = 3
+"""So many rings of a curve in a panel say their number."""
+LEGEND_COLUMNS = {1: 2, 2: 3, 3: 4}
+
+_DASHES: Mapping[str, Any] = {
+    "solid": "-",
+    "dashed": (0, (5, 2)),
+    "dotted": (0, (1.2, 1.6)),
+    "dashdot": (0, (6, 1.8, 1.2, 1.8)),
+    "none": "none",
+}
+
+
+def draw(figure: Figure, points: Points, folder: Path, *, quick: bool = False) -> None:
+    """Write `KEY.svg` and `KEY.png`."""
+    with _style():
+        sheet = _sheet(figure, points, quick)
+        vector, dots = BytesIO(), BytesIO()
+        sheet.savefig(dots, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        # What is inside was laid out for the PNG already; once is enough.
+        sheet.set_layout_engine("none")
+        sheet.savefig(vector, format="svg", metadata={"Date": None, "Title": figure.title})
+    folder.mkdir(parents=True, exist_ok=True)
+    text = follow_the_page(vector.getvalue().decode())
+    write_atomically(folder / f"{figure.key}.svg", text)
+    with written_atomically(folder / f"{figure.key}.png") as fresh:
+        fresh.write_bytes(dots.getvalue())
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    import matplotlib
+
+    settings: Any = {
+        "font.family": ["DejaVu Sans"],
+        "font.size": 8.5,
+        "axes.titlesize": 9.5,
+        "axes.labelsize": 8.5,
+        "axes.edgecolor": LIGHT["soft"],
+        "axes.labelcolor": LIGHT["ink"],
+        "axes.facecolor": LIGHT["page"],
+        "figure.facecolor": LIGHT["page"],
+        "text.color": LIGHT["ink"],
+        "xtick.color": LIGHT["soft"],
+        "ytick.color": LIGHT["soft"],
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.linewidth": 0.8,
+        "legend.frameon": False,
+        "lines.solid_capstyle": "round",
+        "svg.fonttype": "none",
+        "svg.hashsalt": "liftlock",
+    }
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def _sheet(figure: Figure, points: Points, quick: bool) -> Sheet:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Sheet
+
+    columns = min(figure.columns, len(figure.panels))
+    rows = math.ceil(len(figure.panels) / columns)
+    shown = [curve for curve in figure.curves if curve.label != ""]
+    marked = bool(points.broken())
+    width = PANEL_WIDTH * columns + (1.1 if columns == 1 else 0.3)
+    per_row = LEGEND_COLUMNS.get(columns, 4)
+    lines = math.ceil((len(shown) + marked) / per_row)
+    height = PANEL_HEIGHT * rows + 0.62 + 0.2 * lines
+    sheet = Sheet(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(sheet)
+    grid = sheet.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for axes in grid[len(figure.panels) :]:
+        axes.set_visible(False)
+    handles: dict[str, Any] = {}
+    for axes, panel in zip(grid, figure.panels, strict=False):
+        _panel(axes, panel, figure.curves, points, handles)
+    if marked:
+        handles["leaks more than its budget: so much"] = _ring()
+    title = f"{figure.key[:3]} {figure.name}: {figure.title}"
+    wide = int(width * 13.5)
+    sheet.suptitle(
+        "\n".join(textwrap.wrap(title + (" (quick run)" if quick else ""), wide)),
+        fontsize=11,
+        fontweight="bold",
+        x=0.01,
+        ha="left",
+    )
+    if handles:
+        sheet.legend(
+            handles.values(),
+            handles.keys(),
+            loc="outside lower center",
+            ncols=min(per_row, len(handles)),
+            fontsize=8,
+            handlelength=2.6,
+            columnspacing=1.6,
+        )
+    return sheet
+
+
+def _panel(
+    axes: Axes, panel: Panel, curves: Sequence[Curve], points: Points, handles: dict[str, Any]
+) -> None:
+    axes.set_axisbelow(True)
+    axes.grid(visible=True, color=LIGHT["rule"], linewidth=0.7)
+    present = points.curves(panel.key)
+    bars = [curve for curve in curves if curve.kind == "bars" and curve.name in present]
+    for curve in curves:
+        if curve.name not in present:
+            continue
+        rows = [row for row in points.of(panel.key, curve.name) if math.isfinite(row.y)]
+        drawn = _curve(axes, curve, rows, bars)
+        label = curve.name if curve.label is None else curve.label
+        if label:
+            handles.setdefault(label, drawn)
+    axes.set_xscale(panel.x_scale)
+    axes.set_yscale(panel.y_scale)
+    if panel.x_limits is not None:
+        axes.set_xlim(*panel.x_limits)
+    if panel.y_limits is not None:
+        axes.set_ylim(*panel.y_limits)
+    if panel.ticks:
+        axes.set_xticks(list(panel.ticks), list(panel.ticks.values()))
+    if panel.mark is not None:
+        axes.axvline(panel.mark, color=LIGHT["soft"], linewidth=0.9, linestyle=(0, (2, 2)))
+    axes.set_xlabel(panel.x)
+    axes.set_ylabel(panel.y)
+    if panel.title:
+        axes.set_title(panel.title, loc="left")
+    axes.tick_params(length=3, width=0.8, which="major")
+    axes.tick_params(length=0, which="minor")
+    for curve in curves:
+        _rings(axes, [row for row in points.of(panel.key, curve.name) if row.broken])
+
+
+def _curve(axes: Axes, curve: Curve, rows: list[Point], bars: list[Curve]) -> Any:
+    colour = LIGHT[curve.colour]
+    x = np.array([row.x for row in rows])
+    y = np.array([row.y for row in rows])
+    if curve.kind == "bars":
+        wide = 0.8 / len(bars)
+        shift = (bars.index(curve) - (len(bars) - 1) / 2) * wide
+        return axes.bar(x + shift, y, wide * 0.92, color=colour, linewidth=0)
+    if curve.kind in ("steps", "area"):
+        step: Any = "mid" if curve.kind == "steps" else None
+        filled: Any = axes.fill_between(x, y, step=step, color=colour, alpha=0.22, linewidth=0)
+        style = "steps-mid" if step else "default"
+        axes.plot(x, y, color=colour, linewidth=1.0, drawstyle=style)
+        return filled
+    (drawn,) = axes.plot(
+        x,
+        y,
+        color=colour,
+        linestyle=_DASHES[curve.line],
+        linewidth=curve.width,
+        marker=curve.marker or "None",
+        markersize=3.6,
+        markeredgewidth=0.9,
+    )
+    low = np.array([row.y - (row.error or 0.0) for row in rows])
+    high = np.array([row.y + (row.error or 0.0) for row in rows])
+    if np.any(high > low):
+        axes.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0)
+    return drawn
+
+
+def _ring() -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker="o",
+        markersize=7,
+        markerfacecolor="none",
+        markeredgecolor=LIGHT["red"],
+        markeredgewidth=1.1,
+    )
+
+
+def _rings(axes: Axes, rows: list[Point]) -> None:
+    """Mark points that break their budget, and say by how much at a few of them."""
+    from matplotlib import patheffects
+
+    low, high = sorted(axes.get_xlim())
+    rows = [row for row in rows if low <= row.x <= high and math.isfinite(row.y)]
+    if not rows:
+        return
+    red = LIGHT["red"]
+    x = [row.x for row in rows]
+    y = [row.y for row in rows]
+    axes.plot(x, y, linestyle="none", marker="o", markersize=6.5, markerfacecolor="none",
+              markeredgecolor=red, markeredgewidth=1.0)  # fmt: skip
+    halo = patheffects.withStroke(linewidth=2.2, foreground=LIGHT["page"])
+    places = sorted({round(k) for k in np.linspace(0, len(rows) - 1, SHOWN_LEAKAGES)})
+    for place in places:
+        row = rows[place]
+        text = "∞" if row.leakage == math.inf else f"{row.leakage:.2f}"
+        axes.annotate(text, (row.x, row.y), xytext=(0, 7), textcoords="offset points", color=red,
+                      fontsize=7, ha="center", path_effects=[halo])  # fmt: skip
+
+
+def follow_the_page(text: str) -> str:
+    """Let the colours of an SVG follow the page it is on.
+
+    What does not know custom properties keeps the light colours, which stand before them.
+
+    >>> follow_the_page('<svg><path style="fill: #1f2430"/></svg>').count("var(--ink)")
+    1
+    """
+    names = {colour: name for name, colour in LIGHT.items()}
+
+    def follow(found: re.Match[str]) -> str:
+        name = names.get(found[2])
+        return found[0] if name is None else f"{found[0]}; {found[1]}: var(--{name})"
+
+    text = re.sub(r"(fill|stroke): (#[0-9a-f]{6})", follow, text)
+    light, dark = (
+        "".join(f"--{name}:{colour};" for name, colour in colours.items())
+        for colours in (LIGHT, DARK)
+    )
+    sheet = (
+        f"<style>svg{{{light}}}"
+        f"@media screen and (prefers-color-scheme:dark){{svg{{{dark}}}}}"
+        "text{font-family:system-ui,'Segoe UI','DejaVu Sans',sans-serif}</style>"
+    )
+    return re.sub(r"(<svg[^>]*>)", lambda found: found[1] + sheet, text, count=1)

@@ -1,0 +1,10 @@
+"""Paper 002: On the Lift, Related Privacy Measures, and Privacy-Utility Trade-Offs."""
+
+from liftlock_papers.figure import Paper
+from liftlock_papers.paper_002.figures import FIGURES
+
+PAPER = Paper(
+    "002",
+    "On the Lift, Related Privacy Measures, and Applications to Privacy–Utility Trade-Offs",
+    FIGURES,
+)

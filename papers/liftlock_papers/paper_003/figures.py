@@ -1,0 +1,7 @@
+"""The figures of paper 003, and what the paper says about them."""
+
+from __future__ import annotations
+
+from liftlock_papers.figure import Figure
+
+FIGURES: tuple[Figure, ...] = ()

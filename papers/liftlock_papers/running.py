@@ -1,0 +1,157 @@
+"""Compute a figure, or take it from what was computed before; write its points and its record.
+
+A result is kept as `KEY.csv` and `KEY.json`. The second says what the points were made from: the
+code of the computation, the version of liftlock, the size of the run, and the SHA-256 of the data.
+Points are used again only if all of it is the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import liftlock
+from liftlock.storage import write_atomically
+from liftlock_papers.figure import Figure, Finding
+from liftlock_papers.points import Points, from_csv, to_csv
+from liftlock_papers.setting import Setting
+
+_PACKAGE = "liftlock_papers"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A figure that was computed, or was taken from an earlier run."""
+
+    figure: Figure
+    points: Points
+    record: Mapping[str, Any]
+    """What it was made from."""
+    kept: bool
+    """Whether it is from an earlier run."""
+
+    @property
+    def seconds(self) -> float:
+        """How long the computation took, whenever it was."""
+        return float(self.record["seconds"])
+
+    @property
+    def quick(self) -> bool:
+        """Whether the samples were small."""
+        return bool(self.record["quick"])
+
+    @functools.cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the points say about the paper's claims."""
+        return self.figure.findings(self.points)
+
+
+def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) -> Result:
+    """Return the points of a figure, computed now unless the same were computed before."""
+    origin = origin_of(figure, setting)
+    kept = None if again else read_result(figure, folder)
+    if kept is not None and {name: kept.record.get(name) for name in origin} == origin:
+        return kept
+    start = time.perf_counter()
+    text = to_csv(figure.compute(setting))
+    record = {**origin, "seconds": round(time.perf_counter() - start, 1)}
+    folder.mkdir(parents=True, exist_ok=True)
+    # The record vouches for the points, so it is written when they are complete.
+    place = folder / f"{figure.key}.json"
+    place.unlink(missing_ok=True)
+    write_atomically(folder / f"{figure.key}.csv", text)
+    write_atomically(place, json.dumps(record, indent=1) + "\n")
+    return Result(figure, from_csv(text), MappingProxyType(record), kept=False)
+
+
+def read_result(figure: Figure, folder: Path) -> Result | None:
+    """Return what a folder holds of a figure, whatever it was made from."""
+    try:
+        record = json.loads((folder / f"{figure.key}.json").read_text(encoding="utf-8"))
+        points = from_csv((folder / f"{figure.key}.csv").read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return None
+    return Result(figure, points, MappingProxyType(record), kept=True)
+
+
+def origin_of(figure: Figure, setting: Setting) -> dict[str, Any]:
+    """Return what the points of a figure depend on."""
+    return {
+        "figure": figure.key,
+        "quick": setting.quick,
+        "liftlock": liftlock.__version__,
+        "code": code_of(figure),
+        "data": {
+            name: total for key in figure.needs for name, total in setting.data.sums(key).items()
+        },
+    }
+
+
+def code_of(figure: Figure) -> str:
+    """Return a fingerprint of the code that computes a figure, without comments and layout.
+
+    It covers the module of the computation and everything in this package that it imports.
+    """
+    compute: Any = figure.compute
+    while isinstance(compute, functools.partial):
+        compute = compute.func
+    names = sorted(_reached(compute.__module__))
+    text = "\n".join(_tree(name) for name in names) + repr(_arguments(figure.compute))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _arguments(compute: Any) -> list[Any]:
+    found: list[Any] = []
+    while isinstance(compute, functools.partial):
+        found.append((compute.args, sorted(compute.keywords.items())))
+        compute = compute.func
+    return [*found, compute.__qualname__]
+
+
+def _reached(name: str) -> frozenset[str]:
+    found, waiting = set[str](), [name]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += _imported(module)
+    return frozenset(found)
+
+
+@functools.cache
+def _parsed(name: str) -> ast.Module:
+    found = importlib.util.find_spec(name)
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError(name)
+    return ast.parse(Path(found.origin).read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _imported(name: str) -> tuple[str, ...]:
+    found = []
+    for node in ast.walk(_parsed(name)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{_PACKAGE}."):
+            found.append(node.module or "")
+    return tuple(found)
+
+
+@functools.cache
+def _tree(name: str) -> str:
+    tree = _parsed(name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [part for part in node.body if not _is_text(part)]
+    return ast.dump(tree)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
