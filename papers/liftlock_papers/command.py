@@ -35,11 +35,13 @@ def run_command(
     for figure in figures:
         with stepping(figure.key) as bar:
             try:
-                result: Result = run(figure, out, Setting(quick, folder, bar), again=again)
+                result: Result = run(
+                    figure, out / "figures", Setting(quick, folder, bar), again=again
+                )
             except Absent as absent:
                 make_console(error=True).print(f"{figure.key}: {absent}")
                 continue
-        draw(figure, result.points, out, quick=quick)
+        draw(figure, result.points, out / "figures", quick=quick)
         show(f"{figure.key}: {result.seconds} s{' (kept)' if result.kept else ''}")
         for finding in result.findings:
             show(f"  {finding.verdict.value}: {finding.claim}: {finding.ours} {finding.why}")
