@@ -7,21 +7,25 @@ page (light unless it is dark, and always light in print) and whose text is text
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liftlock.report.pictures import check_picture
 from liftlock.storage import write_atomically, written_atomically
 from liftlock_papers.figure import Curve, Figure, Panel
-from liftlock_papers.points import Point, Points
+from liftlock_papers.points import Point, Points, to_csv
+from liftlock_papers.running import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +67,7 @@ SHOWN_LEAKAGES = 3
 """So many rings of a curve in a panel say their number."""
 LEGEND_COLUMNS = {1: 2, 2: 3, 3: 4}
 
+_NO_METADATA: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 _DASHES: Mapping[str, Any] = {
     "solid": "-",
     "dashed": (0, (5, 2)),
@@ -72,20 +77,54 @@ _DASHES: Mapping[str, Any] = {
 }
 
 
-def draw(figure: Figure, points: Points, folder: Path, *, quick: bool = False) -> None:
-    """Write `KEY.svg` and `KEY.png`."""
+def check_drawing(folder: Path) -> None:
+    """Refuse to begin what could not be drawn or kept."""
+    check_picture(folder / "figure.svg")
+
+
+def draw(result: Result, folder: Path) -> None:
+    """Write `KEY.svg` and `KEY.png`, unless the same pictures are there already."""
+    figure = result.figure
+    vector, dots = (folder / f"{figure.key}.{kind}" for kind in ("svg", "png"))
+    made_from = f"<!-- made from {_made_from(result)} -->\n"
+    if dots.exists() and vector.exists() and _begins(vector, made_from):
+        return
     with _style():
-        sheet = _sheet(figure, points, quick)
-        vector, dots = BytesIO(), BytesIO()
-        sheet.savefig(dots, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-        # What is inside was laid out for the PNG already; once is enough.
+        sheet = _sheet(figure, result.points, result.quick)
+        as_dots, as_vector = BytesIO(), BytesIO()
+        sheet.savefig(as_dots, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        # What is inside was laid out for the dots already; once is enough.
         sheet.set_layout_engine("none")
-        sheet.savefig(vector, format="svg", metadata={"Date": None, "Title": figure.title})
+        sheet.savefig(as_vector, format="svg", metadata=_NO_METADATA)
     folder.mkdir(parents=True, exist_ok=True)
-    text = follow_the_page(vector.getvalue().decode())
-    write_atomically(folder / f"{figure.key}.svg", text)
-    with written_atomically(folder / f"{figure.key}.png") as fresh:
-        fresh.write_bytes(dots.getvalue())
+    with written_atomically(dots) as fresh:
+        fresh.write_bytes(as_dots.getvalue())
+    text = follow_the_page(as_vector.getvalue().decode(), figure.title)
+    write_atomically(vector, made_from + text)
+
+
+def _made_from(result: Result) -> str:
+    """Return a fingerprint of all that a picture shows."""
+    import matplotlib
+
+    figure = result.figure
+    parts = (
+        figure.name,
+        figure.title,
+        figure.panels,
+        figure.curves,
+        figure.columns,
+        result.quick,
+        to_csv(result.points),
+        matplotlib.__version__,
+        Path(__file__).read_text(encoding="utf-8"),
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _begins(path: Path, text: str) -> bool:
+    with path.open(encoding="utf-8") as file:
+        return file.read(len(text)) == text
 
 
 @contextmanager
@@ -264,7 +303,7 @@ def _rings(axes: Axes, rows: list[Point]) -> None:
                       fontsize=7, ha="center", path_effects=[halo])  # fmt: skip
 
 
-def follow_the_page(text: str) -> str:
+def follow_the_page(text: str, title: str = "") -> str:
     """Let the colours of an SVG follow the page it is on.
 
     What does not know custom properties keeps the light colours, which stand before them.
@@ -288,4 +327,6 @@ def follow_the_page(text: str) -> str:
         f"@media screen and (prefers-color-scheme:dark){{svg{{{dark}}}}}"
         "text{font-family:system-ui,'Segoe UI','DejaVu Sans',sans-serif}</style>"
     )
-    return re.sub(r"(<svg[^>]*>)", lambda found: found[1] + sheet, text, count=1)
+    named = f"<title>{escape(title)}</title>" if title else ""
+    text = text[text.index("<svg") :]
+    return re.sub(r"(<svg[^>]*>)", lambda found: found[1] + named + sheet, text, count=1)

@@ -1,4 +1,4 @@
-"""The figures of paper 000 on mechanisms for continuous data, and what the paper says about them."""
+"""The figures of paper 000 on mechanisms for continuous data."""
 
 from __future__ import annotations
 

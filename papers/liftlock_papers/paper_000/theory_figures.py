@@ -1,4 +1,4 @@
-"""The figures of paper 000 on relations between notions, composition and transfer, and what the paper says about them."""
+"""The figures of paper 000 on what LIP implies, its composition and transfer."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from liftlock.cli.estimate import estimate_command
 from liftlock.cli.fit import fit_command
 from liftlock.cli.lock import lock_command
 from liftlock.cli.options import InOrder
+from liftlock.cli.papers import papers_group
 from liftlock.cli.plan import plan_command
 from liftlock.cli.probe import probe_command
 from liftlock.cli.profiles import profiles_group
@@ -87,6 +88,7 @@ for command in (
     probe_command,
     relations_command,
     notions_command,
+    papers_group,
 ):
     group.add_command(command)
 

@@ -11,7 +11,7 @@ from liftlock.report.labels import cut, printable
 
 GLUE = "\u00a0"
 """A blank that no line breaks at; Python counts it among the unprintable."""
-_VOID = frozenset({"meta", "br", "hr"})
+_VOID = frozenset({"meta", "br", "hr", "img"})
 _LONGEST = 240
 _LONG = 24
 """Longer names may be broken anywhere, also within a word."""

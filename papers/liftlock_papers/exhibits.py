@@ -1,0 +1,68 @@
+"""What a folder of results has to show: every figure with its result, and how the claims fared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from liftlock_papers.catalogue import PAPERS
+from liftlock_papers.figure import Figure, Paper, Verdict
+from liftlock_papers.running import Result, read_result
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure, with its result if there is one."""
+
+    figure: Figure
+    result: Result | None
+
+
+@dataclass(frozen=True)
+class Room:
+    """A paper, with what there is of its figures."""
+
+    paper: Paper
+    exhibits: tuple[Exhibit, ...]
+
+    @property
+    def shown(self) -> list[tuple[Figure, Result]]:
+        """The figures that have a result."""
+        return [(each.figure, each.result) for each in self.exhibits if each.result is not None]
+
+    @property
+    def missing(self) -> list[Figure]:
+        """The figures that have none."""
+        return [each.figure for each in self.exhibits if each.result is None]
+
+    @property
+    def verdicts(self) -> Counter[Verdict]:
+        """How many claims of the paper hold, hold under a condition, or do not."""
+        return verdicts(result for _, result in self.shown)
+
+
+def verdicts(results: Iterable[Result]) -> Counter[Verdict]:
+    """Count the verdicts of some results."""
+    return Counter(finding.verdict for result in results for finding in result.findings)
+
+
+def counted_verdicts(found: Counter[Verdict]) -> str:
+    """Write the counts.
+
+    >>> counted_verdicts(Counter({Verdict.CONFIRMED: 3, Verdict.REFUTED: 1}))
+    '3 claims confirmed, 0 confirmed under a condition, 1 refuted'
+    """
+    first, *others = Verdict
+    noun = "claim" if found[first] == 1 else "claims"
+    texts = [f"{found[first]} {noun} {first.value}", *(f"{found[v]} {v.value}" for v in others)]
+    return ", ".join(texts)
+
+
+def rooms(folder: Path) -> list[Room]:
+    """Read what a folder of results holds."""
+    return [
+        Room(paper, tuple(Exhibit(each, read_result(each, folder)) for each in paper.figures))
+        for paper in PAPERS
+    ]

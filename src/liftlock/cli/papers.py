@@ -1,0 +1,208 @@
+"""`liftlock papers`: the figures of the five papers, computed again and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from liftlock.cli.console import Notes, show, show_json, stepping
+from liftlock.cli.options import FILE, InOrder
+from liftlock.report.amounts import counted
+
+if TYPE_CHECKING:
+    from liftlock_papers import Figure, Result
+    from liftlock_papers.data import DataFolder
+
+# The papers' code is imported where it is used: it needs the whole library.
+
+EVERYTHING = "all"
+_STYLES = {"confirmed": "green", "confirmed under a condition": "yellow", "refuted": "red"}
+
+
+@click.group(
+    "papers",
+    cls=InOrder,
+    invoke_without_command=True,
+    short_help="Reproduce every figure of the papers, and compare.",
+)
+@click.pass_context
+def papers_group(context: click.Context) -> None:
+    """Compute the figures and tables of the five papers again, and say what agrees.
+
+    \b
+    liftlock papers list
+    liftlock papers run 002-fig4
+    liftlock papers run all --out papers
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@papers_group.command("list", short_help="List the figures.")
+@click.option("--data", type=FILE, metavar="DIR", help="Where the real data sets are.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def list_command(data: Path | None, as_json: bool) -> int:
+    """List every figure with the data set it needs, and whether that is there."""
+    from liftlock_papers import PAPERS
+    from liftlock_papers.data import DataFolder
+
+    folder = DataFolder(data)
+    if as_json:
+        show_json(
+            [
+                {
+                    "figure": figure.key,
+                    "paper": paper.key,
+                    "name": figure.name,
+                    "title": figure.title,
+                    "says": figure.says,
+                    "data": {key: folder.has(key) for key in figure.needs},
+                }
+                for paper in PAPERS
+                for figure in paper.figures
+            ]
+        )
+        return 0
+    parts: list[RenderableType] = []
+    for paper in PAPERS:
+        grid = Table(box=None, pad_edge=False, show_header=False)
+        grid.add_column(no_wrap=True, min_width=11)
+        grid.add_column()
+        for figure in paper.figures:
+            title = Text(figure.title)
+            for key in figure.needs:
+                there = folder.has(key)
+                text = f"  needs {key}" + ("" if there else ", which is not there")
+                title.append(text, style="dim" if there else "yellow")
+            grid.add_row(Text(figure.key), title)
+        parts += [Text(f"{paper.key} {paper.title}", style="bold"), Padding(grid, (0, 0, 1, 2))]
+    show(Group(*parts))
+    show("liftlock papers run FIGURE... | PAPER... | all", wrap=False)
+    return 0
+
+
+@papers_group.command("run", short_help="Compute, draw and compare figures.")
+@click.argument("figures", nargs=-1, required=True, metavar="FIGURE...")
+@click.option(
+    "--out",
+    type=FILE,
+    default=Path("papers"),
+    show_default=True,
+    metavar="DIR",
+    help="Where index.html and figures/ go.",
+)
+@click.option("--data", type=FILE, metavar="DIR", help="Where the real data sets are.")
+@click.option("--quick", is_flag=True, help="Small samples: a minute for all.")
+@click.option("--again", is_flag=True, help="Compute also what was computed before.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of the findings.")
+def run_command(
+    figures: tuple[str, ...], out: Path, data: Path | None, quick: bool, again: bool, as_json: bool
+) -> int:
+    """Compute FIGURE (002-fig4), all of a paper (002), or `all`.
+
+    Each gives a CSV file of its points, an SVG and a PNG picture; the gallery index.html shows
+    what the paper says, what was found, and whether they agree. Points that were computed before
+    from the same code and data are used again.
+    """
+    from liftlock_papers import Setting, run
+    from liftlock_papers.catalogue import find_figures
+    from liftlock_papers.data import DataFolder
+    from liftlock_papers.drawing import check_drawing, draw
+    from liftlock_papers.gallery import FIGURES_FOLDER, write_gallery
+
+    chosen = find_figures(figures)
+    folder = DataFolder(data)
+    place = out / FIGURES_FOLDER
+    check_drawing(place)
+    note = Notes()
+    results: list[Result] = []
+    with _kept_if_interrupted(results, out):
+        for done, figure in enumerate(chosen):
+            if len(chosen) > 1 and not all(folder.has(key) for key in figure.needs):
+                note(f"{figure.key} was left out: {_absent(folder, figure)}")
+                continue
+            with stepping(f"{figure.key} ({done + 1} of {len(chosen)})") as bar:
+                result = run(figure, place, Setting(quick, folder, bar), again=again)
+                bar("drawing", 1, 1)
+                draw(result, place)
+            results.append(result)
+            if not as_json:
+                _show_result(result)
+    page = write_gallery(out)
+    if as_json:
+        show_json([_data(result) for result in results])
+    else:
+        _show_end(results, page)
+    note.show()
+    return 0
+
+
+@contextmanager
+def _kept_if_interrupted(results: Sequence[Result], out: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = counted(len(results), "figure")
+        click.echo(f"note: {kept} done and kept in {out}; the same command goes on", err=True)
+        raise
+
+
+def _absent(folder: DataFolder, figure: Figure) -> str:
+    from liftlock_papers.data import Absent
+
+    for key in figure.needs:
+        try:
+            folder.files(key)
+        except Absent as absent:
+            return str(absent)
+    return ""
+
+
+def _show_result(result: Result) -> None:
+    took = "kept from an earlier run" if result.kept else f"{result.seconds:,.1f} s"
+    head = Text.assemble(
+        (result.figure.key, "bold"), f"  {result.figure.title}", (f"  ({took})", "dim")
+    )
+    grid = Table(box=None, pad_edge=False, show_header=False)
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    for finding in result.findings:
+        says = Text.assemble(finding.claim, (f"; here: {finding.ours}", "bold"))
+        if finding.why:
+            says.append(f"; {finding.why}", style="dim")
+        grid.add_row(Text(finding.verdict.value, style=_STYLES[finding.verdict.value]), says)
+    show(Group(head, Padding(grid, (0, 0, 0, 2))))
+
+
+def _show_end(results: Sequence[Result], page: Path) -> None:
+    from liftlock_papers.exhibits import counted_verdicts, verdicts
+
+    figures = counted(len(results), "figure")
+    show(f"{figures}: {counted_verdicts(verdicts(results))}")
+    show(f"gallery: {page}", wrap=False)
+
+
+def _data(result: Result) -> dict[str, object]:
+    return {
+        "figure": result.figure.key,
+        "quick": result.quick,
+        "kept": result.kept,
+        "seconds": result.seconds,
+        "findings": [
+            {
+                "claim": finding.claim,
+                "verdict": finding.verdict.value,
+                "ours": finding.ours,
+                "why": finding.why,
+            }
+            for finding in result.findings
+        ],
+    }
