@@ -237,12 +237,14 @@ def _panel(
 
 def _curve(axes: Axes, curve: Curve, rows: list[Point], bars: list[Curve]) -> Any:
     colour = LIGHT[curve.colour]
+    # Seen through, a faded colour follows the page; a mixed one would not.
+    shown = 1.0 - curve.shade
     x = np.array([row.x for row in rows])
     y = np.array([row.y for row in rows])
     if curve.kind == "bars":
         wide = 0.8 / len(bars)
         shift = (bars.index(curve) - (len(bars) - 1) / 2) * wide
-        return axes.bar(x + shift, y, wide * 0.92, color=colour, linewidth=0)
+        return axes.bar(x + shift, y, wide * 0.92, color=colour, linewidth=0, alpha=shown)
     if curve.kind in ("steps", "area"):
         step: Any = "mid" if curve.kind == "steps" else None
         filled: Any = axes.fill_between(x, y, step=step, color=colour, alpha=0.22, linewidth=0)
@@ -253,6 +255,7 @@ def _curve(axes: Axes, curve: Curve, rows: list[Point], bars: list[Curve]) -> An
         x,
         y,
         color=colour,
+        alpha=shown,
         linestyle=_DASHES[curve.line],
         linewidth=curve.width,
         marker=curve.marker or "None",

@@ -75,6 +75,8 @@ class Curve:
     kind: Kind = "line"
     label: str | None = None
     """The text in the legend: the name, unless it is given; empty for none."""
+    shade: float = 0.0
+    """How far its colour fades into the page, from 0 to 1: for many curves in an order."""
 
 
 @dataclass(frozen=True)
