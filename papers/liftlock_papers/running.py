@@ -2,7 +2,7 @@
 
 A result is kept as `KEY.csv` and `KEY.json`. The second says what the points were made from: the
 code of the computation, the version of liftlock, the size of the run, and the SHA-256 of the data.
-Points are used again only if all of it is the same.
+Points are used again only if all of it is the same, and they are as they were written.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) 
         return kept
     start = time.perf_counter()
     text = to_csv(figure.compute(setting))
-    record = {**origin, "seconds": round(time.perf_counter() - start, 1)}
+    seconds = round(time.perf_counter() - start, 1)
+    record = {**origin, "points": _sum(text), "seconds": seconds}
     folder.mkdir(parents=True, exist_ok=True)
     # The record vouches for the points, so it is written when they are complete.
     place = folder / f"{figure.key}.json"
@@ -74,13 +75,19 @@ def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) 
 
 
 def read_result(figure: Figure, folder: Path) -> Result | None:
-    """Return what a folder holds of a figure, whatever it was made from."""
+    """Return what a folder holds of a figure, whatever it was made from; None if it is spoilt."""
     try:
         record = json.loads((folder / f"{figure.key}.json").read_text(encoding="utf-8"))
-        points = from_csv((folder / f"{figure.key}.csv").read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
+        text = (folder / f"{figure.key}.csv").read_text(encoding="utf-8")
+        if record["points"] != _sum(text):
+            return None
+        return Result(figure, from_csv(text), MappingProxyType(record), kept=True)
+    except (OSError, ValueError, TypeError, KeyError):
         return None
-    return Result(figure, points, MappingProxyType(record), kept=True)
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def origin_of(figure: Figure, setting: Setting) -> dict[str, Any]:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # The papers' code is imported where it is used: it needs the whole library.
 
-EVERYTHING = "all"
+_LONG = 10.0
+"""Seconds that are worth mentioning."""
 _STYLES = {"confirmed": "green", "confirmed under a condition": "yellow", "refuted": "red"}
 
 
@@ -167,10 +168,11 @@ def _absent(folder: DataFolder, figure: Figure) -> str:
 
 
 def _show_result(result: Result) -> None:
-    took = "kept from an earlier run" if result.kept else f"{result.seconds:,.1f} s"
-    head = Text.assemble(
-        (result.figure.key, "bold"), f"  {result.figure.title}", (f"  ({took})", "dim")
-    )
+    head = Text.assemble((result.figure.key, "bold"), f"  {result.figure.title}")
+    if result.kept:
+        head.append("  (kept from an earlier run)", style="dim")
+    elif result.seconds >= _LONG:
+        head.append(f"  ({result.seconds:,.0f} s)", style="dim")
     grid = Table(box=None, pad_edge=False, show_header=False)
     grid.add_column(no_wrap=True)
     grid.add_column()

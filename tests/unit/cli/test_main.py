@@ -20,7 +20,9 @@ from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 COMMANDS = (
     *("demo", "protect", "design", "designs", "fit", "compare", "plan", "release", "estimate"),
     *("account", "audit", "lock", "profiles", "probe", "relations", "notions"),
+    "papers",
 )
+OF_PAPERS = ("list", "run")
 OF_PROFILES = ("example", "design", "audit", "release", "compose", "curve")
 
 
@@ -34,7 +36,14 @@ def test_without_arguments_the_newcomer_is_told_where_to_start(run: Run) -> None
     assert run("--help").out == run("-h").out == outcome.out
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, *(f"profiles {name}" for name in OF_PROFILES)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *COMMANDS,
+        *(f"profiles {name}" for name in OF_PROFILES),
+        *(f"papers {name}" for name in OF_PAPERS),
+    ],
+)
 def test_every_command_has_help_that_fits_80_columns(run: Run, command: str) -> None:
     outcome = run(*command.split(), "--help")
     assert (outcome.code, outcome.err) == (0, "")
