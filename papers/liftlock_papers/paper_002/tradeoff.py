@@ -1,0 +1,80 @@
+"""Points of the trade-offs of paper 002: information, both leakages, and broken budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from liftlock_papers.paper_002.joints import World, joints_of
+from liftlock_papers.paper_002.sweeps import Plan, Sweep, seconds_of, sweep
+from liftlock_papers.points import Floats, Point
+from liftlock_papers.setting import Setting
+
+UTILITY, LOWER, UPPER, BROKEN, TIME = "utility", "min-lift", "max-lift", "broken", "time"
+SELDOM = 0.01
+"""A mean curve is marked where more joints than this break their budget."""
+
+Plans = tuple[tuple[str, Plan], ...]
+
+
+def compute(setting: Setting, world: World, plans: Plans) -> Iterator[Point]:
+    """Yield the points of every curve, in all panels."""
+    for name, plan in plans:
+        yield from points_of(name, plan, sweep(setting, _world_of(name, world), plan))
+
+
+def compute_with_times(setting: Setting, world: World, plans: Plans, timed: Plans) -> Iterator[Point]:
+    """Yield the trade-offs, and how long one design takes."""
+    yield from compute(setting, world, plans)
+    yield from times(setting, world, timed)
+
+
+def _world_of(name: str, world: World) -> World:
+    return "adult-six" if world == "adult" and "6" in name.split() else world
+
+
+def points_of(name: str, plan: Plan, found: Sweep) -> Iterator[Point]:
+    """Yield one curve in all panels: means over the joints, with their 95 % intervals.
+
+    A point of the utility panel carries the mean of the true epsilon over the joints that break
+    their budget, if they are more than `SELDOM`; one of a leakage panel carries its own mean.
+    """
+    private = plan.promise.kind in ("alip", "ldp")
+    for place, text in enumerate(found.epsilons):
+        epsilon = float(text)
+        bad = found.broken[place] > 0
+        needed = found.needed[place]
+        leakage = float(np.mean(needed[bad] if bad.mean() > SELDOM else needed))
+        y, error = _mean(found.information[place])
+        budget = epsilon if private else None
+        yield Point(UTILITY, name, epsilon, y, error, leakage if private else None, budget)
+        lower, upper = (float(side) for side in plan.promise.sides(text))
+        for panel, values, side in (
+            (LOWER, found.lower[place], lower),
+            (UPPER, found.upper[place], upper),
+        ):
+            y, error = _mean(values)
+            limit = side if plan.promise.kind == "alip" else None
+            yield Point(panel, name, epsilon, y, error, None if limit is None else y, limit)
+        yield Point(BROKEN, name, epsilon, float(bad.mean()))
+
+
+def _mean(values: Floats) -> tuple[float, float | None]:
+    if len(values) < 2 or not np.isfinite(values).all():
+        return float(np.mean(values)), None
+    return float(np.mean(values)), float(1.96 * np.std(values, ddof=1) / np.sqrt(len(values)))
+
+
+def times(setting: Setting, world: World, timed: Plans) -> Iterator[Point]:
+    """Yield the mean processor time of one design, the mechanisms in turn on the same joints."""
+    joints = joints_of(setting, world, setting.choose(full=20, quick=1))
+    budgets = sweep(setting, world, timed[0][1]).epsilons
+    spent = np.zeros((len(budgets), len(joints), len(timed)))
+    for place, epsilon in enumerate(setting.each(budgets, "processing time")):
+        for column, joint in enumerate(joints):
+            spent[place, column] = [seconds_of(plan, joint, epsilon) for _, plan in timed]
+    for index, (name, _) in enumerate(timed):
+        for place, epsilon in enumerate(budgets):
+            y, error = _mean(spent[place, :, index])
+            yield Point(TIME, name, float(epsilon), y, error)
