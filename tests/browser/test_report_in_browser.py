@@ -7,12 +7,7 @@ them measures what people would see. What the browser prints to its log shows er
 from __future__ import annotations
 
 import html
-import json
-import re
-import shutil
-import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,26 +15,11 @@ from typing import Any
 import pytest
 
 from liftlock.report.html import html_report
+from tests.browser.chromium import DARK, Seen, brightness, looked_at, needs_chromium
 from tests.unit.report.html import examples
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTHS = (360, 1280)
-OPTIONS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--enable-logging=stderr",
-    # Whatever is asked for by name is not found.
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-)
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")
+pytestmark = needs_chromium
 
 MEASURE = """
 const near = 1.5;
@@ -84,21 +64,13 @@ STICKING_OUT = (
 )
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What was measured in each frame, and what the browser logged."""
-
-    frames: dict[str, Any]
-    log: str
-
-
 @cache
 def pages() -> dict[str, str]:
     tables = (examples.everyday, examples.odd, examples.numbers, examples.many)
     return {table.__name__: html_report(table()) for table in tables}
 
 
-def looked_at(folder: Path, shown: Mapping[str, str], *options: str) -> Seen:
+def shown_in_frames(folder: Path, shown: Mapping[str, str], *options: str) -> Seen:
     """Show pages at all widths, and measure them."""
     frames = []
     for name, page in shown.items():
@@ -108,43 +80,20 @@ def looked_at(folder: Path, shown: Mapping[str, str], *options: str) -> Seen:
                 f'<iframe id="{name}-{width}" width="{width}" height="600" srcdoc="{source}">'
                 "</iframe>"
             )
-    around = folder / "around.html"
-    around.write_text(
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"></head><body>'
-        f'<pre id="found"></pre>{"".join(frames)}<script>{MEASURE}</script></body></html>',
-        encoding="utf-8",
-    )
-    assert CHROMIUM is not None
-    ended = subprocess.run(
-        [
-            CHROMIUM,
-            *OPTIONS,
-            *options,
-            f"--user-data-dir={folder / 'profile'}",
-            "--dump-dom",
-            around.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    found = re.search('<pre id="found">(.*?)</pre>', ended.stdout, re.DOTALL)
-    assert found is not None
-    return Seen(json.loads(html.unescape(found[1])), ended.stderr)
+    return looked_at(folder, "".join(frames), MEASURE, *options)
 
 
 @pytest.fixture(scope="module")
 def light(tmp_path_factory: pytest.TempPathFactory) -> Seen:
-    return looked_at(tmp_path_factory.mktemp("light"), pages() | {"bad": STICKING_OUT})
+    return shown_in_frames(tmp_path_factory.mktemp("light"), pages() | {"bad": STICKING_OUT})
 
 
 def frames_of(seen: Seen) -> dict[str, Any]:
-    return {name: frame for name, frame in seen.frames.items() if not name.startswith("bad")}
+    return {name: frame for name, frame in seen.found.items() if not name.startswith("bad")}
 
 
 def test_the_measure_finds_what_is_bad(light: Seen) -> None:
-    frame = light.frames["bad-360"]
+    frame = light.found["bad-360"]
     assert frame["scroll"] > frame["client"]
     assert frame["outside"]
     assert frame["cut"] == ["cut off here"]
@@ -175,16 +124,10 @@ def test_nothing_is_loaded_and_nothing_complains(light: Seen) -> None:
 
 def test_dark_is_dark(light: Seen, tmp_path: Path) -> None:
     page = {"everyday": pages()["everyday"]}
-    dark = looked_at(tmp_path, page, "--blink-settings=preferredColorScheme=0")
-    assert len(dark.frames) == 2
+    dark = shown_in_frames(tmp_path, page, DARK)
+    assert len(dark.found) == 2
     for name, frame in frames_of(dark).items():
         assert brightness(frame["background"]) < 0.15, name
         assert brightness(frame["ink"]) > 0.85, name
-        assert brightness(light.frames[name]["background"]) > 0.95, name
-        assert brightness(light.frames[name]["ink"]) < 0.2, name
-
-
-def brightness(colour: str) -> float:
-    """Return how bright a colour of a style is, from 0 to 1."""
-    parts = [float(part) for part in re.findall(r"[\d.]+", colour)[:3]]
-    return sum(parts) / 3 / 255
+        assert brightness(light.found[name]["background"]) > 0.95, name
+        assert brightness(light.found[name]["ink"]) < 0.2, name

@@ -129,7 +129,7 @@ def test_a_stated_number_is_compared() -> None:
 def test_names_of_figures() -> None:
     assert find_figure("000-fig5c") is find_figure("000-fig5")
     assert [figure.key for figure in find_figures(["003", "003-fig3"])] == ["003-fig3"]
-    with pytest.raises(InputError, match="no such figure: 002-fig44; did you mean 002-fig4"):
+    with pytest.raises(InputError, match="no such figure: '002-fig44'; did you mean 002-fig4"):
         find_figures(["002-fig44"])
 
 

@@ -1,0 +1,84 @@
+"""`liftlock papers`: what it prints, what it writes, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from liftlock_papers import FIGURES
+from tests.unit.cli.conftest import Run, run
+
+__all__ = ["run"]
+
+QUICK = ("papers", "run", "003-fig3", "--quick")
+
+
+def test_the_list_names_every_figure_and_its_data(run: Run, tmp_path: Path) -> None:
+    outcome = run("papers", "list", "--data", str(tmp_path))
+    assert (outcome.code, outcome.err) == (0, "")
+    for key, figure in FIGURES.items():
+        line = next(line for line in outcome.out.splitlines() if line.strip().startswith(f"{key} "))
+        assert bool(figure.needs) == ("needs" in line) or len(figure.title) > 60
+    listed = json.loads(run("papers", "list", "--json", "--data", str(tmp_path)).out)
+    assert [entry["figure"] for entry in listed] == list(FIGURES)
+    assert {value for entry in listed for value in entry["data"].values()} == {False}
+
+
+def test_a_figure_is_computed_drawn_and_shown(run: Run) -> None:
+    outcome = run(*QUICK, "--out", "made")
+    assert (outcome.code, outcome.err) == (0, "")
+    figures = {f"made/figures/003-fig3.{kind}" for kind in ("csv", "json", "svg", "png")}
+    assert outcome.made == {"made", "made/figures", "made/index.html", *figures}
+    assert "1 figure: " in outcome.out
+    assert "gallery: made/index.html" in outcome.out
+    assert any(verdict in outcome.out for verdict in ("confirmed", "refuted"))
+    before = {path: path.stat().st_mtime_ns for path in Path("made/figures").iterdir()}
+    again = run(*QUICK, "--out", "made")
+    assert "(kept from an earlier run)" in again.out
+    assert {path: path.stat().st_mtime_ns for path in Path("made/figures").iterdir()} == before
+
+
+def test_the_same_command_makes_the_same_points(run: Run) -> None:
+    run(*QUICK, "--out", "one")
+    run(*QUICK, "--out", "two")
+    one, two = (Path(name, "figures/003-fig3.csv").read_bytes() for name in ("one", "two"))
+    assert one == two
+
+
+def test_findings_as_json(run: Run) -> None:
+    outcome = run(*QUICK, "--json", "--out", "made")
+    (entry,) = json.loads(outcome.out)
+    assert (entry["figure"], entry["quick"]) == ("003-fig3", True)
+    assert all(set(found) == {"claim", "verdict", "ours", "why"} for found in entry["findings"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("002-fig44",), "no such figure: '002-fig44'; did you mean 002-fig4?"),
+        (("005",), "no such figure: '005'; `liftlock papers list` names them all"),
+        (("003-fig3", "--data", "nowhere"), "this folder of data sets does not exist at nowhere"),
+        (("002-fig3", "--data", "."), "the data set Adult is not there at .; get it (UCI"),
+        (("003-fig3", "--out", "taken"), "taken"),
+        ((), "Missing argument 'FIGURE...'"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_one_line(
+    run: Run, arguments: tuple[str, ...], message: str
+) -> None:
+    outcome = run("papers", "run", *arguments, files={"taken": "a file"})
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.made <= {"taken"}
+
+
+def test_figures_without_their_data_are_left_out_of_many(run: Run, tmp_path: Path) -> None:
+    outcome = run("papers", "run", "003", "002-fig3", "--quick", "--data", ".", "--out", "made")
+    assert outcome.code == 0
+    assert "002-fig3 was left out: the data set Adult is not there" in outcome.err
+    assert "1 figure: " in outcome.out
+    page = Path("made/index.html").read_text(encoding="utf-8")
+    assert "Fig. 3 (data: Adult)" in page
