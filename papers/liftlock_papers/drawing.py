@@ -23,13 +23,15 @@ import numpy as np
 
 from liftlock.report.pictures import check_picture
 from liftlock.storage import write_atomically, written_atomically
-from liftlock_papers.figure import Curve, Figure, Panel
+from liftlock_papers.figure import Curve, Panel
 from liftlock_papers.points import Point, Points, to_csv
 from liftlock_papers.running import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
+    from matplotlib.lines import Line2D
+    from matplotlib.transforms import BboxBase
 
 LIGHT: Mapping[str, str] = {
     "page": "#fffffe",
@@ -37,7 +39,7 @@ LIGHT: Mapping[str, str] = {
     "soft": "#5d6675",
     "rule": "#e2e5ea",
     "blue": "#1f5fa8",
-    "orange": "#bf5b0c",
+    "orange": "#b8560a",
     "grey": "#6f7680",
     "green": "#2c7a3f",
     "purple": "#7a3f99",
@@ -66,7 +68,11 @@ PANEL_WIDTH, PANEL_HEIGHT = 3.7, 3.0
 SHOWN_LEAKAGES = 3
 """So many rings of a curve in a panel say their number."""
 LEGEND_COLUMNS = {1: 2, 2: 3, 3: 4}
+_FEW_RINGS = 16
+_OFFSETS = ((0, 10), (0, -10), (17, 6), (-17, 6), (17, -7), (-17, -7), (0, 19), (0, -19))
+"""Where a number may stand beside its ring, in points, the best place first."""
 
+_BACKING: Any = {"boxstyle": "round,pad=0.1", "fc": LIGHT["page"], "ec": "none", "alpha": 0.75}
 _NO_METADATA: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 _DASHES: Mapping[str, Any] = {
     "solid": "-",
@@ -89,12 +95,10 @@ def draw(result: Result, folder: Path) -> None:
     made_from = f"<!-- made from {_made_from(result)} -->\n"
     if dots.exists() and vector.exists() and _begins(vector, made_from):
         return
-    with _style():
-        sheet = _sheet(figure, result.points, result.quick)
+    with styled():
+        sheet = sheet_of(result)
         as_dots, as_vector = BytesIO(), BytesIO()
         sheet.savefig(as_dots, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-        # What is inside was laid out for the dots already; once is enough.
-        sheet.set_layout_engine("none")
         sheet.savefig(as_vector, format="svg", metadata=_NO_METADATA)
     folder.mkdir(parents=True, exist_ok=True)
     with written_atomically(dots) as fresh:
@@ -128,7 +132,8 @@ def _begins(path: Path, text: str) -> bool:
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def styled() -> Iterator[None]:
+    """Give the style of all pictures while the block runs."""
     import matplotlib
 
     settings: Any = {
@@ -156,10 +161,12 @@ def _style() -> Iterator[None]:
         yield
 
 
-def _sheet(figure: Figure, points: Points, quick: bool) -> Sheet:
+def sheet_of(result: Result) -> Sheet:
+    """Return the drawn figure, laid out."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet
 
+    figure, points = result.figure, result.points
     columns = min(figure.columns, len(figure.panels))
     rows = math.ceil(len(figure.panels) / columns)
     shown = [curve for curve in figure.curves if curve.label != ""]
@@ -179,9 +186,9 @@ def _sheet(figure: Figure, points: Points, quick: bool) -> Sheet:
     if marked:
         handles["leaks more than its budget: so much"] = _ring()
     title = f"{figure.key[:3]} {figure.name}: {figure.title}"
-    wide = int(width * 13.5)
+    wide = int(width * 10.8)
     sheet.suptitle(
-        "\n".join(textwrap.wrap(title + (" (quick run)" if quick else ""), wide)),
+        "\n".join(textwrap.wrap(title + (" (quick run)" if result.quick else ""), wide)),
         fontsize=11,
         fontweight="bold",
         x=0.01,
@@ -197,6 +204,11 @@ def _sheet(figure: Figure, points: Points, quick: bool) -> Sheet:
             handlelength=2.6,
             columnspacing=1.6,
         )
+    # Laid out once, for both pictures; only then is it known which numbers would touch.
+    sheet.draw_without_rendering()
+    sheet.set_layout_engine("none")
+    for axes, panel in zip(grid, figure.panels, strict=False):
+        _leakages(axes, [points.of(panel.key, curve.name) for curve in figure.curves])
     return sheet
 
 
@@ -232,7 +244,8 @@ def _panel(
     axes.tick_params(length=3, width=0.8, which="major")
     axes.tick_params(length=0, which="minor")
     for curve in curves:
-        _rings(axes, [row for row in points.of(panel.key, curve.name) if row.broken])
+        rows = [row for row in points.of(panel.key, curve.name) if row.broken]
+        axes.add_line(_ring([row.x for row in rows], [row.y for row in rows]))
 
 
 def _curve(axes: Axes, curve: Curve, rows: list[Point], bars: list[Curve]) -> Any:
@@ -269,41 +282,68 @@ def _curve(axes: Axes, curve: Curve, rows: list[Point], bars: list[Curve]) -> An
     return drawn
 
 
-def _ring() -> Any:
+def _ring(x: Sequence[float] = (), y: Sequence[float] = ()) -> Line2D:
     from matplotlib.lines import Line2D
 
     return Line2D(
-        [],
-        [],
+        x,
+        y,
         linestyle="none",
         marker="o",
-        markersize=7,
+        markersize=6.5 if len(x) <= _FEW_RINGS else 5.0,
         markerfacecolor="none",
         markeredgecolor=LIGHT["red"],
-        markeredgewidth=1.1,
+        markeredgewidth=1.0,
     )
 
 
-def _rings(axes: Axes, rows: list[Point]) -> None:
-    """Mark points that break their budget, and say by how much at a few of them."""
-    from matplotlib import patheffects
+def _leakages(axes: Axes, curves: Sequence[Sequence[Point]]) -> None:
+    """Write beside some of the rings what the mechanism truly leaks, where there is room."""
+    whole = axes.get_window_extent()
+    taken: list[BboxBase] = []
+    for rows in curves:
+        broken = [row for row in rows if row.broken and _is_inside(axes, row)]
+        chosen = {round(place) for place in np.linspace(0, len(broken) - 1, SHOWN_LEAKAGES)}
+        for row in (broken[place] for place in sorted(chosen) if broken):
+            for offset in _OFFSETS:
+                label = axes.annotate(
+                    said(row.leakage),
+                    (row.x, row.y),
+                    xytext=offset,
+                    textcoords="offset points",
+                    color=LIGHT["red"],
+                    fontsize=7,
+                    ha="center",
+                    va="center",
+                    bbox={
+                        "boxstyle": "round,pad=0.1",
+                        "fc": LIGHT["page"],
+                        "ec": "none",
+                        "alpha": 0.75,
+                    },
+                )
+                box = label.get_window_extent()
+                free = not any(box.overlaps(other) for other in taken)
+                if free and whole.x0 <= box.x0 and box.x1 <= whole.x1 + 8 and box.y0 >= whole.y0:
+                    taken.append(box)
+                    break
+                label.remove()
 
-    low, high = sorted(axes.get_xlim())
-    rows = [row for row in rows if low <= row.x <= high and math.isfinite(row.y)]
-    if not rows:
-        return
-    red = LIGHT["red"]
-    x = [row.x for row in rows]
-    y = [row.y for row in rows]
-    axes.plot(x, y, linestyle="none", marker="o", markersize=6.5, markerfacecolor="none",
-              markeredgecolor=red, markeredgewidth=1.0)  # fmt: skip
-    halo = patheffects.withStroke(linewidth=2.2, foreground=LIGHT["page"])
-    places = sorted({round(k) for k in np.linspace(0, len(rows) - 1, SHOWN_LEAKAGES)})
-    for place in places:
-        row = rows[place]
-        text = "∞" if row.leakage == math.inf else f"{row.leakage:.2f}"
-        axes.annotate(text, (row.x, row.y), xytext=(0, 7), textcoords="offset points", color=red,
-                      fontsize=7, ha="center", path_effects=[halo])  # fmt: skip
+
+def _is_inside(axes: Axes, row: Point) -> bool:
+    (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+    return left <= row.x <= right and low <= row.y <= high
+
+
+def said(leakage: float | None) -> str:
+    """Write a leakage in two digits or so.
+
+    >>> said(1.9004), said(0.00123), said(math.inf)
+    ('1.90', '0.0012', '∞')
+    """
+    if leakage is None or leakage == math.inf:
+        return "∞"
+    return f"{leakage:.2f}" if leakage >= 0.1 else f"{leakage:.2g}"
 
 
 def follow_the_page(text: str, title: str = "") -> str:
