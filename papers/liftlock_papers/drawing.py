@@ -45,7 +45,7 @@ LIGHT: Mapping[str, str] = {
     "purple": "#7a3f99",
     "teal": "#0b7f86",
     "red": "#c0263a",
-    "gold": "#93760a",
+    "gold": "#8c7008",
 }
 DARK: Mapping[str, str] = {
     "page": "#1c1f26",
