@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liftlock import InputError
 from liftlock.report.pictures import check_picture
 from liftlock.storage import write_atomically, written_atomically
 from liftlock_papers.figure import Curve, Panel
@@ -84,7 +85,16 @@ _DASHES: Mapping[str, Any] = {
 
 
 def check_drawing(folder: Path) -> None:
-    """Refuse to begin what could not be drawn or kept."""
+    """Refuse to begin what could not be drawn or kept; make the folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            "cannot make this folder",
+            where=str(folder),
+            value=error.strerror,
+            remedy="give another one with --out",
+        ) from None
     check_picture(folder / "figure.svg")
 
 

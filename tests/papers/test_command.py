@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from liftlock_papers import FIGURES
+from liftlock_papers import FIGURES, Figure, Result
 from tests.unit.cli.conftest import Run, run
 
 __all__ = ["run"]
@@ -82,3 +83,22 @@ def test_figures_without_their_data_are_left_out_of_many(run: Run, tmp_path: Pat
     assert "1 figure: " in outcome.out
     page = Path("made/index.html").read_text(encoding="utf-8")
     assert "Fig. 3 (data: Adult)" in page
+
+
+def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    import liftlock_papers
+
+    really = liftlock_papers.run
+
+    def interrupted(figure: Figure, *rest: Any, **options: Any) -> Result:
+        if figure.key != "003-fig3":
+            raise KeyboardInterrupt
+        return really(figure, *rest, **options)
+
+    monkeypatch.setattr("liftlock_papers.run", interrupted)
+    outcome = run("papers", "run", "003-fig3", "004", "--quick", "--out", "made")
+    assert outcome.code == 130
+    assert "note: 1 figure done and kept in made; the same command goes on" in outcome.err
+    monkeypatch.undo()
+    monkeypatch.chdir(Path("made").resolve().parent)
+    assert "(kept from an earlier run)" in run(*QUICK, "--out", "made").out

@@ -18,6 +18,7 @@ from liftlock_papers.drawing import LIGHT
 from liftlock_papers.running import read_result
 from tests.papers.conftest import skip_without_data
 
+KEPT = Path(__file__).parents[2] / "papers" / "figures"
 LISTED = {
     "000": ("fig2", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12"),
     "001": ("fig2", "fig5", "fig6", "fig7", "fig8", "fig9a", "fig9b"),
@@ -77,8 +78,18 @@ def test_a_figure(result: Result, quick_folder: Path) -> None:
     for number in figure.stated:
         ours = points.at(number.panel, number.curve, number.x)
         assert abs(ours - number.number) <= number.tolerance, number
-    assert result.findings
+    check_verdicts(result)
     check_pictures(figure, quick_folder / "figures")
+
+
+def check_verdicts(result: Result) -> None:
+    """The claims, in order, and what is found of them, are those of the full run."""
+    full = read_result(result.figure, KEPT)
+    assert full is not None
+    assert result.findings
+    assert [(each.claim, each.verdict) for each in result.findings] == [
+        (each.claim, each.verdict) for each in full.findings
+    ]
 
 
 def check_points(figure: Figure, points: Points) -> None:

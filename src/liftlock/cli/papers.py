@@ -121,6 +121,9 @@ def run_command(
 
     chosen = find_figures(figures)
     folder = DataFolder(data)
+    if len(chosen) == 1:
+        for key in chosen[0].needs:
+            folder.files(key)
     place = out / FIGURES_FOLDER
     check_drawing(place)
     note = Notes()
@@ -177,9 +180,9 @@ def _show_result(result: Result) -> None:
     grid.add_column(no_wrap=True)
     grid.add_column()
     for finding in result.findings:
-        says = Text.assemble(finding.claim, (f"; here: {finding.ours}", "bold"))
+        says = Text.assemble(finding.claim, (f"\nhere: {finding.ours}", "bold"))
         if finding.why:
-            says.append(f"; {finding.why}", style="dim")
+            says.append(f"\n{finding.why}", style="dim")
         grid.add_row(Text(finding.verdict.value, style=_STYLES[finding.verdict.value]), says)
     show(Group(head, Padding(grid, (0, 0, 0, 2))))
 
