@@ -25,10 +25,11 @@ def extremes(joint: Joint) -> tuple[Floats, Floats]:
 
 
 def compute(setting: Setting) -> Iterator[Point]:
-    """Yield both histograms, and in a panel that is not drawn the ends of their ranges."""
-    joints = random_joints(
-        setting.choose(full=1000, quick=200), SYMBOLS, SECRETS, seed="17 x 5"
-    )
+    """Yield both histograms, and the share of symbols beyond each distance from 0.
+
+    The second begins with the least distance and ends with the greatest one: the whole range.
+    """
+    joints = random_joints(setting.choose(full=1000, quick=200), SYMBOLS, SECRETS, seed="17 x 5")
     found = [extremes(joint) for joint in setting.each(joints, "joints")]
     edges = np.round(np.arange(LOWEST, HIGHEST + BIN / 2, BIN), 9)
     for curve, parts in (
@@ -39,6 +40,8 @@ def compute(setting: Setting) -> Iterator[Point]:
         shares = np.histogram(values, edges)[0] / len(values)
         for left, share in zip(edges[:-1].tolist(), shares.tolist(), strict=True):
             yield Point("histogram", curve, round(left + BIN / 2, 9), share)
-        yield Point("ends", curve, 0, float(values.min()))
-        yield Point("ends", curve, 1, float(values.max()))
-        yield Point("ends", curve, 6, float(np.mean(np.abs(values) >= 6)))
+        distances = np.sort(np.abs(values))
+        inside = np.arange(0.25, 12, 0.25)
+        places = [distances[0], *inside[(inside > distances[0]) & (inside < distances[-1])]]
+        for place in [*places, distances[-1]]:
+            yield Point("tail", curve, float(place), float(np.mean(distances >= place)))

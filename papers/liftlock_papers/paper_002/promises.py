@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from liftlock import ALIP, LDP, Joint, exact, measured
+from liftlock import ALIP, LDP, Channel, Joint, exact, measured
 from liftlock.notions import (
     AlphaLift,
     AlphaLiftInverse,
@@ -24,7 +24,6 @@ from liftlock.notions import (
     Notion,
     lift_table,
 )
-from liftlock import Channel
 
 Kind = Literal["alip", "ldp", "l1", "chi2", "alpha"]
 

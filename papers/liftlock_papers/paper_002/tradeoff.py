@@ -2,36 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from liftlock_papers.paper_002.joints import World, joints_of
+from liftlock_papers.paper_002.joints import World, epsilons, joints_of
 from liftlock_papers.paper_002.sweeps import Plan, Sweep, seconds_of, sweep
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
 
-UTILITY, LOWER, UPPER, BROKEN, TIME = "utility", "min-lift", "max-lift", "broken", "time"
+UTILITY, LOWER, UPPER = "utility", "min-lift", "max-lift"
+BROKEN, GAIN, TIME = "broken", "gain", "time"
 SELDOM = 0.01
 """A mean curve is marked where more joints than this break their budget."""
 
 Plans = tuple[tuple[str, Plan], ...]
 
 
-def compute(setting: Setting, world: World, plans: Plans) -> Iterator[Point]:
-    """Yield the points of every curve, in all panels."""
+def compute(
+    setting: Setting,
+    world: World,
+    plans: Plans,
+    *,
+    panels: tuple[str, ...] = (UTILITY, LOWER, UPPER),
+    six: Plans = (),
+    gains: Plans = (),
+    timed: Plans = (),
+    limit: str = "",
+) -> Iterator[Point]:
+    """Yield the points of every curve.
+
+    `six` are curves on Adult with all its relationships; `gains` are plans whose information is
+    compared with complete merging; `timed` ones show how long a design takes; `limit` names a curve
+    that shows what ALIP allows when it divides the budget evenly.
+    """
     for name, plan in plans:
-        yield from points_of(name, plan, sweep(setting, _world_of(name, world), plan))
+        yield from _in(panels, points_of(name, plan, sweep(setting, world, plan)))
+    for name, plan in six:
+        yield from _in(panels, points_of(name, plan, sweep(setting, "adult-six", plan)))
+    for name, plan in gains:
+        yield from gain_over_complete_merging(setting, world, name, plan)
+    if timed:
+        yield from times(setting, world, timed)
+    if limit:
+        for panel in (LOWER, UPPER):
+            for text in epsilons(setting):
+                yield Point(panel, limit, float(text), float(text) / 2)
 
 
-def compute_with_times(setting: Setting, world: World, plans: Plans, timed: Plans) -> Iterator[Point]:
-    """Yield the trade-offs, and how long one design takes."""
-    yield from compute(setting, world, plans)
-    yield from times(setting, world, timed)
+def _in(panels: tuple[str, ...], points: Iterable[Point]) -> Iterator[Point]:
+    return (point for point in points if point.panel in panels)
 
 
-def _world_of(name: str, world: World) -> World:
-    return "adult-six" if world == "adult" and "6" in name.split() else world
+def gain_over_complete_merging(
+    setting: Setting, world: World, name: str, plan: Plan
+) -> Iterator[Point]:
+    """Yield the mean information as a multiple of that of complete merging, on the same joints."""
+    ours = sweep(setting, world, plan)
+    theirs = sweep(setting, world, replace(plan, mechanism="watchdog as published"))
+    count = ours.information.shape[1]
+    for place, text in enumerate(ours.epsilons):
+        complete = float(np.mean(theirs.information[place, :count]))
+        if complete > 0:
+            many = float(np.mean(ours.information[place])) / complete
+            yield Point(GAIN, name, float(text), many)
 
 
 def points_of(name: str, plan: Plan, found: Sweep) -> Iterator[Point]:
@@ -69,7 +104,7 @@ def _mean(values: Floats) -> tuple[float, float | None]:
 def times(setting: Setting, world: World, timed: Plans) -> Iterator[Point]:
     """Yield the mean processor time of one design, the mechanisms in turn on the same joints."""
     joints = joints_of(setting, world, setting.choose(full=20, quick=1))
-    budgets = sweep(setting, world, timed[0][1]).epsilons
+    budgets = epsilons(setting)
     spent = np.zeros((len(budgets), len(joints), len(timed)))
     for place, epsilon in enumerate(setting.each(budgets, "processing time")):
         for column, joint in enumerate(joints):
