@@ -1,0 +1,76 @@
+"""Three profiles of four categories: how far off the frequency of each becomes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+import liftlock as ll
+from liftlock.profiles import example, sweep, worth
+from liftlock_papers.paper_004.least_cost import least_cost
+from liftlock_papers.points import Point
+from liftlock_papers.setting import Setting
+
+RESPONSE = "k-ary randomised response (LDP)"
+CLUSTER = "k-ary response, calibrated on the graph"
+SMOOTH = "smooth categorical, eq. (6)"
+LEAST = "certified optimum for eq. (8)"
+METHODS = {
+    RESPONSE: "randomised-response",
+    CLUSTER: "cluster",
+    SMOOTH: "smooth-categorical",
+}
+INFORMATION = "largest ratio of neighbours"
+
+_FULL = ("0.02", *(f"{step / 20:g}" for step in range(1, 31)))
+_QUICK = ("0.02", "0.05", "0.3", "0.8", "1.2")
+
+
+def graph() -> ll.ProfileGraph:
+    """Return the paper's Categorical-Chain."""
+    return example("categorical-chain")
+
+
+def category(number: int) -> str:
+    """Return the name of the curve of a category.
+
+    >>> category(3)
+    'category 3'
+    """
+    return f"category {number}"
+
+
+def informative(chain: ll.ProfileGraph) -> list[float]:
+    """Return for each category the largest |ln P_i(y) / P_j(y)| of joined profiles, in nats.
+
+    >>> [round(nats, 3) for nats in informative(graph())]
+    [0.405, 0.288, 1.099, 0.0]
+    """
+    laws = [chain.law(name).fractions for name in chain.profiles.labels]
+    return [
+        max(abs(math.log(one[y] / other[y])) for one, other in pairwise(laws))
+        for y in range(len(laws[0]))
+    ]
+
+
+def categories(setting: Setting) -> Iterator[Point]:
+    """Compute the costs of eq. (8) under every method."""
+    chain = graph()
+    for number, nats in enumerate(informative(chain), start=1):
+        yield Point("information", INFORMATION, number, nats)
+    panels = {RESPONSE: "b", SMOOTH: "c"}
+    for epsilon in setting.each(setting.choose(full=_FULL, quick=_QUICK), "budgets"):
+        budget = float(epsilon)
+        found = sweep(chain, [epsilon], methods=list(METHODS.values()))
+        for name, method in METHODS.items():
+            (point,) = found[method].points
+            if name in panels:
+                for number, cost in enumerate(point.costs, start=1):
+                    curve = category(number)
+                    yield Point(panels[name], curve, budget, cost, None, point.loss, budget)
+            yield Point("largest", name, budget, max(point.costs), None, point.loss, budget)
+        made = least_cost(chain, epsilon)
+        costs = worth(made.table, chain).marginal
+        loss = float(made.certificate.nats["profile"])
+        yield Point("largest", LEAST, budget, max(costs), None, loss, budget)

@@ -1,0 +1,40 @@
+"""The profiles of Table 1, and how far neighbours are apart in each category."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import liftlock as ll
+from liftlock_papers.paper_004.categories import graph
+from liftlock_papers.points import Point
+from liftlock_papers.setting import Setting
+
+APART = 5
+"""The place of the largest ratio over all categories."""
+
+
+def edge_name(one: object, other: object) -> str:
+    """Return the name of a pair of profiles."""
+    return f"{one} and {other}"
+
+
+def compute(setting: Setting) -> Iterator[Point]:  # noqa: ARG001
+    """Compute both panels, and how far apart the two profiles are that are not joined."""
+    chain = graph()
+    names = chain.profiles.labels
+    for name in names:
+        masses = chain.law(name).fractions
+        for number, mass in enumerate(masses, start=1):
+            yield Point("profiles", str(name), number, float(mass))
+    unchanged = ll.Channel.identity(chain.inputs.labels)
+    edges = ll.audit_profiles(unchanged, chain).edges
+    for edge in edges:
+        first, second = sorted((edge.more, edge.less), key=names.index)
+        curve = edge_name(first, second)
+        one, other = chain.law(first).fractions, chain.law(second).fractions
+        for number, (left, right) in enumerate(zip(one, other, strict=True), start=1):
+            yield Point("ratios", curve, number, abs(math.log(left / right)))
+        yield Point("ratios", curve, APART, float(edge.nats))
+    loss = ll.audit_profiles(unchanged, chain.with_edges([(names[0], names[-1])])).loss
+    yield Point("ends", edge_name(names[0], names[-1]), APART, float(loss))
