@@ -1,0 +1,257 @@
+"""Figure 5 of paper 000: several releases, and what the paper says about them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liftlock_papers.figure import Colour, Curve, Figure, Finding, Line, Marker, Panel, Verdict
+from liftlock_papers.paper_000 import composition
+from liftlock_papers.points import Floats, Points
+
+_STRAIGHT = 0.01
+"""Increments that differ by less than this share are called equal."""
+
+
+def _confirmed(holds: bool) -> Verdict:
+    return Verdict.CONFIRMED if holds else Verdict.REFUTED
+
+
+def _judge(points: Points) -> list[Finding]:
+    return [
+        _linear(points, "a", tuple(composition.PRIORS), "LIP"),
+        _linear(points, "b", tuple(composition.SETS), "BP-LIP"),
+        _additive(points),
+        _larger_budget(points),
+        _rarest(points),
+        _valid(points),
+        _not_linear(points),
+        _any_order(points),
+    ]
+
+
+def _uneven(row: Floats) -> float:
+    """Return by what share of the largest the increments differ."""
+    steps = np.diff(row)
+    return float((steps.max() - steps.min()) / steps.max())
+
+
+def _linear(points: Points, letter: str, names: tuple[str, ...], notion: str) -> Finding:
+    bounds, exact = [], []
+    for epsilon in composition.EPSILONS:
+        for name in names:
+            bounds.append(_uneven(points.y(f"{letter}{epsilon}", f"{name}, published bound")))
+            exact.append(_uneven(points.y(f"{letter}{epsilon}", f"{name}, exact")))
+    straight, bent = max(bounds) <= _STRAIGHT, max(exact) > _STRAIGHT
+    verdict = Verdict.CONFIRMED if straight and not bent else Verdict.REFUTED
+    if straight and bent:
+        verdict = Verdict.CONDITION
+    first = points.y(f"{letter}2", f"{names[-1]}, exact")
+    return Finding(
+        f"The {notion} leakage grows linearly with the number of releases, under any prior",
+        verdict,
+        f"increments of the bound differ by at most {max(bounds):.1%}, those of the true leakage "
+        f"of the optimum by up to {max(exact):.0%} (ε = 2, {names[-1]}: first {first[0]:.2f}, then "
+        f"{first[1] - first[0]:.2f} to {float(np.diff(first).max()):.2f})",
+        "The bound is a line up to a vanishing term. The true leakage starts at ε, and its "
+        "increments grow towards the LDP level of one release.",
+    )
+
+
+def _additive(points: Points) -> Finding:
+    ratios = []
+    for epsilon in composition.EPSILONS:
+        for name in composition.PRIORS:
+            number = points.x(f"a{epsilon}", f"{name}, exact")
+            ratios.append(points.y(f"a{epsilon}", f"{name}, exact") / (number * epsilon))
+    most = float(np.max(ratios))
+    return Finding(
+        "LIP composes linearly (Section I), as budgets of LDP that add up",
+        _confirmed(most <= 1 + 1e-9),
+        f"n releases of the certified optimum truly leak up to {most:.2f} n ε",
+        "Budgets of LIP do not add up: after the first answer the second one meets another prior "
+        "than its certificate. A release may cost up to 2ε.",
+    )
+
+
+def _larger_budget(points: Points) -> Finding:
+    least = min(
+        float((points.y("a5", f"{name}, {kind}") / points.y("a2", f"{name}, {kind}")).min())
+        for name in composition.PRIORS
+        for kind in ("published bound", "exact")
+    )
+    return Finding(
+        "A larger ε allows more leakage",
+        _confirmed(least > 1),
+        f"ε = 5 gives at least {least:.2f} times the leakage of ε = 2",
+        "" if least > 1 else "Not everywhere.",
+    )
+
+
+def _rarest(points: Points) -> Finding:
+    """P1 has the largest P_min, P3 the smallest."""
+    grows = all(
+        bool(
+            np.all(points.y(panel, "P1, published bound") < points.y(panel, "P2, published bound"))
+            and np.all(
+                points.y(panel, "P2, published bound") < points.y(panel, "P3, published bound")
+            )
+        )
+        for panel in ("a2", "a5")
+    )
+    exact = all(
+        bool(np.all(points.y(panel, "P3, exact")[1:] < points.y(panel, "P1, exact")[1:]))
+        for panel in ("a2", "a5")
+    )
+    one = [points.at("a2", f"{name}, published bound", 1) for name in ("P1", "P3")]
+    last = points.x("a5", "P1, exact")[-1]
+    true = [points.at("a5", f"{name}, exact", last) for name in ("P1", "P3")]
+    verdict = Verdict.REFUTED if grows and not exact else Verdict.CONDITION
+    return Finding(
+        "The smaller P_min, the smaller the leakage of several releases",
+        verdict,
+        f"one release, ε = 2: the bound is {one[0]:.3f} for P_min = 0.25 and {one[1]:.3f} for "
+        f"0.01; {last:.0f} releases, ε = 5: the optimum truly leaks {true[0]:.1f} and "
+        f"{true[1]:.1f}",
+        "It is the other way round: the bound grows as P_min falls, for every number of releases, "
+        "and the true leakage is larger for the rarer symbol as soon as ε is large. (At ε = 2 and "
+        "few releases the optimum for P3 leaks a little less than that for P1.)",
+    )
+
+
+def _valid(points: Points) -> Finding:
+    room = []
+    for epsilon in composition.EPSILONS:
+        for letter, names in (("a", composition.PRIORS), ("b", composition.SETS)):
+            for name in names:
+                panel = f"{letter}{epsilon}"
+                exact = points.y(panel, f"{name}, exact")
+                room.append(points.y(panel, f"{name}, published bound") - exact)
+                room.append(points.y(panel, f"{name}, tight bound") - exact)
+        for order in composition.ORDERS:
+            bound = points.y(f"c{epsilon}", f"{order}: published bound")
+            room.append(bound - points.y(f"c{epsilon}", f"{order}: exact, independent"))
+            room.append(bound - points.y(f"c{epsilon}", f"{order}: exact, correlated"))
+    least = min(float(row.min()) for row in room)
+    once = max(points.at("a5", f"{name}, published bound", 1) for name in composition.PRIORS)
+    return Finding(
+        "Theorem 4 and Corollaries 4 and 5 bound the leakage of several releases",
+        _confirmed(least >= -1e-9),
+        f"the true leakage is always below, but a single release of ε = 5 is said to cost up to "
+        f"{once:.2f}; with one release counted as what it is, the bound starts at ε",
+        "" if least >= -1e-9 else "It is exceeded.",
+    )
+
+
+def _not_linear(points: Points) -> Finding:
+    uneven = {
+        (order, epsilon): _uneven(
+            np.concatenate([[0.0], points.y(f"c{epsilon}", f"{order}: published bound")])
+        )
+        for order in composition.ORDERS
+        for epsilon in composition.EPSILONS
+    }
+    least = min(uneven.values())
+    true = max(
+        _uneven(np.concatenate([[0.0], points.y(f"c{e}", f"{order}: exact, independent")]))
+        for order in composition.ORDERS
+        for e in composition.EPSILONS
+    )
+    holds = max(uneven.values()) > _STRAIGHT
+    verdict = _confirmed(holds)
+    if holds and true <= _STRAIGHT:
+        verdict = Verdict.CONDITION
+    return Finding(
+        "The leakage of a sequence of different data does not grow linearly",
+        verdict,
+        f"increments of the bound differ by {least:.0%} to {max(uneven.values()):.0%}; the true "
+        f"leakage of independent data by {true:.1%}",
+        "True of the bound, and of correlated data. The leakages of independent data simply add "
+        "up: three releases of ε leak 3ε together.",
+    )
+
+
+def _any_order(points: Points) -> Finding:
+    apart, totals = 0.0, {}
+    for epsilon in composition.EPSILONS:
+        for kind in ("published bound", "exact, independent", "exact, correlated"):
+            last = [points.y(f"c{epsilon}", f"{order}: {kind}")[-1] for order in composition.ORDERS]
+            apart = max(apart, max(last) - min(last))
+            totals[epsilon, kind] = last[0]
+    return Finding(
+        "After all three releases the total is the same in every order",
+        _confirmed(apart < 1e-9),
+        f"ε = 2: bound {totals[2, 'published bound']:.2f}, truly "
+        f"{totals[2, 'exact, independent']:.2f} (independent) or "
+        f"{totals[2, 'exact, correlated']:.2f} (correlated); orders differ by {apart:.1e}",
+        "" if apart < 1e-9 else "It depends on the order.",
+    )
+
+
+_COLOURS: tuple[Colour, ...] = ("teal", "gold", "purple")
+
+
+def _curves() -> tuple[Curve, ...]:
+    """Return the curves; those of one colour are one prior, one set of priors, one order."""
+    found = []
+    styles: tuple[tuple[str, Line, Marker, float], ...] = (
+        ("published bound", "dashed", "", 1.6),
+        ("tight bound", "dotted", "", 1.3),
+        ("exact", "solid", "o", 1.2),
+        ("exact, independent", "solid", "o", 1.2),
+        ("exact, correlated", "dashdot", "x", 1.2),
+    )
+    names = zip(
+        _COLOURS, composition.PRIORS, composition.SETS.items(), composition.ORDERS, strict=True
+    )
+    groups = [
+        (colour, (f"{prior}, ", f"{other}, ", f"{order}: "), (prior, members, order))
+        for colour, prior, (other, members), order in names
+    ]
+    for kind, line, marker, width in styles:
+        for colour, prefixes, (prior, members, order) in groups:
+            for prefix in prefixes:
+                label = ""
+                if prefix.startswith("P") and kind == "published bound":
+                    label = f"{prior} | {{{', '.join(members)}}} | {order}: bound"
+                elif prefix.startswith("P") and kind in ("tight bound", "exact"):
+                    label = f"{prior} | …: {kind}"
+                elif prefix.startswith("X") and kind == "exact, correlated":
+                    label = f"{order}: {kind}"
+                found.append(Curve(prefix + kind, colour, line, marker, width, label=label))
+    return tuple(found)
+
+
+def _panels() -> tuple[Panel, ...]:
+    titles = {"a": "LIP", "b": "BP-LIP", "c": "a sequence"}
+    return tuple(
+        Panel(
+            f"{letter}{epsilon}",
+            "releases",
+            "leakage of all (nats)",
+            f"({letter}) {title}, ε = {epsilon}",
+            y_limits=(0, None),
+            ticks={n: f"{n}" for n in ((1, 2, 3) if letter == "c" else range(1, 11))},
+            x_limits=(0.8, 3.2) if letter == "c" else None,
+        )
+        for epsilon in composition.EPSILONS
+        for letter, title in titles.items()
+    )
+
+
+FIG5 = Figure(
+    key="000-fig5",
+    name="Fig. 5",
+    title="several releases: published bounds and the exact leakage",
+    says="The leakage of n releases for three priors, for three sets of priors, and for three "
+    "different data in three orders, with ε = 2 and ε = 5.",
+    compute=composition.composition,
+    judge=_judge,
+    panels=_panels(),
+    curves=_curves(),
+    notes="The paper draws its bounds; the number of releases, up to 10, is ours. Beside them stand the exact leakage of n releases of the "
+    "certified optimum (mutual information), and the bound in its tight form (dotted). P1 is "
+    "uniform, P2 = (0.1, 0.1, 0.1, 0.7), P3 = (0.01, 0.33, 0.33, 0.33). The second set of priors "
+    "is printed as the first once more; it is read as {P1, P3}. The joint law of the sequence is "
+    "not given: the bound is for independent data, and the exact leakage is shown for these and "
+    "(crosses) for data that are half independent, half at the same quantile.",
+)

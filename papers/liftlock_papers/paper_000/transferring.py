@@ -1,0 +1,185 @@
+"""A mechanism is made for the frequencies of a sample, and used under the true prior.
+
+There are two symbols, so a sample is one number: how often the first was seen. Its law is binomial,
+and everything here is computed for every count, not simulated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+import liftlock as ll
+from liftlock.accounting import transfer, transfer_from_samples
+from liftlock_papers.points import Floats, Point
+from liftlock_papers.setting import Setting
+
+FIRST = "0.3"
+"""P_X(0)."""
+BETA = 0.01
+BUDGETS = {"a": "0.5", "b": "1"}
+BUDGET = "1"
+"""For the panels c and d."""
+LEAST, MOST = 50, 100_000
+FEW = (10, 14, 20, 30)
+"""Samples in which a symbol may well be missing: for the bounds alone."""
+
+
+def transferring(setting: Setting) -> Iterator[Point]:
+    """Compute the figure: bounds (a, b), discrepancy (c), and true leakage (d) against n."""
+    steps = setting.choose(full=34, quick=7)
+    sizes = [int(n) for n in np.unique(np.geomspace(LEAST, MOST, steps).round())]
+    for size in setting.each([*FEW, *sizes], "sample sizes"):
+        for panel, budget in BUDGETS.items():
+            yield from _bounds(panel, size, budget)
+        if size < LEAST:
+            continue
+        yield from _discrepancies(size)
+        yield from _leakages(size)
+
+
+def _bounds(panel: str, size: int, budget: str) -> Iterator[Point]:
+    """Compare the terms of 000 eq. (12) for the typical sample, which has the true frequencies."""
+    epsilon, p = float(budget), float(FIRST)
+    seen = typical(size)
+    share = seen / size
+    eta = deviation(size, min(share, p))
+    rarest = math.log1p(math.expm1(epsilon) / share)
+    yield Point(panel, "ε + η, Cor 7", size, epsilon + eta)
+    yield Point(panel, "2ε", size, 2 * epsilon)
+    yield Point(panel, "rarest symbol", size, rarest)
+    yield Point(panel, "least of eq. (12)", size, min(epsilon + eta, 2 * epsilon, rarest))
+    radius = distance(size)
+    usable = math.inf if radius >= share else math.log1p(radius / (share - radius))
+    yield Point(panel, "ε + η without the true P", size, epsilon + usable)
+    made = _optimum(seen, size, budget)
+    found = transfer_from_samples(made, {0: seen, 1: size - seen}, confidence=f"{1 - BETA:g}")
+    worst = found.bound("worst case", "intervals")
+    yield Point(panel, "exact worst case, 99 % intervals", size, float(worst.value))
+    yield Point(panel, "true leakage", size, _leakage(made))
+
+
+def _discrepancies(size: int) -> Iterator[Point]:
+    """Compare 000 eq. (14) with what the response of eq. (19) does, over all samples."""
+    p, ratio = float(FIRST), math.exp(float(BUDGET))
+    counts, chances = samples(size)
+    shares = counts / size
+    gaps = np.abs(response_leakage(shares, shares, ratio) - response_leakage(shares, p, ratio))
+    etas = np.array([deviation(size, min(share, 1 - share, p)) for share in shares])
+    low, high = central(counts, chances)
+    inside = (counts >= low) & (counts <= high)
+    middle = float(np.interp(0.5, *_distribution(gaps, chances)))
+    yield Point("c", "η, Cor 7", size, deviation(size, p))
+    yield Point("c", "response (19), 99 % of samples", size, float(gaps[inside].max()))
+    yield Point("c", "response (19), median sample", size, middle)
+    yield Point("c", "optimum, 99 % of samples", size, max(_gap(low, size), _gap(high, size)))
+    yield Point("missed", "Cor 7", size, float(chances[gaps > etas * (1 + 1e-12)].sum()))
+
+
+def _leakages(size: int) -> Iterator[Point]:
+    """Compare what mechanisms made from the sample leak under the true prior, at worst."""
+    epsilon = float(BUDGET)
+    counts, chances = samples(size)
+    ends = central(counts, chances)
+    ways = {
+        "response (19) for the sample": lambda k: ll.design_as_published(
+            _seen(k, size), ll.LIP(BUDGET), method="response"
+        ),
+        "optimum for the sample": lambda k: _optimum(k, size, BUDGET),
+        "optimum for 99 % intervals": lambda k: ll.design(
+            ll.Intervals.from_counts({0: k, 1: size - k}, confidence=f"{1 - BETA:g}"),
+            ll.LIP(BUDGET),
+            method="binary",
+        ),
+        "ε-LDP": lambda _: ll.design(_truth(), ll.LDP(BUDGET), method="binary"),
+    }
+    for curve, way in ways.items():
+        leakage = max(_leakage(way(k)) for k in ends)
+        yield Point("d", curve, size, leakage, leakage=leakage, budget=epsilon)
+
+
+def typical(size: int) -> int:
+    """Return how often the first symbol is seen in the sample that is most like the prior."""
+    return round(float(FIRST) * size)
+
+
+def distance(size: int) -> float:
+    """Return the total variation of 000 Cor 7, sqrt((2/n)(|X| - ln beta)) / 2.
+
+    >>> round(distance(1000), 5)
+    0.05746
+    """
+    return 0.5 * math.sqrt(2.0 / size * (2.0 - math.log(BETA)))
+
+
+def deviation(size: int, rarest: float) -> float:
+    """Return eta = ln(1 + distance / c), 000 Cor 7; infinite if a symbol was not seen."""
+    return math.inf if rarest <= 0 else math.log1p(distance(size) / rarest)
+
+
+def response_leakage(shares: Floats, p: float | Floats, ratio: float) -> Floats:
+    """Return the leakage of the response (19) made for P(0) = share, where P(0) = p is true.
+
+    >>> response_leakage(np.array([0.5, 0.3]), 0.5, 3.0).round(6).tolist()
+    [1.098612, 1.386294]
+    """
+    flip0, flip1 = (1.0 - shares) / ratio, shares / ratio
+    rows = np.stack([1.0 - flip0, flip0, flip1, 1.0 - flip1])
+    first = p * rows[0] + (1.0 - p) * rows[2]
+    output = np.stack([first, 1.0 - first, first, 1.0 - first])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lifts = np.abs(np.log(rows / output))
+    # An output that never occurs tells nothing.
+    worst: Floats = np.where(output > 0, lifts, 0.0).max(axis=0)
+    return worst
+
+
+def samples(size: int) -> tuple[Floats, Floats]:
+    """Return how often the first symbol may be seen, and with what probability."""
+    from scipy.special import gammaln, xlogy
+
+    p = float(FIRST)
+    middle, reach = p * size, 8.0 * math.sqrt(p * (1 - p) * size) + 8.0
+    counts = np.arange(max(0.0, math.floor(middle - reach)), min(size, middle + reach) + 1)
+    others = size - counts
+    logs = gammaln(size + 1) - gammaln(counts + 1) - gammaln(others + 1)
+    chances: Floats = np.exp(logs + xlogy(counts, p) + xlogy(others, 1 - p))
+    return counts, chances
+
+
+def central(counts: Floats, chances: Floats) -> tuple[int, int]:
+    """Return the ends of the central 1 - beta of the samples."""
+    places, shares = counts, np.cumsum(chances)
+    low = places[np.searchsorted(shares, BETA / 2)]
+    high = places[np.searchsorted(shares, 1 - BETA / 2)]
+    return int(low), int(high)
+
+
+def _distribution(values: Floats, chances: Floats) -> tuple[Floats, Floats]:
+    order = np.argsort(values)
+    return np.cumsum(chances[order]), values[order]
+
+
+def _truth() -> ll.Prior:
+    return ll.Prior.from_probabilities({0: FIRST, 1: f"{1 - float(FIRST):g}"})
+
+
+def _seen(count: int, size: int) -> ll.Prior:
+    return ll.Prior.from_counts({0: count, 1: size - count})
+
+
+def _optimum(count: int, size: int, budget: str) -> ll.Mechanism:
+    return ll.design(_seen(count, size), ll.LIP(budget), method="binary")
+
+
+def _leakage(made: ll.Mechanism) -> float:
+    return float(ll.audit(made.channel, _truth())["lip"].value)
+
+
+def _gap(count: int, size: int) -> float:
+    """Return the discrepancy of the optimum for one sample."""
+    found = transfer(_optimum(count, size, BUDGET), _truth())
+    assert found.exact is not None
+    return abs(float(found.exact.value) - float(found.designed))
