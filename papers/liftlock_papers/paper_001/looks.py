@@ -1,0 +1,36 @@
+"""How the curves of paper 001 look, alike in all its figures."""
+
+from __future__ import annotations
+
+from liftlock_papers.figure import Curve
+from liftlock_papers.paper_001.names import (
+    NOTHING,
+    OPTIMUM,
+    OPTIMUM_HALF,
+    PUBLISHED,
+    PUBLISHED_HALF,
+    RESPONSE,
+    STAIRCASE,
+    UNARY,
+    UNAWARE,
+)
+
+ERROR = "√(mean squared error / N)"
+BUDGET = "ε (nats)"
+
+LOOKS = {
+    UNAWARE: Curve(UNAWARE, "purple", "dotted", marker="^"),
+    UNARY: Curve(UNARY, "gold", "dashdot", marker="v"),
+    RESPONSE: Curve(RESPONSE, "grey", marker="s"),
+    STAIRCASE: Curve(STAIRCASE, "grey", "dashed"),
+    PUBLISHED: Curve(PUBLISHED, "orange"),
+    PUBLISHED_HALF: Curve(PUBLISHED_HALF, "orange", "dashed"),
+    OPTIMUM: Curve(OPTIMUM, "blue", marker="o"),
+    OPTIMUM_HALF: Curve(OPTIMUM_HALF, "blue", "dashed", marker="D"),
+    NOTHING: Curve(NOTHING, "teal", "dotted"),
+}
+
+
+def looks(*names: str) -> tuple[Curve, ...]:
+    """Return the looks of these curves."""
+    return tuple(LOOKS[name] for name in names)

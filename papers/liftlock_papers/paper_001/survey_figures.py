@@ -1,0 +1,194 @@
+"""Fig. 2 and Fig. 5 of paper 001: surveys of one bit, and what the paper says about them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
+from liftlock_papers.paper_001 import skewness, survey_example
+from liftlock_papers.paper_001.judging import (
+    RARE,
+    below,
+    half_against_ldp,
+    keeps_its_promise,
+    percent,
+    places,
+    share,
+    verdict,
+)
+from liftlock_papers.paper_001.looks import BUDGET, ERROR, looks
+from liftlock_papers.paper_001.names import (
+    NOTHING,
+    OPTIMUM,
+    OPTIMUM_HALF,
+    PUBLISHED,
+    PUBLISHED_HALF,
+    RESPONSE,
+    UNARY,
+    UNAWARE,
+)
+from liftlock_papers.points import Points
+
+# --- Fig. 2 ---------------------------------------------------------------------------------------
+
+
+def _judge_example(points: Points) -> list[Finding]:
+    def at(curve: str) -> float:
+        return points.at("a", curve, 1)
+
+    encoding = below(points, "a", UNARY, UNAWARE)
+    saved = share(points, "a", OPTIMUM, RESPONSE)
+    wins = below(points, "a", OPTIMUM, UNAWARE)
+    alone = at(NOTHING) < at(UNAWARE)
+    printed = [
+        (survey_example.LDP_PRINTED, UNAWARE, "100 e^ε/(e^ε + 1)²", "the + below the line is a −"),
+        (
+            survey_example.UNARY_PRINTED,
+            UNARY,
+            "25/(0.5 − e^ε/2)²",
+            "its q* = 1 − e^ε/2 is negative beyond ε = ln 2, and below breaks the LDP constraint",
+        ),
+    ]
+    findings = [
+        Finding(
+            f"The squared error of {truth.removesuffix(', without the prior')} is {formula}",
+            Verdict.CONFIRMED if np.isclose(at(curve), at(truth)) else Verdict.REFUTED,
+            f"at ε = 1 the formula says {at(curve):.1f}, the truth is {at(truth):.1f}",
+            "" if np.isclose(at(curve), at(truth)) else why,
+        )
+        for curve, truth, formula, why in printed
+    ]
+    lip = (10 * math.e - 1) / 0.64
+    findings.append(
+        Finding(
+            "The squared error of LIP is (10 e^ε − 1)/0.64",
+            Verdict.CONFIRMED if np.isclose(lip, at(PUBLISHED)) else Verdict.REFUTED,
+            f"at ε = 1 the formula says {lip:.1f}, the published mechanism has "
+            f"{at(PUBLISHED):.2f}, the best that keeps the promise {at(OPTIMUM):.2f}",
+            "the formula grows with ε; 001 eq. (21) gives 9 (2 e^-ε − e^-2ε)",
+        )
+    )
+    findings += [
+        Finding(
+            "Opt-LDP, which treats the two answers differently, has a smaller error than LDP",
+            verdict(encoding),
+            f"at ε = 1: {at(UNARY):.0f} against {at(UNAWARE):.0f} people²",
+            "unary encoding is made for many symbols; on a single bit it wastes most of its budget",
+        ),
+        Finding(
+            "LIP has a much smaller error than LDP with its unbiased estimate",
+            Verdict.CONDITION if wins.all() and alone else verdict(wins),
+            f"at ε = 1: {at(OPTIMUM):.2f} against {at(UNAWARE):.1f} people²; the same LDP answers "
+            f"with the posterior mean {at(RESPONSE):.2f}, no answers at all {at(NOTHING):.2f}",
+            "the gain is that of an estimator that knows the prior: the prior alone does better "
+            "than the unbiased estimate",
+        ),
+        Finding(
+            "Considering the prior in the perturbation reduces the error significantly",
+            verdict(saved > 0.1),
+            f"of the error of LDP answers read by the posterior mean, LIP saves "
+            f"{percent(float(saved[np.isclose(points.x('a', OPTIMUM), 1)][0]))} at ε = 1, "
+            f"{percent(float(saved.max()))} at most",
+            f"more than a tenth only with ε {places(points, 'a', OPTIMUM, saved > 0.1)}",
+        ),
+        keeps_its_promise(points, ("a",), (PUBLISHED,), f"{RARE}: here from ε = ln 9 = 2.2 on"),
+    ]
+    return findings
+
+
+FIGURE_2 = Figure(
+    key="001-fig2",
+    name="Fig. 2",
+    title="a survey of 100 people about what one in ten has (Example 1)",
+    says="A prior in the perturbation reduces the error of a survey far below that of LDP, with "
+    "its ordinary and with its optimised answers.",
+    compute=survey_example.errors,
+    judge=_judge_example,
+    panels=(Panel("a", BUDGET, "mean squared error (people²)", y_scale="log"),),
+    curves=(
+        Curve(survey_example.LDP_PRINTED, "red", "dotted"),
+        Curve(survey_example.UNARY_PRINTED, "red", "dashdot"),
+        *looks(UNAWARE, UNARY, RESPONSE, PUBLISHED, OPTIMUM, NOTHING),
+    ),
+    notes="The paper does not print the range of ε; 0.5 to 5 is ours, and so is the logarithmic "
+    "axis. Its three error formulas are misprinted, so the true errors of the same mechanisms are "
+    "drawn beside the printed formulas. Opt-LDP is read as optimal unary encoding, of which the "
+    "survey uses one bit.",
+)
+
+
+# --- Fig. 5 ---------------------------------------------------------------------------------------
+
+
+def _judge_skewness(points: Points) -> list[Finding]:
+    panels = tuple(skewness.SHARES)
+    aware = np.concatenate([below(points, panel, RESPONSE, UNAWARE) for panel in panels])
+    ratios = {panel: 1 / (1 - share(points, panel, RESPONSE, UNAWARE)) for panel in panels}
+    ordered = (ratios["even"] < ratios["nine in ten"]) & (ratios["nine in ten"] < ratios["skewed"])
+    relaxed = np.concatenate([below(points, panel, OPTIMUM, RESPONSE) for panel in panels])
+    even, skewed = (share(points, panel, OPTIMUM, RESPONSE) for panel in ("even", "skewed"))
+    published = share(points, "skewed", PUBLISHED, RESPONSE)
+    wider = skewed > even
+    where = places(points, "skewed", OPTIMUM, wider)
+    return [
+        Finding(
+            "With the same LDP answers, the estimator that knows the prior is always better than "
+            "the one that does not",
+            verdict(aware),
+            f"{int(aware.sum())} of {len(aware)} places",
+            "" if aware.all() else "not everywhere",
+        ),
+        Finding(
+            "That advantage is small for an even prior and larger the more skewed the prior is",
+            verdict(ordered),
+            f"at ε = 1 the error is {ratios['even'][0]:.1f}, {ratios['nine in ten'][0]:.1f} and "
+            f"{ratios['skewed'][0]:.1f} times smaller for P1 = 0.5, 0.9 and 0.99",
+            "" if ordered.all() else "not at every ε",
+        ),
+        Finding(
+            "The error of LIP is always smaller than that of LDP at the same ε",
+            verdict(relaxed),
+            f"certified optimum: {int(relaxed.sum())} of {len(relaxed)} places",
+            "" if relaxed.all() else "not everywhere",
+        ),
+        Finding(
+            "The gap between LIP and LDP increases when P1 = 0.99 (also Prop. 4 and the abstract: "
+            "the advantage grows with the skewness of the prior)",
+            verdict(wider),
+            f"LIP saves {percent(float(even[0]))} of the error of LDP for P1 = 0.5, "
+            f"{percent(float(skewed[0]))} for 0.99, at ε = 1 (as published, "
+            f"{percent(float(published[0]))} with a broken promise)",
+            f"for two values the advantage of a given budget vanishes with skewness; it is larger "
+            f"at 0.99 with ε {where} only, where even the rarer value is not rare for the budget",
+        ),
+        half_against_ldp(
+            points,
+            "skewed",
+            RESPONSE,
+            "With a skewed prior even LIP at ε/2 is better than LDP at ε, for small ε (section VI)",
+        ),
+        keeps_its_promise(
+            points, panels, (PUBLISHED, PUBLISHED_HALF), f"{RARE}: for P1 = 0.99 from ε = 4.6 on"
+        ),
+    ]
+
+
+FIGURE_5 = Figure(
+    key="001-fig5",
+    name="Fig. 5",
+    title="a survey, with and without knowledge of the prior",
+    says="An estimator that knows the prior is better, most of all when it is skewed; relaxing "
+    "LDP to LIP is better again, and the gap is larger for P1 = 0.99.",
+    compute=skewness.trade_offs,
+    judge=_judge_skewness,
+    panels=(
+        Panel("even", BUDGET, ERROR, "P1 = 0.5", y_scale="log"),
+        Panel("nine in ten", BUDGET, ERROR, "P1 = 0.9 (our addition)", y_scale="log"),
+        Panel("skewed", BUDGET, ERROR, "P1 = 0.99", y_scale="log"),
+    ),
+    curves=looks(UNAWARE, RESPONSE, PUBLISHED, PUBLISHED_HALF, OPTIMUM, OPTIMUM_HALF, NOTHING),
+    notes="Users share one prior, so that errors do not depend on N. The printed p = e^ε/(e^ε + 1) "
+    "of eq. (41) estimates N − S; the probability of a flip, 1/(e^ε + 1), is used.",
+)
