@@ -1,0 +1,187 @@
+"""Gross pay of a city's employees, each released once: the fits, and the error of each release.
+
+Errors are those of the people themselves, exactly: expectations over the noise, no simulation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from liftlock import LIP, ApproximateLDP, ApproximateLIP, Mechanism, Prior, design, line, lock
+from liftlock.designs import random_sampling
+from liftlock.designs.formulas import gaussian, sampling
+from liftlock.line import Fit, GridPrior, Mixture
+from liftlock.notions import DeltaCurve
+from liftlock_papers.data.baltimore_salaries import read_salaries
+from liftlock_papers.paper_000.salary_noise import published_deviations, true_delta
+from liftlock_papers.points import Floats, Point
+from liftlock_papers.setting import Setting
+
+DOMAIN = (0, 300_000)
+"""Declared, whatever the data: the certified mechanisms protect all of it."""
+COMPONENTS = 3
+"""The fewest normal laws whose mixture has the two peaks of the data."""
+PANELS = {"0.0001": "b", "0.001": "c", "0.01": "d"}
+"""The panel of each delta."""
+EPSILONS = ("1", "1.5", "2", "2.5", "3", "3.5", "4")
+FEW = ("1", "2", "4")
+BINS = 53
+UNIT = 1000.0
+"""Densities are drawn in thousands of dollars."""
+_SECONDS = 30.0
+_NORMAL_MEAN = math.sqrt(2.0 / math.pi)
+"""The mean of the absolute value of a standard normal number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Payroll:
+    """The people, the two fits, and the same people in cells."""
+
+    people: Floats
+    laws: dict[str, Mixture]
+    """The two fits: a mixture of normal laws, and a single one."""
+    prior: GridPrior
+    """The people themselves, cut into cells of equal mass."""
+    fitted: dict[str, tuple[GridPrior, Prior]]
+    """Each fit cut into cells of equal mass, and the people in these cells."""
+
+    @classmethod
+    def of(cls, people: Floats, cells: int) -> Payroll:
+        """Fit the priors."""
+        fits = {
+            "mixture": line.fit(people, domain=DOMAIN, components=COMPONENTS),
+            "normal": line.fit(people, domain=DOMAIN, components=1),
+        }
+        sample = line.from_data(people, domain=DOMAIN)
+        grids = {name: fit.grid(cells) for name, fit in fits.items()}
+        return cls(
+            people,
+            {name: law_of(fit) for name, fit in fits.items()},
+            sample.grid(cells),
+            {name: (grid, sample.on(grid)) for name, grid in grids.items()},
+        )
+
+
+def salary_points(setting: Setting) -> Iterator[Point]:
+    """Compute 000 Fig. 12."""
+    people = read_salaries(setting.data).gross
+    payroll = Payroll.of(people, setting.choose(512, 48))
+    yield from densities(payroll)
+    places = np.linspace(people.min(), people.max(), setting.choose(129, 17))
+    steps = setting.choose(97, 25)
+    nothing = float(np.abs(people - np.median(people)).mean())
+    for epsilon in setting.each(setting.choose(EPSILONS, FEW), "budgets"):
+        budget = float(epsilon)
+        tables = published_deviations(
+            payroll.laws["mixture"], places, budget, [float(delta) for delta in PANELS], steps
+        )
+        pure = design(payroll.prior, LIP(epsilon), utility="absolute", seconds=_SECONDS)
+        best = median_error(pure, payroll)
+        for (delta, panel), sigmas in zip(PANELS.items(), tables, strict=True):
+            for name, error, true in released(payroll, epsilon, delta, places, sigmas):
+                yield Point(panel, name, budget, error, None, true, float(delta))
+            yield Point(panel, "optimum, δ = 0", budget, best)
+            yield Point(panel, "no release", budget, nothing)
+
+
+def densities(payroll: Payroll) -> Iterator[Point]:
+    """Return the histogram of the people and the densities of the fits, per thousand dollars."""
+    people = payroll.people
+    top = 5000.0 * math.ceil(people.max() / 5000.0)
+    shares, edges = np.histogram(people, bins=BINS, range=(0.0, top), density=True)
+    for middle, share in zip(0.5 * (edges[1:] + edges[:-1]), shares, strict=True):
+        yield Point("a", "gross pay", middle / UNIT, share * UNIT)
+    grid = np.linspace(0.0, top, 266)
+    for name, law in payroll.laws.items():
+        for x, height in zip(grid, law.density(grid), strict=True):
+            yield Point("a", f"{name} fit", x / UNIT, height * UNIT)
+
+
+def released(
+    payroll: Payroll, epsilon: str, delta: str, places: Floats, sigmas: Floats
+) -> Iterator[tuple[str, float, float]]:
+    """Return name, mean absolute error and true delta of all mechanisms of one budget."""
+    people, prior = payroll.people, payroll.prior
+    outputs = 2 * len(prior.grid)
+    budget = float(epsilon)
+
+    def at(numbers: Floats) -> Floats:
+        """Return the published deviations of numbers between the places."""
+        return np.exp(np.interp(numbers, places, np.log(sigmas)))
+
+    common = float(sigmas.max())
+    yield (
+        "Gaussian, as published",
+        _NORMAL_MEAN * common,
+        true_delta(prior, np.full(len(prior.grid), common), epsilon, outputs),
+    )
+    yield (
+        "Gaussian by instance, as published",
+        _NORMAL_MEAN * float(at(people).mean()),
+        true_delta(prior, at(prior.points), epsilon, outputs),
+    )
+    width = float(np.ptp(people))
+    sigma = gaussian.analytic_sigma(budget, float(delta), width)
+    yield "Gaussian, LDP", _NORMAL_MEAN * sigma, gaussian.analytic_delta(budget, sigma, width)
+    for name, law in payroll.laws.items():
+        yield (
+            f"sampling, {name} fit",
+            sampling_error(people, law, budget, float(delta)),
+            sampling_delta(*payroll.fitted[name], epsilon, delta),
+        )
+    lip = ApproximateLIP(epsilon, delta, "def5")
+    ldp = ApproximateLDP(epsilon, delta)
+    for name, method, notion in (
+        ("Gaussian, certified", "gaussian", lip),
+        ("Gaussian by instance, certified", "gaussian-by-instance", lip),
+        ("Gaussian, LDP, certified", "gaussian", ldp),
+    ):
+        made = design(prior, notion, method=method, utility="absolute")
+        true = float(made.certificate.claims[0].measured)
+        yield name, median_error(made, payroll), true
+
+
+def law_of(fit: Fit) -> Mixture:
+    """Return the law of a fit, which is a mixture of one or more normal laws."""
+    assert isinstance(fit.law, Mixture)
+    return fit.law
+
+
+def sampling_error(people: Floats, law: Mixture, epsilon: float, delta: float) -> float:
+    """Return the mean of (1 - lambda) E |x - X'| over the people, X' drawn from the fit.
+
+    E |x - N(m, s^2)| = s (2 phi(z) + z (2 Phi(z) - 1)), z = (x - m) / s.
+
+    Source: 000 eq. (20), eq. (21), Prop 2.
+    """
+    from scipy.special import erf
+
+    z = (people[:, None] - np.array(law.means)) / np.array(law.deviations)
+    apart = np.exp(-0.5 * z**2) * _NORMAL_MEAN + z * erf(z / math.sqrt(2.0))
+    kept = float(sampling.continuous_rate(math.exp(epsilon), delta, "def5"))
+    return (1.0 - kept) * float((apart @ (np.array(law.weights) * law.deviations)).mean())
+
+
+def sampling_delta(prior: GridPrior, truth: Prior, epsilon: str, delta: str) -> float:
+    """Return the exact delta of sampling from one prior when another is true.
+
+    It is certified for the first, and measured for the second, with cells as they are.
+    """
+    notion = ApproximateLIP(epsilon, delta, "def5")
+    made = lock(random_sampling(prior, notion, rate="continuous"), notion, prior)
+    return float(DeltaCurve.of(made.table, truth, "def5").delta(epsilon))
+
+
+def median_error(made: Mechanism, payroll: Payroll) -> float:
+    """Return the mean absolute error of the people, reports read as the medians of what they say."""
+    cells = payroll.prior.grid.encode(payroll.people)
+    rows, numbers = made.table.floats(), made.readings("median")
+    total = 0.0
+    for cell, row in enumerate(rows):
+        apart = np.abs(payroll.people[cells == cell, None] - numbers)
+        total += float((apart @ row).sum())
+    return total / len(payroll.people)
