@@ -21,7 +21,6 @@ METHODS = {
     CLUSTER: "cluster",
     SMOOTH: "smooth-categorical",
 }
-INFORMATION = "largest ratio of neighbours"
 
 _FULL = ("0.02", *(f"{step / 20:g}" for step in range(1, 31)))
 _QUICK = ("0.02", "0.05", "0.3", "0.8", "1.2")
@@ -57,8 +56,6 @@ def informative(chain: ll.ProfileGraph) -> list[float]:
 def categories(setting: Setting) -> Iterator[Point]:
     """Compute the costs of eq. (8) under every method."""
     chain = graph()
-    for number, nats in enumerate(informative(chain), start=1):
-        yield Point("information", INFORMATION, number, nats)
     panels = {RESPONSE: "b", SMOOTH: "c"}
     for epsilon in setting.each(setting.choose(full=_FULL, quick=_QUICK), "budgets"):
         budget = float(epsilon)
@@ -73,4 +70,6 @@ def categories(setting: Setting) -> Iterator[Point]:
         made = least_cost(chain, epsilon)
         costs = worth(made.table, chain).marginal
         loss = float(made.certificate.nats["profile"])
+        for number, cost in enumerate(costs, start=1):
+            yield Point("best", category(number), budget, cost, None, loss, budget)
         yield Point("largest", LEAST, budget, max(costs), None, loss, budget)

@@ -14,12 +14,15 @@ from liftlock_papers.setting import Setting
 BUDGETS = ("0.5", "1", "2")
 PLACES: Mapping[str, Fraction | None] = {
     "a-middle": None,
-    "a-low": Fraction(0),
     "a-high": Fraction(4, 5),
 }
 """Where the lower parameter is: such that both lie evenly about 1/2, or fixed."""
 
-OURS, LDP, PRINTED = "smooth one bit", "LDP, 1/(1 + e^ε)", "eq. (7) as printed"
+PRINTED_BUDGETS = BUDGETS[:2]
+"""Those for which one flip for both profiles is shown as well."""
+
+OURS, LDP = "smooth one bit", "LDP, 1/(1 + e^ε)"
+ONE, PRINTED = "one flip for both, eq. (4)", "eq. (7) as printed"
 
 _STEPS, _FEW = 50, 5
 _PRINTED_STEPS = 10
@@ -37,10 +40,14 @@ def couplets(setting: Setting) -> Iterator[Point]:
         furthest = 1 if lowest is None else 1 - lowest
         for epsilon in BUDGETS:
             for step in range(steps + 1):
-                yield from _flips(panel, epsilon, lowest, furthest * Fraction(step, steps))
+                gap = furthest * Fraction(step, steps)
+                yield _flip(panel, OURS, epsilon, lowest, gap)
+                yield Point(panel, of(LDP, epsilon), float(gap), formulas.warner(float(epsilon)))
+        for epsilon in PRINTED_BUDGETS:
+            for step in range(steps + 1):
+                yield _flip(panel, ONE, epsilon, lowest, furthest * Fraction(step, steps))
             for step in range(_PRINTED_STEPS + 1):
-                gap = furthest * Fraction(step, _PRINTED_STEPS)
-                yield _printed(panel, epsilon, lowest, gap)
+                yield _printed(panel, epsilon, lowest, furthest * Fraction(step, _PRINTED_STEPS))
 
 
 def pair(lowest: Fraction | None, gap: Fraction) -> ll.ProfileGraph:
@@ -53,13 +60,14 @@ def pair(lowest: Fraction | None, gap: Fraction) -> ll.ProfileGraph:
     return ll.ProfileGraph.bernoulli({"lower": low, "upper": low + gap})
 
 
-def _flips(panel: str, epsilon: str, lowest: Fraction | None, gap: Fraction) -> Iterator[Point]:
-    graph, budget = pair(lowest, gap), float(epsilon)
-    made = design_profiles(graph, epsilon, method="smooth-one-bit")
+def _flip(panel: str, rule: str, epsilon: str, lowest: Fraction | None, gap: Fraction) -> Point:
+    """Return the largest flipping probability of a certified mechanism."""
+    graph = pair(lowest, gap)
+    method = "smooth-one-bit" if rule == OURS else "single-bit"
+    made = design_profiles(graph, epsilon, method=method)
     flip = worth(made.table, graph).largest
     loss = float(made.certificate.nats["profile"])
-    yield Point(panel, of(OURS, epsilon), float(gap), flip, None, loss, budget)
-    yield Point(panel, of(LDP, epsilon), float(gap), formulas.warner(budget))
+    return Point(panel, of(rule, epsilon), float(gap), flip, None, loss, float(epsilon))
 
 
 def _printed(panel: str, epsilon: str, lowest: Fraction | None, gap: Fraction) -> Point:
@@ -67,9 +75,9 @@ def _printed(panel: str, epsilon: str, lowest: Fraction | None, gap: Fraction) -
     graph, budget = pair(lowest, gap), float(epsilon)
     low, high = (float(graph.law(name).fractions[1]) for name in ("lower", "upper"))
     flip = formulas.published_bound(low, high, budget)
-    loss = None
-    if flip <= 1:
-        keep = 1 - Fraction(flip)
-        rows = {0: {0: keep, 1: 1 - keep}, 1: {0: 1 - keep, 1: keep}}
-        loss = float(ll.audit_profiles(ll.Channel.from_rows(rows), graph).loss)
+    if flip > 1:
+        return Point(panel, of(PRINTED, epsilon), float(gap), flip)
+    keep = 1 - Fraction(flip)
+    rows = {0: {0: keep, 1: 1 - keep}, 1: {0: 1 - keep, 1: keep}}
+    loss = float(ll.audit_profiles(ll.Channel.from_rows(rows), graph).loss)
     return Point(panel, of(PRINTED, epsilon), float(gap), flip, None, loss, budget)

@@ -2,7 +2,8 @@
 
 A matrix for each profile can turn P_i into any D_i, so the search is over what is released alone:
 
-    minimise t   subject to   |P_i(y) - D_i(y)| <= t,   D_i(y) <= e^epsilon D_j(y) for every edge.
+    minimise max_y t(y)   subject to   |P_i(y) - D_i(y)| <= t(y),
+                                       D_i(y) <= e^epsilon D_j(y) for every edge.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from liftlock_papers.points import Floats
 
 _ROOM = 1e-9
 """What is left of the budget, so that rounding to integers does not break it."""
+_LITTLE = 1e-4
+"""How much the costs of the other values count: of all optima, those that keep them small."""
 
 
 def least_cost(graph: ll.ProfileGraph, epsilon: str) -> ll.Mechanism:
@@ -32,35 +35,39 @@ def least_cost(graph: ll.ProfileGraph, epsilon: str) -> ll.Mechanism:
 
 
 def _released(graph: ll.ProfileGraph, ratio: float) -> Floats:
-    """Return what each profile releases at the optimum."""
+    """Return what each profile releases at the optimum: D, then t for each value, then the most."""
     from scipy.optimize import linprog
 
     laws = graph.laws
     profiles, values = laws.shape
     places = np.arange(laws.size).reshape(laws.shape)
+    width = laws.size + values + 1
     rows: list[Floats] = []
     ends: list[float] = []
-    for sign in (1.0, -1.0):
-        for place, mass in zip(places.ravel(), laws.ravel(), strict=True):
-            row = np.zeros(laws.size + 1)
-            row[place], row[-1] = sign, -1.0
-            rows.append(row)
-            ends.append(float(sign * mass))
-    for first, second in graph.edges:
-        for one, other in ((first, second), (second, first)):
-            for y in range(values):
-                row = np.zeros(laws.size + 1)
-                row[places[one, y]], row[places[other, y]] = 1.0, -ratio
-                rows.append(row)
-                ends.append(0.0)
-    sums = np.zeros((profiles, laws.size + 1))
+
+    def at_most(terms: dict[int, float], end: float) -> None:
+        row = np.zeros(width)
+        row[list(terms)] = list(terms.values())
+        rows.append(row)
+        ends.append(end)
+
+    for y in range(values):
+        own = laws.size + y
+        at_most({own: 1.0, width - 1: -1.0}, 0.0)
+        for i in range(profiles):
+            for sign in (1.0, -1.0):
+                at_most({int(places[i, y]): sign, own: -1.0}, sign * float(laws[i, y]))
+        for first, second in graph.edges:
+            for one, other in ((first, second), (second, first)):
+                at_most({int(places[one, y]): 1.0, int(places[other, y]): -ratio}, 0.0)
+    sums = np.zeros((profiles, width))
     for i in range(profiles):
         sums[i, places[i]] = 1.0
-    goal = np.append(np.zeros(laws.size), 1.0)
+    goal = np.concatenate([np.zeros(laws.size), np.full(values, _LITTLE), [1.0]])
     found = linprog(goal, np.array(rows), np.array(ends), sums, np.ones(profiles))
     if found.x is None:
         raise ll.LiftlockError(f"no solution was found: {found.message}")
-    released: Floats = np.clip(found.x[:-1].reshape(laws.shape), 0.0, 1.0)
+    released: Floats = np.clip(found.x[: laws.size].reshape(laws.shape), 0.0, 1.0)
     return released
 
 

@@ -53,7 +53,7 @@ def _informative(points: Points) -> Finding:
 
 def _chain(points: Points) -> Finding:
     first, second = (points.at("ratios", edge, APART) for edge in _EDGES)
-    ends = points.at("ends", _ENDS, APART)
+    ends = points.at("ratios", _ENDS, APART)
     holds = ends > max(first, second)
     return Finding(
         "The profiles form a chain: P1 and P3 need not be alike",
@@ -83,7 +83,7 @@ TABLE = Figure(
         Panel(
             "ratios",
             "category",
-            "|ln P(y) / P′(y)| of neighbours (nats)",
+            "|ln P(y) / P′(y)| (nats)",
             "what each category says",
             ticks={**{float(number): str(number) for number in _NUMBERS}, float(APART): "d∞"},
         ),
@@ -94,6 +94,7 @@ TABLE = Figure(
         Curve("P3", "grey", kind="bars"),
         Curve(_EDGES[0], "gold", kind="bars"),
         Curve(_EDGES[1], "red", kind="bars"),
+        Curve(_ENDS, "green", kind="bars", label=f"{_ENDS}, not joined"),
     ),
     columns=2,
     notes="d∞ is the largest of the four, and what is lost if values are released as they are; it "
