@@ -19,10 +19,14 @@ SYMBOLS, SECRETS = 17, 5
 FINEST = 2**32
 
 
-def epsilons(setting: Setting) -> tuple[str, ...]:
+def epsilons(setting: Setting, world: World) -> tuple[str, ...]:
     """Return the budgets of the figures: 0.25, 0.5, ..., 8, as exact text."""
     full = tuple(f"{quarters / 4:g}" for quarters in range(1, 33))
-    return setting.choose(full=full, quick=("0.5", "1", "2", "4", "8"))
+    few: tuple[str, ...] = ("0.5", "1", "2", "4", "8")
+    if world in ("adult", "adult-six"):
+        # One joint is no mean: its curves jump, and more budgets are needed to see it.
+        few = ("0.25", "0.5", "0.75", "1", "1.25", "1.5", "2", "4", "8")
+    return setting.choose(full=full, quick=few)
 
 
 def joints_of(setting: Setting, world: World, count: int) -> tuple[Joint, ...]:

@@ -100,13 +100,13 @@ def _judge_use(points: Points) -> Finding:
 
 _SAYS = (
     "The optimal random response (AORR) has far more utility than the watchdog, 0.94 and 0.96 "
-    "instead of 0.52 and 0.73 at ε = 2, λ = 0.5, and uses up its budgets. A laxer limit for falling "
-    "beliefs (λ = 0.65) helps for ε > 1."
+    "instead of 0.52 and 0.73 at ε = 2, λ = 0.5, and uses up its budgets. A laxer limit for "
+    "falling beliefs (λ = 0.65) helps for ε > 1."
 )
 _HOW = (
     "AORR is computed by generating columns instead of listing all vertices (the same optimum, "
-    "proved to a relative gap of 1e-6), then rounded to integers and certified. The LDP optimum and "
-    "the watchdog of the figures before are added."
+    "proved to a relative gap of 1e-6), then rounded to integers and certified. The LDP optimum "
+    "and the watchdog of the figures before are added."
 )
 _ADULT = "Adult without the relationship Other-relative, see Figure 3."
 
@@ -179,8 +179,8 @@ def _judge_subsets(points: Points, best: str = AORR, near: float = 0.06) -> list
             "leakages stay below the budgets (Algorithm 1 and 2)",
             Verdict.CONDITION if not broken else Verdict.REFUTED,
             "every mechanism drawn is certified",
-            "True of the repaired algorithms drawn here. As printed, Algorithm 1 can end with a set "
-            "that breaks the budget (Figure 6), and Algorithm 2 then falls back on it.",
+            "True of the repaired algorithms drawn here. As printed, Algorithm 1 can end with a "
+            "set that breaks the budget (Figure 6), and Algorithm 2 then falls back on it.",
         ),
     ]  # fmt: skip
 
@@ -200,8 +200,8 @@ def _judge_times(points: Points) -> list[Finding]:
             Verdict.CONFIRMED
             if np.median(srr / merging) > 2 and np.median(listing / merging) > 2
             else Verdict.REFUTED,
-            f"on average over ε: AORR {1e3 * listing.mean():.0f} ms, SRR {1e3 * srr.mean():.0f} ms, "
-            f"subset merging {1e3 * merging.mean():.1f} ms",
+            f"on average over ε: AORR {1e3 * listing.mean():.0f} ms, "
+            f"SRR {1e3 * srr.mean():.0f} ms, subset merging {1e3 * merging.mean():.1f} ms",
             ""
             if np.median(srr / merging) > 2 and np.median(listing / merging) > 2
             else "they take less than twice as long",
@@ -240,8 +240,8 @@ def _judge_times(points: Points) -> list[Finding]:
 
 
 _SUBSETS_SAY = (
-    "The subset response (SRR) does the optimal response inside small subsets of the risky symbols. "
-    "It has more utility and more leakage than subset merging and is very close to AORR."
+    "The subset response (SRR) does the optimal response inside small subsets of the risky "
+    "symbols. It has more utility and more leakage than subset merging and is very close to AORR."
 )
 
 FIGURE_8 = Figure(
@@ -260,8 +260,7 @@ FIGURE_8 = Figure(
     panels=(utility_panel(), *leakage_panels(), TIME_PANEL),
     curves=(*_COMPARED_CURVES, Curve(LISTING, "orange", "dotted")),
     columns=2,
-    notes="Means over 100 random joints, for subset merging over 150. Times are of the processor, "
-    "on 20 of the joints, one mechanism after the other; they depend on the machine and on how "
+    notes="Means over 100 random joints. Times are of the processor, on 10 of the joints, one mechanism after the other; they depend on the machine and on how "
     "the algorithms are written, and the paper's are of MATLAB. AORR is timed twice: with all "
     "vertices listed, as in the paper, and with columns generated. Both subset algorithms are the "
     "corrected ones: risk max-lift + 1/min-lift, subsets until no symbol is left, and a last set "
@@ -315,9 +314,10 @@ def _judge_large(points: Points) -> list[Finding]:
         Finding(
             "AORR is out of reach for so many symbols",
             Verdict.REFUTED if seconds.max() < 60 else Verdict.CONFIRMED,
-            f"the optimum to within {large.GAP:g} takes {seconds.min():.1f} to {seconds.max():.1f} s "
-            f"and says up to {gap.max():.3f} more than SRR (ε = {y[int(np.argmax(gap))]:g})",
-            f"Listing all vertices is; generating the ones that are needed is not (ε = {listed(x)}).",
+            f"the optimum to within {large.GAP:g} takes {seconds.min():.1f} to "
+            f"{seconds.max():.1f} s (ε = {listed(x)}) and says up to {gap.max():.3f} more than SRR, "
+            f"at ε = {y[int(np.argmax(gap))]:g}",
+            "Listing all vertices is; generating the ones that are needed is not.",
         ),
     ]  # fmt: skip
 
@@ -326,8 +326,8 @@ FIGURE_10 = Figure(
     key="002-fig10",
     name="Figure 10",
     title="SRR and subset merging with 200 symbols and 15 secrets, λ = 0.5",
-    says="Both heuristics can be used where AORR cannot. SRR has more utility and more leakage, which "
-    "is still below the budgets.",
+    says="Both heuristics can be used where AORR cannot. SRR has more utility and more leakage, "
+    "which is still below the budgets.",
     compute=large.compute,
     judge=_judge_large,
     panels=(utility_panel(mean=False), *leakage_panels(mean=False), TIME_PANEL),

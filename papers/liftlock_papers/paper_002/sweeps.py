@@ -81,12 +81,12 @@ def joints_for(setting: Setting, mechanism: Mechanism) -> int:
     """Return how many random joints a curve is the mean of.
 
     The paper has 1000 for what needs no solver and 100 for the rest. Subset merging, with an exact
-    audit of every outcome at 32 budgets for twelve guarantees, gets fewer.
+    audit of every outcome at 32 budgets for twelve guarantees, gets 100 too.
     """
     if "watchdog" in mechanism:
         return setting.choose(full=1000, quick=60)
     if "merging" in mechanism:
-        return setting.choose(full=150, quick=8)
+        return setting.choose(full=100, quick=8)
     return setting.choose(full=100, quick=3)
 
 
@@ -130,7 +130,7 @@ def sweep(setting: Setting, world: World, plan: Plan) -> Sweep:
 
 def _sweep(setting: Setting, world: World, plan: Plan) -> Sweep:
     joints = joints_of(setting, world, joints_for(setting, plan.mechanism))
-    budgets = epsilons(setting)
+    budgets = epsilons(setting, world)
     found = np.zeros((5, len(budgets), len(joints)))
     promise = plan.promise
     what = f"{plan.mechanism}, {promise.kind}"

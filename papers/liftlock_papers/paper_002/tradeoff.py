@@ -33,21 +33,22 @@ def compute(
 ) -> Iterator[Point]:
     """Yield the points of every curve.
 
-    `six` are curves on Adult with all its relationships; `gains` are plans whose information is
+    `six` are curves of utility on Adult with all its relationships; `gains` are plans whose information is
     compared with complete merging; `timed` ones show how long a design takes; `limit` names a curve
     that shows what ALIP allows when it divides the budget evenly.
     """
     for name, plan in plans:
         yield from _in(panels, points_of(name, plan, sweep(setting, world, plan)))
     for name, plan in six:
-        yield from _in(panels, points_of(name, plan, sweep(setting, "adult-six", plan)))
+        for point in _in((UTILITY,), points_of(name, plan, sweep(setting, "adult-six", plan))):
+            yield point._replace(leakage=None, budget=None)
     for name, plan in gains:
         yield from gain_over_complete_merging(setting, world, name, plan)
     if timed:
         yield from times(setting, world, timed)
     if limit:
         for panel in (LOWER, UPPER):
-            for text in epsilons(setting):
+            for text in epsilons(setting, world):
                 yield Point(panel, limit, float(text), float(text) / 2)
 
 
@@ -103,8 +104,8 @@ def _mean(values: Floats) -> tuple[float, float | None]:
 
 def times(setting: Setting, world: World, timed: Plans) -> Iterator[Point]:
     """Yield the mean processor time of one design, the mechanisms in turn on the same joints."""
-    joints = joints_of(setting, world, setting.choose(full=20, quick=1))
-    budgets = epsilons(setting)
+    joints = joints_of(setting, world, setting.choose(full=10, quick=1))
+    budgets = epsilons(setting, world)
     spent = np.zeros((len(budgets), len(joints), len(timed)))
     for place, epsilon in enumerate(setting.each(budgets, "processing time")):
         for column, joint in enumerate(joints):

@@ -231,8 +231,9 @@ class Pool:
             amounts = np.vstack([masses, np.ones_like(masses)])
             return cls(context.inputs, masses, amounts, None, gauge)
         rows = [row for row in context.counts if any(row)]
-        amounts = np.array([[float(Fraction(c, context.total)) for c in row] for row in rows])
-        secret_masses = np.array([[float(Fraction(sum(row), context.total))] for row in rows])
+        # Dividing Python integers rounds correctly, whatever their size.
+        amounts = np.array([[count / context.total for count in row] for row in rows])
+        secret_masses = np.array([[sum(row) / context.total] for row in rows])
         return cls(context.inputs, masses, amounts, secret_masses, gauge)
 
     def lifts(self, amounts: Floats) -> tuple[Floats, Floats]:
