@@ -36,7 +36,7 @@ EPSILONS = (2, 5)
 
 def composition(setting: Setting) -> Iterator[Point]:
     """Compute the figure: one prior (a), a set of priors (b), a sequence of data (c)."""
-    most = setting.choose(full=10, quick=4)
+    most = setting.choose(full=10, quick=3)
     for epsilon in setting.each(EPSILONS, "budgets"):
         for name, counts in PRIORS.items():
             least = min(counts) / 100

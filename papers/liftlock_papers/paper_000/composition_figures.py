@@ -65,7 +65,7 @@ def _additive(points: Points) -> Finding:
             ratios.append(points.y(f"a{epsilon}", f"{name}, exact") / (number * epsilon))
     most = float(np.max(ratios))
     return Finding(
-        "LIP composes linearly (Section I), as budgets of LDP that add up",
+        "LIP has linear composability (Section I): read as budgets that add up, as those of LDP",
         _confirmed(most <= 1 + 1e-9),
         f"n releases of the certified optimum truly leak up to {most:.2f} n ε",
         "Budgets of LIP do not add up: after the first answer the second one meets another prior "
@@ -248,8 +248,9 @@ FIG5 = Figure(
     judge=_judge,
     panels=_panels(),
     curves=_curves(),
-    notes="The paper draws its bounds; the number of releases, up to 10, is ours. Beside them stand the exact leakage of n releases of the "
-    "certified optimum (mutual information), and the bound in its tight form (dotted). P1 is "
+    notes="The paper draws its bounds; the number of releases, up to 10, is ours. Beside them "
+    "stand the exact leakage of n releases of the certified optimum (mutual information), and the "
+    "bound in its tight form (dotted). P1 is "
     "uniform, P2 = (0.1, 0.1, 0.1, 0.7), P3 = (0.01, 0.33, 0.33, 0.33). The second set of priors "
     "is printed as the first once more; it is read as {P1, P3}. The joint law of the sequence is "
     "not given: the bound is for independent data, and the exact leakage is shown for these and "

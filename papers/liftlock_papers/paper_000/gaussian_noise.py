@@ -44,6 +44,9 @@ def outage(setting: Setting) -> Iterator[Point]:
         yield Point("a", "LIP, every x: Thm 5", epsilon, everywhere)
         certified = float(curve.delta(f"{epsilon:g}").value)
         yield Point("a", "LIP on [−10, 10], certified", epsilon, certified)
+        twice = ll.ApproximateLDP(f"{2 * epsilon:g}", "1").certify(made.table, prior)
+        found = float(twice.claims[0].measured)
+        yield Point("a", "2ε-LDP on [−10, 10], certified", epsilon, found)
         implied = min(1.0, (math.exp(epsilon) + 1) * edge)
         yield Point("a", "LIP, x = 10, as 2ε-LDP", epsilon, implied)
         classical = gaussian.classical_delta(2 * epsilon, NOISE, WIDTH)
@@ -60,22 +63,23 @@ def deviations(setting: Setting) -> Iterator[Point]:
     for panel, budget in setting.each(list(BUDGETS.items()), "budgets"):
         epsilon = float(budget)
         published = gaussian.instance_sigma(values, MEAN, DEVIATION, epsilon, DELTA)
-        every = setting.choose(full=4, quick=5)
+        every = setting.choose(full=4, quick=10)
         true = dict(zip(values[::every], _true_deltas(values[::every], epsilon), strict=True))
         for x, sigma in zip(values, published, strict=True):
             yield Point(panel, "published, by value", x, float(sigma), None, true.get(x), DELTA)
-        notion = ll.ApproximateLIP(budget, f"{DELTA:g}")
-        for curve, method in (
-            ("certified, by value", "gaussian-by-instance"),
-            ("certified, one for all", "gaussian"),
+        lip = ll.ApproximateLIP(budget, f"{DELTA:g}")
+        ldp = ll.ApproximateLDP(budget, f"{DELTA:g}")
+        for curve, method, notion in (
+            ("certified, by value", "gaussian-by-instance", lip),
+            ("certified, one for all", "gaussian", lip),
+            ("ε-LDP, certified", "gaussian", ldp),
         ):
             made = ll.design(prior, notion, method=method)
             for x, sigma in measured_deviations(made):
                 yield Point(panel, curve, x, sigma)
-        for curve, times in (("ε-LDP, eq. (24)", 1), ("2ε-LDP, eq. (24)", 2)):
-            sigma = gaussian.analytic_sigma(times * epsilon, DELTA, WIDTH)
-            for x in (values[0], values[-1]):
-                yield Point(panel, curve, x, sigma)
+        sigma = gaussian.analytic_sigma(epsilon, DELTA, WIDTH)
+        for x in (values[0], values[-1]):
+            yield Point(panel, "ε-LDP, eq. (24)", x, sigma)
 
 
 def _true_deltas(values: Floats, epsilon: float) -> list[float]:

@@ -149,7 +149,12 @@ FIG6 = Figure(
         Panel("b", "samples n", "LIP leakage (nats)", "(b) ε = 1", "log", y_limits=(None, 3)),
         Panel("c", "samples n", "discrepancy (nats)", "(c) ε = 1", "log", "log"),
         Panel(
-            "d", "samples n", "LIP leakage under P (nats)", "(d) ours: true leakage, ε = 1", "log"
+            "d",
+            "samples n",
+            "LIP leakage under P (nats)",
+            "(d) ours: true leakage, ε = 1",
+            "log",
+            y_limits=(0.75, 1.65),
         ),
     ),
     columns=2,

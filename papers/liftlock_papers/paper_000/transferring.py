@@ -25,11 +25,18 @@ BUDGET = "1"
 LEAST, MOST = 50, 100_000
 FEW = (10, 14, 20, 30)
 """Samples in which a symbol may well be missing: for the bounds alone."""
+MADE = (
+    "response (19) for the sample",
+    "optimum for the sample",
+    "optimum for 99 % intervals",
+    "ε-LDP",
+)
+"""How mechanisms are made from a sample."""
 
 
 def transferring(setting: Setting) -> Iterator[Point]:
     """Compute the figure: bounds (a, b), discrepancy (c), and true leakage (d) against n."""
-    steps = setting.choose(full=34, quick=7)
+    steps = setting.choose(full=34, quick=5)
     sizes = [int(n) for n in np.unique(np.geomspace(LEAST, MOST, steps).round())]
     for size in setting.each([*FEW, *sizes], "sample sizes"):
         for panel, budget in BUDGETS.items():
@@ -80,24 +87,22 @@ def _discrepancies(size: int) -> Iterator[Point]:
 
 def _leakages(size: int) -> Iterator[Point]:
     """Compare what mechanisms made from the sample leak under the true prior, at worst."""
-    epsilon = float(BUDGET)
-    counts, chances = samples(size)
-    ends = central(counts, chances)
-    ways = {
-        "response (19) for the sample": lambda k: ll.design_as_published(
-            _seen(k, size), ll.LIP(BUDGET), method="response"
-        ),
-        "optimum for the sample": lambda k: _optimum(k, size, BUDGET),
-        "optimum for 99 % intervals": lambda k: ll.design(
-            ll.Intervals.from_counts({0: k, 1: size - k}, confidence=f"{1 - BETA:g}"),
-            ll.LIP(BUDGET),
-            method="binary",
-        ),
-        "ε-LDP": lambda _: ll.design(_truth(), ll.LDP(BUDGET), method="binary"),
-    }
-    for curve, way in ways.items():
-        leakage = max(_leakage(way(k)) for k in ends)
-        yield Point("d", curve, size, leakage, leakage=leakage, budget=epsilon)
+    ends = central(*samples(size))
+    for curve in MADE:
+        leakage = max(_leakage(_made(curve, count, size)) for count in ends)
+        yield Point("d", curve, size, leakage, leakage=leakage, budget=float(BUDGET))
+
+
+def _made(how: str, count: int, size: int) -> ll.Mechanism:
+    """Return the mechanism that is made from one sample."""
+    if how == "response (19) for the sample":
+        return ll.design_as_published(_seen(count, size), ll.LIP(BUDGET), method="response")
+    if how == "optimum for the sample":
+        return _optimum(count, size, BUDGET)
+    if how == "ε-LDP":
+        return ll.design(_truth(), ll.LDP(BUDGET), method="binary")
+    near = ll.Intervals.from_counts({0: count, 1: size - count}, confidence=f"{1 - BETA:g}")
+    return ll.design(near, ll.LIP(BUDGET), method="binary")
 
 
 def typical(size: int) -> int:
