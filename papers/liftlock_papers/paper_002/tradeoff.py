@@ -33,9 +33,9 @@ def compute(
 ) -> Iterator[Point]:
     """Yield the points of every curve.
 
-    `six` are curves of utility on Adult with all its relationships; `gains` are plans whose information is
-    compared with complete merging; `timed` ones show how long a design takes; `limit` names a curve
-    that shows what ALIP allows when it divides the budget evenly.
+    `six` are curves of utility on Adult with all its relationships; `gains` are plans whose
+    information is compared with complete merging; `timed` ones show how long a design takes;
+    `limit` names a curve that shows what ALIP allows when it divides the budget evenly.
     """
     for name, plan in plans:
         yield from _in(panels, points_of(name, plan, sweep(setting, world, plan)))
