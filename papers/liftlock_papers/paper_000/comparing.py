@@ -1,0 +1,38 @@
+"""Comparisons of curves, point by point, and the verdict that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from liftlock_papers.figure import Finding, Verdict
+from liftlock_papers.points import Points
+
+_SAME = 1e-9
+
+
+def below(points: Points, panels: Iterable[str], curve: str, *others: str) -> list[bool]:
+    """Say, for every panel and every x > 0, whether a curve is below all others."""
+    found: list[bool] = []
+    for panel in panels:
+        some = points.x(panel, curve) > 0
+        least = np.min([points.y(panel, other)[some] for other in others], axis=0)
+        found += (points.y(panel, curve)[some] <= least * (1 + _SAME)).tolist()
+    return found
+
+
+def times(wins: Sequence[bool]) -> str:
+    """Say how often something holds.
+
+    >>> times([True, False, True])
+    '2 of 3'
+    """
+    return f"{sum(wins)} of {len(wins)}"
+
+
+def judged(claim: str, wins: Sequence[bool], ours: str, why: str) -> Finding:
+    """Make a finding of comparisons: all, some or none hold; the reason is told unless all do."""
+    if all(wins):
+        return Finding(claim, Verdict.CONFIRMED, ours)
+    return Finding(claim, Verdict.CONDITION if any(wins) else Verdict.REFUTED, ours, why)
