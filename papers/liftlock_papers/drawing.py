@@ -69,7 +69,8 @@ PANEL_WIDTH, PANEL_HEIGHT = 3.7, 3.0
 SHOWN_LEAKAGES = 3
 """So many rings of a curve in a panel say their number."""
 LEGEND_COLUMNS = {1: 2, 2: 3, 3: 4}
-_FEW_RINGS = 16
+MOST_RINGS = 9
+"""A curve that leaks too much nearly everywhere has so many rings, the first and the last too."""
 _OFFSETS = ((0, 10), (0, -10), (17, 6), (-17, 6), (17, -7), (-17, -7), (0, 19), (0, -19))
 """Where a number may stand beside its ring, in points, the best place first."""
 
@@ -254,7 +255,7 @@ def _panel(
     axes.tick_params(length=3, width=0.8, which="major")
     axes.tick_params(length=0, which="minor")
     for curve in curves:
-        rows = [row for row in points.of(panel.key, curve.name) if row.broken]
+        rows = _some([row for row in points.of(panel.key, curve.name) if row.broken], MOST_RINGS)
         axes.add_line(_ring([row.x for row in rows], [row.y for row in rows]))
 
 
@@ -300,7 +301,7 @@ def _ring(x: Sequence[float] = (), y: Sequence[float] = ()) -> Line2D:
         y,
         linestyle="none",
         marker="o",
-        markersize=6.5 if len(x) <= _FEW_RINGS else 5.0,
+        markersize=6.5,
         markerfacecolor="none",
         markeredgecolor=LIGHT["red"],
         markeredgewidth=1.0,
@@ -312,9 +313,9 @@ def _leakages(axes: Axes, curves: Sequence[Sequence[Point]]) -> None:
     whole = axes.get_window_extent()
     taken: list[BboxBase] = []
     for rows in curves:
-        broken = [row for row in rows if row.broken and _is_inside(axes, row)]
-        chosen = {round(place) for place in np.linspace(0, len(broken) - 1, SHOWN_LEAKAGES)}
-        for row in (broken[place] for place in sorted(chosen) if broken):
+        ringed = _some([row for row in rows if row.broken], MOST_RINGS)
+        broken = [row for row in ringed if _is_inside(axes, row)]
+        for row in _some(broken, SHOWN_LEAKAGES):
             for offset in _OFFSETS:
                 label = axes.annotate(
                     said(row.leakage),
@@ -338,6 +339,13 @@ def _leakages(axes: Axes, curves: Sequence[Sequence[Point]]) -> None:
                     taken.append(box)
                     break
                 label.remove()
+
+
+def _some(rows: list[Point], most: int) -> list[Point]:
+    """Choose some of many, evenly, with both ends."""
+    if len(rows) <= most:
+        return rows
+    return [rows[round(place)] for place in np.linspace(0, len(rows) - 1, most)]
 
 
 def _is_inside(axes: Axes, row: Point) -> bool:
