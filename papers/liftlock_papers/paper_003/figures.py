@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from liftlock_papers.figure import Curve, Figure, Finding, Line, Panel, Verdict
+from liftlock_papers.figure import Colour, Curve, Figure, Finding, Line, Panel, Verdict
 from liftlock_papers.paper_003 import laplace_noise
 from liftlock_papers.paper_003.expected import FIG3
 from liftlock_papers.paper_003.laplace_noise import (
@@ -205,6 +205,12 @@ def _trade_off(points: Points) -> Finding:
 
 # --- how it looks --------------------------------------------------------------------------------
 
+
+def _of_prior(rule: str, colour: Colour, name: str) -> Curve:
+    label = f"{of(rule, name)} = {_fifteenths(PEAKED_COUNTS)}" if name == PEAKED else None
+    return Curve(of(rule, name), colour, _LINES[name], label=label)
+
+
 FIGURES: tuple[Figure, ...] = (
     Figure(
         key="003-fig3",
@@ -229,8 +235,8 @@ FIGURES: tuple[Figure, ...] = (
         curves=(
             Curve(NOTHING, "gold", "dotted", width=1.4),
             Curve(FREE, "grey", "solid", width=2.6),
-            *(Curve(of(PUBLISHED, name), "orange", _LINES[name]) for name in (*PRIORS, PEAKED)),
-            *(Curve(of(SMALLEST, name), "teal", _LINES[name]) for name in (*PRIORS, PEAKED)),
+            *(_of_prior(PUBLISHED, "orange", name) for name in (*PRIORS, PEAKED)),
+            *(_of_prior(SMALLEST, "teal", name) for name in (*PRIORS, PEAKED)),
             Curve(BUDGET, "red", "dashdot", width=1.1),
             Curve(CLAMPED, "purple", "dashdot"),
             Curve(LDP_OPTIMUM, "grey", "dashed"),
