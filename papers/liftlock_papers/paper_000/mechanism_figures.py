@@ -250,8 +250,8 @@ FIG8 = Figure(
         Curve("LIP, x = 0", "orange", "dotted", width=2.0, label="LIP as published, x = 0"),
     ),
     notes="Which values x were drawn is not said; here 0, 5 and 10, the edge of ΔX = 20. δ is that "
-    "of Corollary 9. The certified curves are the exact audit of the finite channel that clamps the "
-    "sum to [−10, 10], with values beyond taken for the nearer end; they end where δ is 0.",
+    "of Corollary 9. The certified curves are the exact audit of the finite channel that clamps "
+    "the sum to [−10, 10], with values beyond taken for the nearer end; they end where δ is 0.",
 )
 
 
