@@ -216,7 +216,9 @@ def sheet_of(result: Result) -> Sheet:
             columnspacing=1.6,
         )
     # Laid out once, for both pictures; only then is it known which numbers would touch.
-    sheet.draw_without_rendering()
+    layout = sheet.get_layout_engine()
+    if layout is not None:
+        layout.execute(sheet)
     sheet.set_layout_engine("none")
     for axes, panel in zip(grid, figure.panels, strict=False):
         _leakages(axes, [points.of(panel.key, curve.name) for curve in figure.curves])
