@@ -337,7 +337,7 @@ def _leakages(axes: Axes, curves: Sequence[Sequence[Point]]) -> None:
                 )
                 box = label.get_window_extent()
                 free = not any(box.overlaps(other) for other in taken)
-                if free and whole.x0 <= box.x0 and box.x1 <= whole.x1 + 8 and box.y0 >= whole.y0:
+                if free and _holds(whole, box):
                     taken.append(box)
                     break
                 label.remove()
@@ -348,6 +348,12 @@ def _some(rows: list[Point], most: int) -> list[Point]:
     if len(rows) <= most:
         return rows
     return [rows[round(place)] for place in np.linspace(0, len(rows) - 1, most)]
+
+
+def _holds(whole: BboxBase, box: BboxBase) -> bool:
+    """Say whether a number stays in its panel, or nearly so."""
+    sideways = whole.x0 <= box.x0 and box.x1 <= whole.x1 + _BEYOND
+    return sideways and whole.y0 <= box.y0 and box.y1 <= whole.y1 + _BEYOND
 
 
 def _is_inside(axes: Axes, row: Point) -> bool:
