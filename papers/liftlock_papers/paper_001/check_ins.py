@@ -12,6 +12,7 @@ import numpy as np
 import liftlock as ll
 from liftlock_papers.data.gowalla import read_check_ins
 from liftlock_papers.paper_001.names import (
+    MERGED,
     NOTHING,
     OPTIMUM,
     OPTIMUM_HALF,
@@ -25,6 +26,7 @@ from liftlock_papers.paper_001.releases import (
     error_on,
     grid,
     leakage_of,
+    merged_response,
     optimum,
     point,
     published,
@@ -72,6 +74,7 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
         x, half = float(epsilon), epsilon / 2
         for curve, made, budget in (
             (RESPONSE, response(prior, epsilon, "histogram"), epsilon),
+            (MERGED, merged_response(prior, epsilon), epsilon),
             (PUBLISHED, published(prior, epsilon), epsilon),
             (PUBLISHED_HALF, published(prior, half), half),
             (OPTIMUM, best(epsilon), epsilon),

@@ -97,28 +97,28 @@ def keeps_its_promise(
     )
 
 
-def half_against_ldp(points: Points, panel: str, best: str, claim: str) -> Finding:
-    """Judge whether LIP at half the budget has a smaller error than LDP."""
+def half_against_ldp(points: Points, panel: str, claim: str, best: str | None = None) -> Finding:
+    """Judge whether LIP at half the budget has a smaller error than LDP.
+
+    `best` is the curve of the best mechanism under LDP, where there is one besides randomised
+    response; for one bit they are the same.
+    """
     published = below(points, panel, PUBLISHED_HALF, RESPONSE)
-    truly = below(points, panel, OPTIMUM_HALF, best)
-    against_response = below(points, panel, OPTIMUM_HALF, RESPONSE)
-    if truly.any():
-        found = verdict(truly)
-    else:
-        found = Verdict.CONDITION if against_response.any() else Verdict.REFUTED
+    truly = below(points, panel, OPTIMUM_HALF, RESPONSE)
     said = (
-        f"as published, below randomised response "
-        f"{places(points, panel, RESPONSE, published)}; certified, below it "
-        f"{places(points, panel, RESPONSE, against_response)}"
+        f"below randomised response: as published {places(points, panel, RESPONSE, published)}, "
+        f"certified {places(points, panel, RESPONSE, truly)}"
     )
-    if best != RESPONSE:
-        said += f", below the best under LDP {places(points, panel, RESPONSE, truly)}"
-    weak = (
-        "against k-ary response only, which is not the best under LDP: "
-        if against_response.any()
-        else "only as published, with a broken promise: "
-    )
-    return Finding(claim, found, said, weak + HALF_IMPOSSIBLE)
+    if best is not None:
+        beaten = below(points, panel, OPTIMUM_HALF, best)
+        said += f"; below the best under LDP: {places(points, panel, RESPONSE, beaten)}"
+        if beaten.any():
+            return Finding(claim, verdict(beaten), said, "a theorem says otherwise")
+    if truly.any():
+        weak = "against k-ary response only, which is not the best under LDP: "
+        return Finding(claim, Verdict.CONDITION, said, weak + HALF_IMPOSSIBLE)
+    weak = "only as published, with a broken promise: " if published.any() else ""
+    return Finding(claim, Verdict.REFUTED, said, weak + HALF_IMPOSSIBLE)
 
 
 def sandwiched(points: Points, panels: tuple[str, ...], best: str, claim: str) -> Finding:

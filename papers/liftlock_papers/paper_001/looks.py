@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from liftlock_papers.figure import Curve
 from liftlock_papers.paper_001.names import (
+    MERGED,
     NOTHING,
     OPTIMUM,
     OPTIMUM_HALF,
@@ -23,10 +24,11 @@ LOOKS = {
     UNARY: Curve(UNARY, "gold", "dashdot", marker="v"),
     RESPONSE: Curve(RESPONSE, "grey", marker="s"),
     STAIRCASE: Curve(STAIRCASE, "grey", "dashed"),
+    MERGED: Curve(MERGED, "grey", "dashed"),
     PUBLISHED: Curve(PUBLISHED, "orange"),
     PUBLISHED_HALF: Curve(PUBLISHED_HALF, "orange", "dashed"),
     OPTIMUM: Curve(OPTIMUM, "blue", marker="o"),
-    OPTIMUM_HALF: Curve(OPTIMUM_HALF, "blue", "dashed", marker="D"),
+    OPTIMUM_HALF: Curve(OPTIMUM_HALF, "blue", "dashed"),
     NOTHING: Curve(NOTHING, "teal", "dotted"),
 }
 

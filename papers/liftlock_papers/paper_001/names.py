@@ -1,13 +1,14 @@
-"""What the curves of paper 001 are called."""
+"""What the curves of paper 001 are called; the budget is ε where nothing else is said."""
 
 from __future__ import annotations
 
-PUBLISHED = "LIP at ε, as published"
+PUBLISHED = "LIP, as published"
 PUBLISHED_HALF = "LIP at ε/2, as published"
-OPTIMUM = "LIP at ε, certified optimum"
+OPTIMUM = "LIP, certified optimum"
 OPTIMUM_HALF = "LIP at ε/2, certified optimum"
-RESPONSE = "LDP at ε, randomised response"
-STAIRCASE = "LDP at ε, certified optimum"
-UNAWARE = "LDP at ε, response, without the prior"
-UNARY = "LDP at ε, unary encoding, without the prior"
+RESPONSE = "LDP, randomised response"
+STAIRCASE = "LDP, certified optimum"
+MERGED = "LDP, response on merged values"
+UNAWARE = "LDP, prior not used"
+UNARY = "LDP unary encoding, prior not used"
 NOTHING = "no release: the prior alone"

@@ -12,6 +12,8 @@ import math
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
 import liftlock as ll
 from liftlock_papers.points import Floats, Point
 
@@ -49,6 +51,30 @@ def response(prior: ll.Prior, epsilon: Fraction, aim: Aim) -> ll.Mechanism:
 def staircase(prior: ll.Prior, epsilon: Fraction, aim: Aim, gap: float = 1e-6) -> ll.Mechanism:
     """Return the best mechanism under epsilon-LDP, certified, within a gap that is proved."""
     return ll.design(prior, ll.LDP(epsilon), utility=aim, gap=gap)
+
+
+def merged_response(prior: ll.Prior, epsilon: Fraction) -> ll.Mechanism:
+    """Return k-ary response on merged symbols, certified: likely ones alone, the others as one.
+
+    Merging first keeps epsilon-LDP, and with a skewed prior few symbols are worth telling apart;
+    how many is chosen for the histogram.
+    """
+    masses = prior.floats()
+    ranks = np.argsort(np.argsort(-masses, kind="stable"), kind="stable")
+    grown = math.exp(epsilon)
+
+    def rows(parts: int) -> Floats:
+        part = np.minimum(ranks, parts - 1)[:, None]
+        found: Floats = np.where(part == np.arange(parts), grown, 1.0) / (grown + parts - 1)
+        return found
+
+    def error(parts: int) -> float:
+        joint = masses[:, None] * rows(parts)
+        return 1.0 - float((joint**2 / joint.sum(axis=0)).sum())
+
+    parts = min(range(2, len(masses) + 1), key=error)
+    draft = ll.Draft.of(prior.labels, [f"part {k}" for k in range(parts)], rows(parts))
+    return ll.lock(draft, ll.LDP(epsilon), prior)
 
 
 def unary(prior: ll.Prior, epsilon: Fraction) -> ll.Mechanism:

@@ -23,8 +23,9 @@ from liftlock_papers.setting import Setting
 PEOPLE = 100
 SHARE = Fraction(1, 10)
 
-LDP_PRINTED = "LDP, formula as printed"
-UNARY_PRINTED = "Opt-LDP, formula as printed"
+LDP_PRINTED = "LDP, printed formula"
+UNARY_PRINTED = "Opt-LDP, printed formula"
+LIP_PRINTED = "LIP, printed formula"
 
 
 def ldp_as_printed(epsilon: float) -> float:
@@ -37,6 +38,11 @@ def unary_as_printed(epsilon: float) -> float:
     return 25 / (0.5 - math.exp(epsilon) / 2) ** 2
 
 
+def lip_as_printed(epsilon: float) -> float:
+    """Return (10 E - 1)/0.64, which grows with the budget."""
+    return (10 * math.exp(epsilon) - 1) / 0.64
+
+
 def errors(setting: Setting) -> Iterator[Point]:
     """Compute the squared error of the number of the ill, by every way of the example."""
     prior = bit(SHARE)
@@ -47,16 +53,17 @@ def errors(setting: Setting) -> Iterator[Point]:
         x = float(epsilon)
         yield Point("a", LDP_PRINTED, x, ldp_as_printed(x))
         yield Point("a", UNARY_PRINTED, x, unary_as_printed(x))
+        yield Point("a", LIP_PRINTED, x, lip_as_printed(x))
         made = response(prior, epsilon, "mean")
-        yield Point("a", UNAWARE, x, PEOPLE * error_of(made, "mean", "unbiased"))
-        yield Point("a", RESPONSE, x, PEOPLE * error_of(made, "mean"))
+        yield Point("b", UNAWARE, x, PEOPLE * error_of(made, "mean", "unbiased"))
+        yield Point("b", RESPONSE, x, PEOPLE * error_of(made, "mean"))
         # One bit of the code is the survey; the other is of no use to it.
         bits = unary(prior, epsilon).expected_error(1, "histogram", method="unbiased")
-        yield Point("a", UNARY, x, PEOPLE * bits.errors[bits.names.index(1)] ** 2)
+        yield Point("b", UNARY, x, PEOPLE * bits.errors[bits.names.index(1)] ** 2)
         for curve, made in (
             (PUBLISHED, published(prior, epsilon)),
             (OPTIMUM, optimum(prior, epsilon, "mean")),
         ):
             y = PEOPLE * error_of(made, "mean")
-            yield Point("a", curve, x, y, leakage=leakage_of(made), budget=x)
-        yield Point("a", NOTHING, x, float(PEOPLE * SHARE * (1 - SHARE)))
+            yield Point("b", curve, x, y, leakage=leakage_of(made), budget=x)
+        yield Point("b", NOTHING, x, float(PEOPLE * SHARE * (1 - SHARE)))
