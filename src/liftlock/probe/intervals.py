@@ -77,6 +77,20 @@ def ratio_lower_by_share(hits_top: float, hits_bottom: float, share: float, alph
     return rho / (1.0 - rho) * (1.0 - share) / share
 
 
+def ratios_lower_by_share(
+    hits_top: Floats, hits_bottom: Floats, shares: Floats, alpha: float
+) -> Floats:
+    """Return `ratio_lower_by_share` of each.
+
+    >>> top, bottom, shares = np.array([3000, 9]), np.array([1000, 0]), np.array([0.5, 0.75])
+    >>> ratios_lower_by_share(top, bottom, shares, 0.001).round(3).tolist()
+    [2.681, 0.289]
+    """
+    rho = proportion_lower(hits_top, hits_top + hits_bottom, alpha)
+    with np.errstate(divide="ignore"):
+        return rho / (1.0 - rho) * (1.0 - shares) / shares
+
+
 def ratio_lower_by_bounds(
     hits_top: float, trials_top: float, hits_bottom: float, trials_bottom: float, alpha: float
 ) -> float:
@@ -104,10 +118,18 @@ def thinned_size(weights: Floats, trials: Counts) -> int:
     needed = weights > 0
     if needed.sum() == 1:
         return int(trials[needed][0])
-    available = trials[needed].astype(np.float64)
+    return int(thinned_sizes(weights[needed], trials[needed]))
+
+
+def thinned_sizes(weights: Floats, trials: Counts) -> Floats:
+    """Return `thinned_size` for every row of weights, none of which is 0.
+
+    >>> thinned_sizes(np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([1000, 4000])).tolist()
+    [1762.0, 3525.0]
+    """
     half = _SPARE / 2
-    root = np.sqrt(half * half + available) - half
-    return int(np.floor(np.min(root * root / weights[needed])))
+    root = np.sqrt(half * half + trials) - half
+    return np.floor(np.min(root * root / weights, axis=-1))
 
 
 def thinned_hits(

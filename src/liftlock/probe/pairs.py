@@ -35,6 +35,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _CHUNK = 1_000_000
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_SHARE_ROWS = np.array(_SHARES)[:, None]
 _CUTS = 24
 _MISFIT = 1e-9
 """How improbable the recorded inputs must be before `sampled_from_prior` is not believed."""
@@ -128,6 +129,9 @@ class _Plan:
     apart: Mask | None = None
 
 
+_THINNED = tuple(_Plan("thinned", share) for share in _SHARES)
+
+
 @dataclass(frozen=True)
 class _Test:
     """The confirmation of one suspicion on the second half of the records."""
@@ -143,6 +147,11 @@ class _Test:
         """The weights of what the input is compared with."""
         return self.population.crowd(self.suspect.symbol, self.suspect.against)
 
+    @cached_property
+    def crowd(self) -> Mask:
+        """Which inputs those are."""
+        return self.rest > 0
+
     def finding(
         self,
         alpha: float,
@@ -155,7 +164,7 @@ class _Test:
         hits = self.confirming[:, suspect.event].sum(axis=1)
         plan = self._best_plan(trials, alpha)
         ratio = self._ratio(plan, hits, trials, alpha, generator)
-        own, crowd = suspect.symbol, self.rest > 0
+        own, crowd = suspect.symbol, self.crowd
         labels = self.population.symbols
         return Finding(
             side=suspect.side,
@@ -187,9 +196,8 @@ class _Test:
         rates = (self.selecting[:, self.suspect.event].sum(axis=1) + 0.5) / (tried + 1)
 
         def best(plans: list[_Plan], numbers: Counts) -> _Plan:
-            return max(
-                plans, key=lambda plan: self._ratio(plan, rates * numbers, numbers, alpha, None)
-            )
+            forecasts = self._forecasts(plans, rates * numbers, numbers, alpha)
+            return plans[int(np.argmax(forecasts))]
 
         if self.sampled_from_prior:
             # How often each input occurs is a part of this experiment, so the choice for or
@@ -202,7 +210,7 @@ class _Test:
 
     def _direct_plans(self) -> list[_Plan]:
         prior = self.population.known_prior()
-        mine, theirs = float(prior[self.suspect.symbol]), float(prior[self.rest > 0].sum())
+        mine, theirs = float(prior[self.suspect.symbol]), float(prior[self.crowd].sum())
         plans = [_Plan("direct bounds")]
         if mine > 0 and theirs > 0:
             plans.append(_Plan("direct", share=mine / (mine + theirs)))
@@ -210,7 +218,7 @@ class _Test:
 
     def _general_plans(self, trials: Counts) -> list[_Plan]:
         rest = self.rest
-        plans = [_Plan("thinned", share) for share in _SHARES]
+        plans = list(_THINNED)
         # Inputs with the fewest records for their weight limit the pool most: leave out 0, 1, ...
         needed = np.flatnonzero(rest > 0)
         scarce = needed[np.argsort(trials[needed] / rest[needed], kind="stable")]
@@ -221,6 +229,43 @@ class _Test:
             plans.append(_Plan("bounds", apart=apart))
         return plans
 
+    def _forecasts(
+        self, plans: list[_Plan], hits: npt.NDArray[Any], trials: Counts, alpha: float
+    ) -> list[float]:
+        """Forecast the ratio of every plan, from the hits to be expected."""
+        thinned = iter(self._thinned_forecasts(hits, trials, alpha))
+        own = self._own_bound(hits, trials, alpha / 2)
+        return [
+            next(thinned)
+            if plan.kind == "thinned"
+            else self._ratio(plan, hits, trials, alpha, None, own=own)
+            for plan in plans
+        ]
+
+    def _thinned_forecasts(
+        self, hits: npt.NDArray[Any], trials: Counts, alpha: float
+    ) -> list[float]:
+        """What `_ratio` would say of the plans in `_THINNED`, all at once."""
+        own, crowd = self.suspect.symbol, np.flatnonzero(self.crowd)
+        shares = _SHARE_ROWS[:, 0]
+        weights = (1 - _SHARE_ROWS) * self.rest
+        weights[:, own] += shares
+        needed = np.append(crowd, own)
+        sizes = intervals.thinned_sizes(weights[:, needed], trials[needed])
+        rates = hits / np.maximum(trials, 1)
+        mine = sizes * weights[:, own] * rates[own]
+        theirs = sizes * (weights[:, crowd] @ rates[crowd])
+        if self.suspect.side == "eps_lower":
+            return intervals.ratios_lower_by_share(theirs, mine, 1 - shares, alpha).tolist()
+        return intervals.ratios_lower_by_share(mine, theirs, shares, alpha).tolist()
+
+    def _own_bound(self, hits: npt.NDArray[Any], trials: Counts, alpha: float) -> float:
+        """Bound the probability of the event given the input: above for eps_lower, else below."""
+        own = self.suspect.symbol
+        lower = self.suspect.side == "eps_lower"
+        bound = intervals.proportion_upper if lower else intervals.proportion_lower
+        return float(bound(hits[own], trials[own], alpha))
+
     def _ratio(
         self,
         plan: _Plan,
@@ -228,41 +273,40 @@ class _Test:
         trials: Counts,
         alpha: float,
         generator: np.random.Generator | None,
+        *,
+        own: float | None = None,
     ) -> float:
-        """Bound top / bottom by a plan; without a generator this is only a forecast."""
-        own, rest = self.suspect.symbol, self.rest
-        crowd = rest > 0
+        """Bound top / bottom by a plan; without a generator this is only a forecast.
+
+        `own` is `_own_bound` at alpha / 2, when it is known already.
+        """
+        symbol, rest = self.suspect.symbol, self.rest
+        crowd = self.crowd
         lower = self.suspect.side == "eps_lower"
         if plan.kind in ("direct", "thinned"):
             kept: npt.NDArray[Any] | None = hits
             if plan.kind == "thinned":
                 weights = (1 - plan.share) * rest
-                weights[own] += plan.share
+                weights[symbol] += plan.share
                 size = intervals.thinned_size(weights, trials)
                 kept = intervals.thinned_hits(weights, hits, trials, size, generator)
             if kept is None:
                 return 0.0
-            mine, theirs = float(kept[own]), float(kept[crowd].sum())
+            mine, theirs = float(kept[symbol]), float(kept[crowd].sum())
             if lower:
                 return intervals.ratio_lower_by_share(theirs, mine, 1 - plan.share, alpha)
             return intervals.ratio_lower_by_share(mine, theirs, plan.share, alpha)
         level = alpha / 2
         if plan.kind == "direct bounds":
             # The crowd is then one binomial sample already.
-            all_hits, all_trials = hits[crowd].sum(), trials[crowd].sum()
-            below = float(intervals.proportion_lower(all_hits, all_trials, level))
-            above = float(intervals.proportion_upper(all_hits, all_trials, level))
-        elif lower:
-            below = intervals.weighted_sum_lower(
-                rest, hits, trials, level, generator=generator, apart=plan.apart
-            )
+            bound = intervals.proportion_lower if lower else intervals.proportion_upper
+            other = float(bound(hits[crowd].sum(), trials[crowd].sum(), level))
         else:
-            above = intervals.weighted_sum_upper(
-                rest, hits, trials, level, generator=generator, apart=plan.apart
-            )
-        if lower:
-            return below / float(intervals.proportion_upper(hits[own], trials[own], level))
-        return float(intervals.proportion_lower(hits[own], trials[own], level)) / above
+            weighted = intervals.weighted_sum_lower if lower else intervals.weighted_sum_upper
+            other = weighted(rest, hits, trials, level, generator=generator, apart=plan.apart)
+        if own is None:
+            own = self._own_bound(hits, trials, level)
+        return other / own if lower else own / other
 
 
 def _alphabet(
