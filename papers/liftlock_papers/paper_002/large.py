@@ -12,7 +12,7 @@ from liftlock import ALIP, Draft, Joint
 from liftlock.designs import lock, optimal_response, subset_merging, subset_response
 from liftlock_papers.paper_002.joints import joints_of
 from liftlock_papers.paper_002.promises import Promise
-from liftlock_papers.paper_002.sweeps import Outcome
+from liftlock_papers.paper_002.sweeps import HAIR, Outcome
 from liftlock_papers.paper_002.tradeoff import LOWER, TIME, UPPER, UTILITY
 from liftlock_papers.points import Point
 from liftlock_papers.setting import Setting
@@ -45,8 +45,9 @@ def compute(setting: Setting) -> Iterator[Point]:
 def _points(name: str, joint: Joint, epsilon: str) -> Iterator[Point]:
     lower, upper = EVEN.sides(epsilon)
     notion = ALIP(lower=lower, upper=upper)
+    tighter = ALIP(lower=lower * (1 - HAIR), upper=upper * (1 - HAIR))
     start = time.process_time()
-    draft = _make(name, joint, notion)
+    draft = _make(name, joint, notion if name == MERGING else tighter)
     seconds = time.process_time() - start
     found = Outcome.of(lock(draft, notion, joint).channel, joint)
     x = float(epsilon)

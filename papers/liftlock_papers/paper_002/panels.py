@@ -21,7 +21,7 @@ BUDGET = "LDP budget ε (nats)"
 def utility_panel(mean: bool = True) -> Panel:
     """Return the axes of normalised mutual information."""
     what = "mean of I(X;Y)/H(X)" if mean else "I(X;Y)/H(X)"
-    return Panel(UTILITY, BUDGET, what, "(a) utility", y_limits=(0.0, 1.04))
+    return Panel(UTILITY, BUDGET, what, "(a) utility", y_limits=(0.0, 1.1))
 
 
 def leakage_panels(mean: bool = True) -> tuple[Panel, Panel]:

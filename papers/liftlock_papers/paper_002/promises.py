@@ -91,12 +91,12 @@ class Promise:
     order: int = 0
     """alpha."""
 
-    def sides(self, epsilon: str) -> tuple[Fraction, Fraction]:
+    def sides(self, epsilon: str | Fraction) -> tuple[Fraction, Fraction]:
         """Return the budgets for falling and for rising beliefs."""
         whole, share = exact(epsilon), exact(self.share)
         return whole * share, whole * (1 - share)
 
-    def notions(self, epsilon: str) -> tuple[Notion, ...]:
+    def notions(self, epsilon: str | Fraction) -> tuple[Notion, ...]:
         """Return what every output must keep."""
         if self.kind == "ldp":
             return (LDP(epsilon),)

@@ -41,7 +41,7 @@ def compute(
         yield from _in(panels, points_of(name, plan, sweep(setting, world, plan)))
     for name, plan in six:
         for point in _in((UTILITY,), points_of(name, plan, sweep(setting, "adult-six", plan))):
-            yield point._replace(leakage=None, budget=None)
+            yield Point(point.panel, name, point.x, point.y)
     for name, plan in gains:
         yield from gain_over_complete_merging(setting, world, name, plan)
     if timed:

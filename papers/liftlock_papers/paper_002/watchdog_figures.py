@@ -212,7 +212,7 @@ def _judge_share(points: Points, claim: str) -> Finding:
 _ADULT_NOTE = (
     "Secret: relationship; data: occupation, with the missing ones, `?`, as a fifteenth. The data "
     "have six relationships and the paper says five. Without the rarest, Other-relative, all the "
-    "numbers of its text come out; with all six the watchdog's do not (the gold curve)."
+    "numbers of its text come out; with all six the watchdog's do not (the green curve)."
 )
 
 _SAYS = (
@@ -271,7 +271,7 @@ FIGURE_3 = Figure(
     ),
     judge=_judge_six,
     panels=(utility_panel(mean=False), *leakage_panels(mean=False)),
-    curves=(*_CURVES, Curve(SIX, "gold", "dotted", width=1.2)),
+    curves=(*_CURVES, Curve(SIX, "green", "dotted")),
     needs=("adult",),
     stated=expected.WATCHDOG_ADULT,
     notes=f"{_ADULT_NOTE} The number at a ring is the ε that the published mechanism truly needs "
