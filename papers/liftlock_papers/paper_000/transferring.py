@@ -114,7 +114,7 @@ def distance(size: int) -> float:
     """Return the total variation of 000 Cor 7, sqrt((2/n)(|X| - ln beta)) / 2.
 
     >>> round(distance(1000), 5)
-    0.05746
+    0.05747
     """
     return 0.5 * math.sqrt(2.0 / size * (2.0 - math.log(BETA)))
 
@@ -128,7 +128,7 @@ def response_leakage(shares: Floats, p: float | Floats, ratio: float) -> Floats:
     """Return the leakage of the response (19) made for P(0) = share, where P(0) = p is true.
 
     >>> response_leakage(np.array([0.5, 0.3]), 0.5, 3.0).round(6).tolist()
-    [1.098612, 1.386294]
+    [1.098612, 1.466337]
     """
     flip0, flip1 = (1.0 - shares) / ratio, shares / ratio
     rows = np.stack([1.0 - flip0, flip0, flip1, 1.0 - flip1])
