@@ -145,23 +145,28 @@ def _judge_8(points: Points) -> list[Finding]:
 
 
 def _outperforms(points: Points) -> Finding:
-    edge = points.y("a", "LIP, x = 10")
-    bounds = [points.y("a", f"2ε-LDP, {name}") for name in ("classical bound", "eq. (24)")]
     budgets = points.x("a", "LIP, x = 10")
-    below = edge < np.minimum(*bounds)
+    edge = points.y("a", "LIP, x = 10")
+    ldp = np.minimum(points.y("a", "2ε-LDP, classical bound"), points.y("a", "2ε-LDP, eq. (24)"))
     inner = np.maximum(points.y("a", "LIP, x = 0"), points.y("a", "LIP, x = 5"))
-    inside = inner < np.minimum(*bounds)
-    first = float(budgets[~below].min()) if not below.all() else math.inf
+    cut = points.y("a", "LIP on [−10, 10], certified")
+    cut_ldp = points.y("a", "2ε-LDP on [−10, 10], certified")
+    worse = edge >= ldp
+    worse_cut = (cut >= cut_ldp) & (cut > 0)
+    always = not worse.any() and not worse_cut.any() and bool(np.all(inner < ldp))
     verdict = Verdict.CONFIRMED
-    if not (below.all() and inside.all()):
-        verdict = Verdict.CONDITION if below.any() else Verdict.REFUTED
+    if not always:
+        verdict = Verdict.REFUTED if worse.all() else Verdict.CONDITION
     at = int(np.abs(budgets - 1).argmin())
+    first, first_cut = (
+        f"{budgets[where].min():.2f}" if where.any() else "no ε" for where in (worse, worse_cut)
+    )
     return Finding(
         "With the same noise LIP has a smaller δ than both Gaussian mechanisms for 2ε-LDP",
         verdict,
         f"ε = 1: x = 0 {points.y('a', 'LIP, x = 0')[at]:.5f}, x = 5 "
-        f"{points.y('a', 'LIP, x = 5')[at]:.3f}, x = 10 {edge[at]:.3f}; LDP {bounds[1][at]:.3f}. "
-        f"At x = 10 LDP is better from ε = {first:.2f} on",
+        f"{points.y('a', 'LIP, x = 5')[at]:.3f}, x = 10 {edge[at]:.3f}; 2ε-LDP {ldp[at]:.3f}. At "
+        f"x = 10 LDP has the smaller δ from ε = {first} on, with clamping from {first_cut} on",
         "It depends on x and on ε: values at the edge of [−10, 10], which LDP protects as well, "
         "need more δ than 2ε-LDP once ε is large.",
     )
