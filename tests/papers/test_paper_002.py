@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from liftlock_papers.paper_002.tradeoff import LOWER, UTILITY, points_of
 from liftlock_papers.points import Point, Points
 from liftlock_papers.setting import Setting
 
-ROW = "39, State-gov, 77516, Bachelors, 13, Never-married, {}, {}, White, Male, 2174, 0, 40, US, <=50K"
+ROW = "39, State-gov, 77516, Bachelors, 13, Never-married, {}, {}, White, Male, 0, 0, 40, ?, <=50K"
 JOINTS = random_joints(6, 17, 5, seed="tests")
 
 
@@ -80,7 +81,10 @@ def lifts_by_definition(joint: Joint, channel: Channel) -> list[list[Fraction]]:
     rows = []
     for label in channel.outputs.labels:
         shares = [channel.probability(x, label) for x in joint.inputs.labels]
-        both = [sum(c * w for c, w in zip(row, shares, strict=True)) for row in joint.counts]
+        both = [
+            sum((c * w for c, w in zip(row, shares, strict=True)), Fraction(0))
+            for row in joint.counts
+        ]
         if sum(both):
             rows.append(
                 [
@@ -105,7 +109,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
 @pytest.mark.parametrize("promise", [Promise("alip", "0.65"), Promise("ldp")])
 def test_a_broken_budget_is_found_by_definition(mechanism: Mechanism, promise: Promise) -> None:
     plan = Plan(mechanism, promise)
-    for joint, epsilon in itertools.product(JOINTS[:3], ("1", "4")):
+    for joint, epsilon in itertools.product(JOINTS[:2], ("1", "4")):
         outcome, broken = audited(plan, make(plan, joint, epsilon), joint, epsilon)
         rows = lifts_by_definition(joint, outcome.channel)
         leak = Leak(
@@ -150,7 +154,7 @@ def test_the_optimum_is_the_least_entropy_over_all_vertices() -> None:
     masses = joint.prior.floats()
     cells = np.array(joint.counts, dtype=float) / joint.total
     ratio = (cells / masses) / cells.sum(axis=1, keepdims=True)
-    low, high = math.exp(-0.65), math.exp(-0.35 * 1) ** -1
+    low, high = math.exp(-0.65), math.exp(0.35)
     limits = np.vstack([np.eye(4), ratio, -ratio])
     bounds = np.concatenate([np.zeros(4), [low, low], [-high, -high]])
     vertices = []
@@ -162,6 +166,7 @@ def test_the_optimum_is_the_least_entropy_over_all_vertices() -> None:
                 vertices.append(np.clip(point, 0, None))
     table = np.array(vertices)
     best = linprog([entropy(v) for v in table], A_eq=table.T, b_eq=masses)
+    assert best.fun is not None
     plan = Plan("optimum", Promise("alip", "0.65"))
     outcome, _ = audited(plan, make(plan, joint, "1"), joint, "1")
     assert outcome.information == pytest.approx(1 - best.fun / entropy(masses), abs=2e-6)
@@ -175,10 +180,14 @@ def test_the_optimum_is_the_least_entropy_over_all_vertices() -> None:
         (Promise("alpha", "0.5", 10), lambda p, v: (p @ v**10) ** 0.1, math.exp),
     ],
 )
-def test_averaged_measures_keep_both_limits(promise: Promise, measure, limit) -> None:  # type: ignore[no-untyped-def]
+def test_averaged_measures_keep_both_limits(
+    promise: Promise,
+    measure: Callable[[np.ndarray, np.ndarray], float],
+    limit: Callable[[float], float],
+) -> None:
     """002 eq. (31)-(36) and the limits of section 6.2; merging uses what it is given."""
     plan, share = Plan("merging", promise), float(promise.share)
-    for joint in JOINTS[:3]:
+    for joint in JOINTS[:2]:
         outcome, broken = audited(plan, make(plan, joint, "1"), joint, "1")
         lifts = np.array(lifts_by_definition(joint, outcome.channel), dtype=float)
         secrets = joint.secret_prior.floats()
