@@ -73,6 +73,8 @@ MOST_RINGS = 9
 """A curve that leaks too much nearly everywhere has so many rings, the first and the last too."""
 _OFFSETS = ((0, 10), (0, -10), (17, 6), (-17, 6), (17, -7), (-17, -7), (0, 19), (0, -19))
 """Where a number may stand beside its ring, in points, the best place first."""
+_BEYOND = 6.0
+"""So many dots a number may stand out of its panel, to the right or above."""
 
 _BACKING: Any = {"boxstyle": "round,pad=0.1", "fc": LIGHT["page"], "ec": "none", "alpha": 0.75}
 _NO_METADATA: Any = dict.fromkeys(("Creator", "Date", "Format", "Type"))
