@@ -197,7 +197,7 @@ def test_places_and_verdicts() -> None:
         ([True] * 4, "everywhere", Verdict.CONFIRMED),
         ([False] * 4, "nowhere", Verdict.REFUTED),
         ([False, True, True, False], "from 2 to 3", Verdict.CONDITION),
-        ([True, False, False, True], "at 1, 4", Verdict.CONDITION),
+        ([True, False, False, True], "at 1 and at 4", Verdict.CONDITION),
     ):
         assert places(points, "a", RESPONSE, np.array(truths)) == said
         assert verdict(np.array(truths)) is found

@@ -106,6 +106,13 @@ def _judge_local(points: Points) -> list[Finding]:
         ),
         keeps_its_promise(
             points,
+            (few,),
+            (CURATOR_PUBLISHED,),
+            "it bounds how far beliefs may fall, not how far they may rise",
+            "The range of Prop. 5 keeps the promise of centralised information privacy",
+        ),
+        keeps_its_promise(
+            points,
             _PANELS,
             (PUBLISHED, PUBLISHED_HALF),
             f"{RARE}, for the user with the most certain prior",
@@ -181,8 +188,8 @@ def _judge_clicks(points: Points) -> list[Finding]:
             f"with this prior LIP saves {percent(float(saved[one]))} of the error of LDP at ε = 1, "
             f"with an even one {percent(float(even[one]))}; at ε = {x[-1]:g} "
             f"{percent(float(saved[-1]))} and {percent(float(even[-1]))}",
-            "a rare value must hardly be believed in more than before, so a small budget allows "
-            "next to nothing; only a budget near ln(1/P1) = 7 helps",
+            "belief in a rare value may hardly rise, so that a small budget allows next to "
+            "nothing; only budgets near ln(1/P1) = 7 help",
         ),
         Finding(
             "The reports serve to estimate how many pages are popular",

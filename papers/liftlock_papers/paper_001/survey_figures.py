@@ -46,7 +46,7 @@ def _judge_example(points: Points) -> list[Finding]:
     wins = below(points, "b", OPTIMUM, UNAWARE)
     one = int(np.flatnonzero(np.isclose(points.x("b", OPTIMUM), 1))[0])
     printed = (
-        (survey_example.LDP_PRINTED, UNAWARE, "LDP is 100 e^ε/(e^ε + 1)²", "the lower + is a −"),
+        (survey_example.LDP_PRINTED, UNAWARE, "LDP is 100 e^ε/(e^ε + 1)²", "the plus is a minus"),
         (
             survey_example.UNARY_PRINTED,
             UNARY,
