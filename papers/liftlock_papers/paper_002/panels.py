@@ -24,28 +24,32 @@ def utility_panel(mean: bool = True) -> Panel:
     return Panel(UTILITY, BUDGET, what, "(a) utility", y_limits=(0.0, 1.1))
 
 
-def leakage_panels(mean: bool = True) -> tuple[Panel, Panel]:
-    """Return the axes of both leakages."""
+def leakage_panels(mean: bool = True, top: float | None = None) -> tuple[Panel, Panel]:
+    """Return the axes of both leakages; `top` ends that of the max-lift."""
     what = "mean leakage (nats)" if mean else "leakage (nats)"
     return (
         Panel(LOWER, BUDGET, f"{what}, −log min-lift", "(b) min-lift leakage", y_limits=(0, None)),
-        Panel(UPPER, BUDGET, f"{what}, log max-lift", "(c) max-lift leakage", y_limits=(0, None)),
+        Panel(UPPER, BUDGET, f"{what}, log max-lift", "(c) max-lift leakage", y_limits=(0, top)),
     )
 
 
 BROKEN_PANEL = Panel(
     BROKEN, BUDGET, "share of joints", "(d) budgets that are broken (ours)", y_limits=(-0.02, None)
 )
-GAIN_PANEL = Panel(
-    GAIN,
-    BUDGET,
-    "I(X;Y), as a multiple",
-    "(d) gain over complete merging (ours)",
-    y_scale="log",
-)
 TIME_PANEL = Panel(
     TIME, BUDGET, "processor time of one design (s)", "(d) processing time", y_scale="log"
 )
+
+
+def gain_panel(mean: bool = True) -> Panel:
+    """Return the axes of what subsets gain."""
+    return Panel(
+        GAIN,
+        BUDGET,
+        "multiple of complete merging's I(X;Y)",
+        "(d) gain over complete merging (ours)",
+        y_scale="log" if mean else "linear",
+    )
 
 
 def alip(mechanism: Mechanism, share: str) -> Plan:
