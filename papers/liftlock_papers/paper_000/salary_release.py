@@ -28,7 +28,7 @@ COMPONENTS = 3
 PANELS = {"0.0001": "b", "0.001": "c", "0.01": "d"}
 """The panel of each delta."""
 EPSILONS = ("1", "1.5", "2", "2.5", "3", "3.5", "4")
-FEW = ("1", "2", "4")
+FEW = ("1", "4")
 BINS = 53
 UNIT = 1000.0
 """Densities are drawn in thousands of dollars."""
@@ -71,8 +71,8 @@ def salary_points(setting: Setting) -> Iterator[Point]:
     people = read_salaries(setting.data).gross
     payroll = Payroll.of(people, setting.choose(512, 48))
     yield from densities(payroll)
-    places = np.linspace(people.min(), people.max(), setting.choose(129, 17))
-    steps = setting.choose(97, 25)
+    places = np.linspace(people.min(), people.max(), setting.choose(129, 13))
+    steps = setting.choose(97, 21)
     nothing = float(np.abs(people - np.median(people)).mean())
     for epsilon in setting.each(setting.choose(EPSILONS, FEW), "budgets"):
         budget = float(epsilon)

@@ -90,11 +90,13 @@ def _predicted(
     features: Floats, classes: Whole, known: Whole, later: Whole, size: int, steps: int
 ) -> list[Prior]:
     from sklearn.neural_network import MLPClassifier
+    from threadpoolctl import threadpool_limits
 
     network: Any = MLPClassifier(
         (HIDDEN,), alpha=DECAY, solver="lbfgs", max_iter=steps, random_state=0
     )
-    with warnings.catch_warnings():
+    # So small matrices are not worth a second thread, which would only wait for the first.
+    with warnings.catch_warnings(), threadpool_limits(1):
         # Whether the last digits of the weights have settled does not matter to a prior.
         warnings.filterwarnings("ignore", message="lbfgs failed to converge")
         network.fit(features[known], classes[known])
