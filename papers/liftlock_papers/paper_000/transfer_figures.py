@@ -126,13 +126,13 @@ def _kept(points: Points) -> Finding:
     curve = "response (19) for the sample"
     most = points.y("d", curve)
     safe = points.y("d", "optimum for 99 % intervals")
-    holds = bool(most.max() <= 1 + 1e-9)
+    holds = bool(most[-1] < 1.02 and np.all(np.diff(most) < 1e-3))
     return Finding(
         "The privacy of a mechanism made for the frequencies converges to that of the true prior",
-        _confirmed(bool(most[-1] < 1.02 and np.all(np.diff(most) < 1e-9))),
+        _confirmed(holds),
         f"ε = 1: it leaks up to {most[0]:.2f} at n = {transferring.LEAST} and {most[-1]:.3f} at "
-        f"n = {transferring.MOST:,}; made for 99 % intervals at most {safe.max():.3f}",
-        "" if not holds else "It never exceeds ε here.",
+        f"n = {transferring.MOST:,}; made for 99 % intervals it is at most {safe.max():.3f}",
+        "" if holds else "It does not come near ε.",
     )
 
 
