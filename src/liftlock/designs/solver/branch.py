@@ -316,9 +316,10 @@ def bound_region(  # type: ignore[no-untyped-def]
             weights[j] = 0.0 if chosen[j] == 1 else upper[j]
         size = kept + others
         names = np.empty(size, np.int64)
-        position = np.full(whole, -1, np.int64)
+        position = np.empty(whole, np.int64)
         k = 0
         for j in range(whole):
+            position[j] = -1
             if j >= count or chosen[j] == 1:
                 names[k] = j
                 position[j] = k
@@ -338,7 +339,9 @@ def bound_region(  # type: ignore[no-untyped-def]
         heap = np.empty(slots, np.int64)
         heap[0] = 0
         heap_size = np.ones(1, np.int64)
-        free = np.arange(slots)[::-1].copy()
+        free = np.empty(slots, np.int64)
+        for k in range(slots):
+            free[k] = slots - 1 - k
         bounds[0] = root_bound
         for k in range(size):
             j = names[k]
@@ -349,7 +352,8 @@ def bound_region(  # type: ignore[no-untyped-def]
             pool_places[0, k] = place[j]
         for i in range(rows):
             pool_bases[0, i] = position[basis[i]]
-        pool_inverses[0] = inverse
+            for k in range(rows):
+                pool_inverses[0, i, k] = inverse[i, k]
         leaf = np.inf
         spoiled = False
         opened = 0
@@ -406,12 +410,16 @@ def bound_region(  # type: ignore[no-untyped-def]
                 c_here, c_cost = pool[2, child, :size], pool[3, child, :size]
                 c_place, c_basis = pool_places[child, :size], pool_bases[child]
                 c_inverse = pool_inverses[child]
-                c_low[:] = low
-                c_high[:] = high
-                c_here[:] = here
-                c_place[:] = pool_places[node, :size]
-                c_basis[:] = pool_bases[node]
-                c_inverse[:, :] = pool_inverses[node]
+                # Loops, here and below: whole arrays at once take many seconds to compile.
+                for k in range(size):
+                    c_low[k] = low[k]
+                    c_high[k] = high[k]
+                    c_here[k] = here[k]
+                    c_place[k] = pool_places[node, k]
+                for i in range(rows):
+                    c_basis[i] = pool_bases[node, i]
+                    for k in range(rows):
+                        c_inverse[i, k] = pool_inverses[node, i, k]
                 if side == 0 and here[cut] > at + 1e-15:
                     # The point is not in this half: walk there first.
                     drive[:] = 0.0
@@ -472,7 +480,9 @@ def bound_region(  # type: ignore[no-untyped-def]
                     continue
                 if leak < -0.02 * (goal - bound):
                     spoiled = True
-                    wanted = np.argsort(space[:count] + np.where(weights > 0, 0.0, np.inf))
+                    for j in range(count):
+                        extra[j] = space[j] if weights[j] > 0.0 else np.inf
+                    wanted = np.argsort(extra)
                     for k in range(min(count - kept, max(kept // 2, 8))):
                         chosen[wanted[k]] = 1
                     break
@@ -556,5 +566,6 @@ def bound_regions(  # type: ignore[no-untyped-def]
             upper[max(star, 0)], vertex, budget, width, pool, places, inverses, bases,
             found[counts[0] : counts[0] + each], own, halt,
         )  # fmt: skip
-        counts[:] += own
+        for i in range(3):
+            counts[i] += own[i]
     return len(stars)
