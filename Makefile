@@ -104,11 +104,12 @@ $(VENV)/.stamp-demo $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-pac
 	@touch $@
 
 # Two at a time, with no package in common: one builds Spark, which has no wheel, and takes what
-# only the pages need; the other takes the rest.
+# only the pages need and a few large ones; the other takes the rest, which are many.
+LARGE := ^\(pyspark\|polars-runtime-32\|pyarrow\)==
 $(VENV)/.stamp-test: requirements/test.txt requirements/docs.txt $(VENV)/.stamp-package
 	@echo "liftlock: installing $(filter %.txt,$^)"
-	@grep -v '^pyspark==' requirements/test.txt >$(VENV)/first.txt
-	@{ grep '^pyspark==' requirements/test.txt; grep -vxFf requirements/test.txt requirements/docs.txt; } \
+	@grep -v '$(LARGE)' requirements/test.txt >$(VENV)/first.txt
+	@{ grep '$(LARGE)' requirements/test.txt; grep -vxFf requirements/test.txt requirements/docs.txt; } \
 	  >$(VENV)/second.txt
 	@$(INSTALL) -r $(VENV)/second.txt & second=$$!; \
 	  $(INSTALL) -r $(VENV)/first.txt || { kill $$second 2>/dev/null; wait; exit 1; }; wait $$second

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -18,6 +19,17 @@ settings.load_profile("liftlock")
 
 # Fractions by the million make no cycles: looking for some every 700 objects takes 1 s in 20.
 gc.set_threshold(50_000, 20, 20)
+
+
+LONGEST = "tests/unit/test_spark.py::test_in_one_session"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the test that takes longest before all others.
+
+    It cannot be shared between workers: late in the run, all but one would wait for its end.
+    """
+    items.sort(key=lambda item: item.nodeid != LONGEST)
 
 
 def pytest_collection_finish() -> None:
