@@ -129,7 +129,8 @@ def thinned_sizes(weights: Floats, trials: Counts) -> Floats:
     """
     half = _SPARE / 2
     root = np.sqrt(half * half + trials) - half
-    return np.floor(np.min(root * root / weights, axis=-1))
+    sizes: Floats = np.floor(np.min(root * root / weights, axis=-1))
+    return sizes
 
 
 def thinned_hits(

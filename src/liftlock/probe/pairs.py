@@ -256,8 +256,10 @@ class _Test:
         mine = sizes * weights[:, own] * rates[own]
         theirs = sizes * (weights[:, crowd] @ rates[crowd])
         if self.suspect.side == "eps_lower":
-            return intervals.ratios_lower_by_share(theirs, mine, 1 - shares, alpha).tolist()
-        return intervals.ratios_lower_by_share(mine, theirs, shares, alpha).tolist()
+            mine, theirs, shares = theirs, mine, 1 - shares
+        ratios: list[float]
+        ratios = intervals.ratios_lower_by_share(mine, theirs, shares, alpha).tolist()
+        return ratios
 
     def _own_bound(self, hits: npt.NDArray[Any], trials: Counts, alpha: float) -> float:
         """Bound the probability of the event given the input: above for eps_lower, else below."""
