@@ -214,6 +214,8 @@ def _curves() -> tuple[Curve, ...]:
     for kind, line, marker, width in styles:
         for colour, prefixes, (prior, members, order) in groups:
             for prefix in prefixes:
+                if (kind in ("tight bound", "exact")) if prefix[0] == "X" else ("," in kind):
+                    continue
                 label = ""
                 if prefix.startswith("P") and kind == "published bound":
                     label = f"{prior} | {{{', '.join(members)}}} | {order}: bound"

@@ -66,7 +66,8 @@ def deviations(setting: Setting) -> Iterator[Point]:
         every = setting.choose(full=4, quick=10)
         true = dict(zip(values[::every], _true_deltas(values[::every], epsilon), strict=True))
         for x, sigma in zip(values, published, strict=True):
-            yield Point(panel, "published, by value", x, float(sigma), None, true.get(x), DELTA)
+            promised = DELTA if x in true else None
+            yield Point(panel, "published, by value", x, float(sigma), None, true.get(x), promised)
         lip = ll.ApproximateLIP(budget, f"{DELTA:g}")
         ldp = ll.ApproximateLDP(budget, f"{DELTA:g}")
         for curve, method, notion in (

@@ -74,7 +74,6 @@ def _discrepancies(size: int) -> Iterator[Point]:
     p, ratio = float(FIRST), math.exp(float(BUDGET))
     counts, chances = samples(size)
     shares = counts / size
-    etas = np.array([deviation(size, min(share, 1 - share, p)) for share in shares])
     inside = central(chances)
     gaps = _gaps(response_flips(shares, ratio), shares, p)
     likely = shares[inside]
@@ -84,7 +83,6 @@ def _discrepancies(size: int) -> Iterator[Point]:
     yield Point("c", "response (19), 99 % of samples", size, float(gaps[inside].max()))
     yield Point("c", "response (19), median sample", size, middle)
     yield Point("c", "optimum, 99 % of samples", size, float(optimal.max()))
-    yield Point("missed", "Cor 7", size, float(chances[gaps > etas * (1 + 1e-12)].sum()))
 
 
 def _gaps(flips: Flips, shares: Floats, p: float) -> Floats:
