@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -54,18 +55,19 @@ def optimal(
 
 def extreme_lifts(table: Table, joint: list[list[int]]) -> tuple[Fraction, Fraction]:
     """Recompute the extreme lifts in plain fractions, from the stored integers alone."""
-    weights = table.weights.tolist()
     total = sum(sum(row) for row in joint)
     counts = [sum(column) for column in zip(*joint, strict=True)]
+    # Over one denominator, P(y|s) are whole numbers, and only the extremes become fractions.
+    scale = math.lcm(*(sum(row) for row in joint))
+    shares = [[(x, c * (scale // sum(row))) for x, c in enumerate(row) if c] for row in joint]
     largest, smallest = Fraction(0), Fraction(10**9)
-    for y in range(len(weights[0])):
-        mass = Fraction(sum(c * row[y] for c, row in zip(counts, weights, strict=True)), total)
+    for column in zip(*table.weights.tolist(), strict=True):
+        mass = sum(c * weight for c, weight in zip(counts, column, strict=True))
         if not mass:
             continue
-        for row in joint:
-            size = sum(row)
-            given = Fraction(sum(c * weights[x][y] for x, c in enumerate(row) if c), size)
-            largest, smallest = max(largest, given / mass), min(smallest, given / mass)
+        given = [sum(share * column[x] for x, share in row) for row in shares]
+        largest = max(largest, Fraction(max(given) * total, scale * mass))
+        smallest = min(smallest, Fraction(min(given) * total, scale * mass))
     return largest, smallest
 
 
