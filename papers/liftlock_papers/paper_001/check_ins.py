@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 import liftlock as ll
-from liftlock_papers.data.gowalla import read_check_ins
+from liftlock_papers.data.gowalla import CheckIns, read_check_ins
 from liftlock_papers.paper_001.names import (
     MERGED,
     NOTHING,
@@ -28,7 +28,6 @@ from liftlock_papers.paper_001.releases import (
     leakage_of,
     merged_response,
     optimum,
-    point,
     published,
     response,
     unary,
@@ -39,21 +38,19 @@ from liftlock_papers.setting import Setting
 DISTRICTS = 36
 """Along each side of the map."""
 
-TWENTY, EVEN = "twenty even values", "as many even values"
-"""Panels for comparison, not drawn."""
+HERE = "districts of Gowalla"
+TWENTY = "20 values, even prior, as in Fig. 7"
+EVEN = "as many even values as districts"
+"""Curves of how much of the error LIP saves."""
 
-COMPARED = Fraction(4)
-"""The budget at which they are compared."""
-
-FACTS = ("districts with a past", "users", "districts with a last check-in")
+PAST, LAST = "earlier check-ins: the prior", "last check-ins"
+"""Curves of the districts, the most likely first."""
 
 
 def trade_offs(setting: Setting) -> Iterator[Point]:
-    """Compute the error that the prior expects, and the error on the last check-ins themselves."""
+    """Compute the error that the prior expects, the error on the last check-ins, and both laws."""
     found = read_check_ins(setting.data, DISTRICTS)
     cells = sorted({*found.past, *found.last})
-    for name, number in zip(FACTS, (len(found.past), found.users, len(found.last)), strict=True):
-        yield Point("data", name, 0, number)
     prior = ll.Prior.from_counts({str(cell): found.past.get(cell, 0) for cell in cells})
     masses = prior.floats()
     last = np.array([found.last.get(cell, 0) for cell in cells], dtype=np.float64)
@@ -72,6 +69,7 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
 
     for epsilon in setting.each(budgets, "budgets"):
         x, half = float(epsilon), epsilon / 2
+        errors_of: dict[str, float] = {}
         for curve, made, budget in (
             (RESPONSE, response(prior, epsilon, "histogram"), epsilon),
             (MERGED, merged_response(prior, epsilon), epsilon),
@@ -85,22 +83,37 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
                 "a": error_of(made, "histogram"),
                 "b": error_on(made, prior, last, everything),
             }
+            errors_of[curve] = math.sqrt(errors["a"])
             for panel, error in errors.items():
                 yield Point(panel, curve, x, math.sqrt(error), leakage=leaks, budget=float(budget))
         encoded = unary(prior, epsilon)
         for panel in nothing:
             yield Point(panel, UNARY, x, math.sqrt(error_of(encoded, "histogram", "unbiased")))
             yield Point(panel, NOTHING, x, math.sqrt(nothing[panel]))
-    for epsilon in budgets:
-        yield from even_prior(TWENTY, 20, epsilon)
-    yield from even_prior(EVEN, len(found.past), COMPARED)
+        saved = 1 - errors_of[OPTIMUM] / errors_of[RESPONSE]
+        yield Point("c", HERE, x, saved)
+        for curve, size in ((TWENTY, 20), (EVEN, len(found.past))):
+            yield Point("c", curve, x, saved_with_even_prior(size, epsilon, gap))
+    yield from shares(found)
 
 
-def even_prior(panel: str, values: int, epsilon: Fraction) -> Iterator[Point]:
-    """Compute the errors of LIP and LDP for an even prior."""
+def saved_with_even_prior(values: int, epsilon: Fraction, gap: float) -> float:
+    """Return the share of the error of k-ary response that LIP saves, with an even prior."""
     prior = ll.Prior.uniform(range(values))
-    for curve, made in (
-        (RESPONSE, response(prior, epsilon, "histogram")),
-        (OPTIMUM, optimum(prior, epsilon, "histogram")),
-    ):
-        yield point(panel, curve, float(epsilon), made, "histogram", epsilon)
+    ours, theirs = (
+        error_of(made, "histogram")
+        for made in (
+            optimum(prior, epsilon, "histogram", gap),
+            response(prior, epsilon, "histogram"),
+        )
+    )
+    return 1 - math.sqrt(ours / theirs)
+
+
+def shares(found: CheckIns) -> Iterator[Point]:
+    """Yield the share of every district that occurs, in the past and at the last check-ins."""
+    before = sum(found.past.values())
+    for rank, cell in enumerate(sorted(found.past, key=lambda at: (-found.past[at], at)), 1):
+        yield Point("d", PAST, rank, found.past[cell] / before)
+        if cell in found.last:
+            yield Point("d", LAST, rank, found.last[cell] / found.users)

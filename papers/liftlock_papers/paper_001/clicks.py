@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock_papers.data.kosarak import read_clicks
+from liftlock_papers.data.kosarak import Clicks, read_clicks
 from liftlock_papers.paper_001.names import (
     NOTHING,
     OPTIMUM,
@@ -33,16 +33,13 @@ from liftlock_papers.setting import Setting
 POPULAR = 15_000
 """A page with more clicks is popular."""
 
-HOW_MANY = "popular pages"
-OF_HOW_MANY = "pages"
+PAGES = "pages with so many clicks or more"
 
 
 def trade_offs(setting: Setting) -> Iterator[Point]:
-    """Compute the error that the prior expects, and the error on the pages themselves."""
+    """Compute the error that the prior expects, the error on the pages, and the pages."""
     clicks = read_clicks(setting.data)
     popular = clicks.above(POPULAR)
-    yield Point("data", HOW_MANY, 0, popular)
-    yield Point("data", OF_HOW_MANY, 0, clicks.pages)
     share = Fraction(popular, clicks.pages)
     prior = bit(share)
     pages = np.array([clicks.pages - popular, popular], dtype=np.float64)
@@ -63,3 +60,12 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
                 yield Point(panel, curve, float(epsilon), y, leakage=leaks, budget=float(budget))
         yield Point("a", NOTHING, float(epsilon), math.sqrt(share * (1 - share)))
         yield Point("b", NOTHING, float(epsilon), 0.0)
+    yield from popularity(clicks)
+
+
+def popularity(clicks: Clicks) -> Iterator[Point]:
+    """Count the pages with so many clicks or more, from one click up."""
+    yield Point("c", PAGES, 1, clicks.pages)
+    steps = np.geomspace(1000, max(clicks.totals.values()), 40).astype(int)
+    for least in sorted({*steps.tolist(), POPULAR + 1}):
+        yield Point("c", PAGES, least, clicks.above(least - 1))

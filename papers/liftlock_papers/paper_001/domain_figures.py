@@ -241,6 +241,7 @@ FIGURE_7 = Figure(
             PUBLISHED_HALF,
             OPTIMUM,
             OPTIMUM_HALF,
+            NOTHING,
         ),
     ),
     notes="The prior of Fig. 7 is not stated; it is taken to be even, as in Fig. 6b, and panel b "

@@ -72,7 +72,7 @@ def of_prior(
         x, half = float(epsilon), epsilon / 2
         yield Point(panel, UNARY_PRINTED, x, math.sqrt(unary_as_printed(x)))
         error = error_of(unary(prior, epsilon), "histogram", "unbiased")
-        yield Point(panel, UNARY, x, math.sqrt(error), budget=x)
+        yield Point(panel, UNARY, x, math.sqrt(error))
         ldp = response(prior, epsilon, "histogram")
         yield point(panel, RESPONSE, x, ldp, "histogram", epsilon)
         if panel == "a":

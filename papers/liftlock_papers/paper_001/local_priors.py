@@ -16,7 +16,6 @@ import numpy as np
 
 import liftlock as ll
 from liftlock_papers.paper_001.names import (
-    NOTHING,
     OPTIMUM,
     OPTIMUM_HALF,
     PUBLISHED,
@@ -147,7 +146,6 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
         panel = str(people)
         shares = np.array([float(share) for share in users.shares])
         numbers = np.array(users.numbers)
-        variance = float(numbers @ (shares * (1 - shares))) / people
         for epsilon in setting.each(budgets, f"{people:,} users"):
             x = float(epsilon)
             for curve in CURVES:
@@ -168,7 +166,6 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
                     width = 1.96 * float(squared.std(ddof=1)) / math.sqrt(runs)
                     root = math.sqrt(mean)
                     yield Point(panel, simulated(curve), x, root, error=width / (2 * root))
-            yield Point(panel, NOTHING, x, math.sqrt(variance))
         yield from curator_points(panel, users.shares, users.numbers, budgets)
 
 
