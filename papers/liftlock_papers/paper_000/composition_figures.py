@@ -6,14 +6,11 @@ import numpy as np
 
 from liftlock_papers.figure import Colour, Curve, Figure, Finding, Line, Marker, Panel, Verdict
 from liftlock_papers.paper_000 import composition
+from liftlock_papers.paper_000.holding import confirmed_if
 from liftlock_papers.points import Floats, Points
 
 _STRAIGHT = 0.01
 """Increments that differ by less than this share are called equal."""
-
-
-def _confirmed(holds: bool) -> Verdict:
-    return Verdict.CONFIRMED if holds else Verdict.REFUTED
 
 
 def _judge(points: Points) -> list[Finding]:
@@ -66,7 +63,7 @@ def _additive(points: Points) -> Finding:
     most = float(np.max(ratios))
     return Finding(
         "LIP has linear composability (Section I): read as budgets that add up, as those of LDP",
-        _confirmed(most <= 1 + 1e-9),
+        confirmed_if(most <= 1 + 1e-9),
         f"n releases of the certified optimum truly leak up to {most:.2f} n ε",
         "Budgets of LIP do not add up: after the first answer the second one meets another prior "
         "than its certificate. A release may cost up to 2ε.",
@@ -81,7 +78,7 @@ def _larger_budget(points: Points) -> Finding:
     )
     return Finding(
         "A larger ε allows more leakage",
-        _confirmed(least > 1),
+        confirmed_if(least > 1),
         f"ε = 5 gives at least {least:.2f} times the leakage of ε = 2",
         "" if least > 1 else "Not everywhere.",
     )
@@ -139,7 +136,7 @@ def _valid(points: Points) -> Finding:
     once = max(points.at("a5", f"{name}, published bound", 1) for name in composition.PRIORS)
     return Finding(
         "Theorem 4 and Corollaries 4 and 5 bound the leakage of several releases",
-        _confirmed(least >= -1e-9),
+        confirmed_if(least >= -1e-9),
         f"the true leakage is always below, but a single release of ε = 5 is said to cost up to "
         f"{once:.2f}; with one release counted as what it is, the bound starts at ε",
         "" if least >= -1e-9 else "It is exceeded.",
@@ -161,7 +158,7 @@ def _not_linear(points: Points) -> Finding:
         for e in composition.EPSILONS
     )
     holds = max(uneven.values()) > _STRAIGHT
-    verdict = _confirmed(holds)
+    verdict = confirmed_if(holds)
     if holds and true <= _STRAIGHT:
         verdict = Verdict.CONDITION
     return Finding(
@@ -183,7 +180,7 @@ def _any_order(points: Points) -> Finding:
             totals[epsilon, kind] = last[0]
     return Finding(
         "After all three releases the total is the same in every order",
-        _confirmed(apart < 1e-9),
+        confirmed_if(apart < 1e-9),
         f"ε = 2: bound {totals[2, 'published bound']:.2f}, truly "
         f"{totals[2, 'exact, independent']:.2f} (independent) or "
         f"{totals[2, 'exact, correlated']:.2f} (correlated); orders differ by {apart:.1e}",

@@ -8,13 +8,10 @@ import numpy as np
 
 from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
 from liftlock_papers.paper_000 import leakages, relations
+from liftlock_papers.paper_000.holding import confirmed_if
 from liftlock_papers.points import Floats, Points
 
 _NEAR = 1e-9
-
-
-def _confirmed(holds: bool) -> Verdict:
-    return Verdict.CONFIRMED if holds else Verdict.REFUTED
 
 
 # --- figure 2 ------------------------------------------------------------------------------------
@@ -39,7 +36,7 @@ def _sandwiched(points: Points) -> Finding:
     ratios = [float((row[1:] / budgets[1:]).min()) for row in rows]
     return Finding(
         "The LDP leakage of an ε-LIP mechanism is between ε and 2ε at most, whatever the prior",
-        _confirmed(holds),
+        confirmed_if(holds),
         f"it is at least {min(ratios):.2f} ε and never above 2ε",
         "" if holds else "It leaves this band.",
     )
@@ -53,7 +50,7 @@ def _overlaps(points: Points) -> Finding:
     gap = _gap(points, "a", "P2", "Prop 1")
     return Finding(
         "For the uniform prior P2 the bound of Proposition 1 and the maximum are the same",
-        _confirmed(gap <= 1e-6),
+        confirmed_if(gap <= 1e-6),
         f"they differ by at most {gap:.1e}",
         "" if gap <= 1e-6 else "They differ.",
     )
@@ -82,7 +79,7 @@ def _more_skewed(points: Points) -> Finding:
     budgets = points.x("c", "1 %, maximum")
     at = int(two.argmin())
     holds, fails = bool(np.all(four >= -_NEAR)), bool(two[at] < -1e-6)
-    verdict = _confirmed(holds)
+    verdict = confirmed_if(holds)
     if holds and fails:
         verdict = Verdict.CONDITION
     return Finding(
@@ -102,7 +99,7 @@ def _wider_gap(points: Points) -> Finding:
     holds = min(other.values()) > ldp
     return Finding(
         "The gap between bound and maximum is wider for identifiability than for LDP",
-        _confirmed(holds),
+        confirmed_if(holds),
         f"up to {other['P1']:.2f} (P1) and {other['P2']:.2f} nats (P2), for LDP {ldp:.1e}",
         "" if holds else "It is not.",
     )
@@ -166,7 +163,7 @@ def _larger(points: Points) -> Finding:
         least = min(least, float(apart[noisy].min()))
     return Finding(
         "For every q the leakages of LIP and LDP are larger than those of MIP and MIL",
-        _confirmed(holds and least > 0),
+        confirmed_if(holds and least > 0),
         f"by at least {least:.3g} nats for q other than 1/2, where all four are 0",
         "" if holds and least > 0 else "Not everywhere.",
     )
@@ -178,7 +175,7 @@ def _infinite(points: Points) -> Finding:
     holds = all(math.isinf(value) for value in found)
     return Finding(
         "For q = 0 the LIP leakage is infinite",
-        _confirmed(holds),
+        confirmed_if(holds),
         f"infinite under both priors, while MIL is {average:.3f}",
         "" if holds else "It is finite.",
     )
@@ -195,7 +192,7 @@ def _weaker(points: Points) -> Finding:
             budget, at = float(finite[place]), float(points.x(panel, "LIP")[place])
     return Finding(
         "Some mechanism keeps ε-MIP or ε-MIL for an ε at which it does not keep ε-LIP",
-        _confirmed(budget > 0),
+        confirmed_if(budget > 0),
         f"at q = {at:g} LIP is {budget:.2f} nats above MIL; at q = 0 by infinitely many",
         "" if budget > 0 else "There is none.",
     )
