@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
+from liftlock.report.amounts import amount
 from liftlock_papers.points import Point, Points
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Finding:
     """Our numbers."""
     why: str = ""
     """The condition, or what is wrong; needed unless the claim is confirmed."""
+    timed: bool = False
+    """Whether it is about measured times, which differ between machines and runs."""
 
     def __post_init__(self) -> None:
         if self.verdict is not Verdict.CONFIRMED and not self.why:
@@ -100,7 +103,7 @@ class Stated:
         return Finding(
             claim=f"{self.what} is {self.number:g} ({self.where})",
             verdict=Verdict.CONFIRMED if near else Verdict.REFUTED,
-            ours=f"{ours:.3f}",
+            ours=amount(ours, 4),
             why="" if near else f"further away than {self.tolerance:g}",
         )
 
