@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock.designs import centralised_error
 from liftlock_papers.data.folder import DataFolder
 from liftlock_papers.data.gowalla import read_check_ins
 from liftlock_papers.data.kosarak import read_clicks
@@ -32,9 +33,12 @@ from liftlock_papers.paper_001.releases import (
     unary,
 )
 from liftlock_papers.paper_001.trusted_curator import (
+    CURATOR,
+    CURATOR_PUBLISHED,
     CountLaw,
     clipped_count,
     count_law,
+    curator_points,
     exact_joint,
 )
 from liftlock_papers.points import Point, Points
@@ -160,6 +164,18 @@ def test_what_a_count_tells_about_a_bit_is_that_of_all_people() -> None:
         found = rows[f"user {user} says {value}"]
         assert [Fraction(count, total) for count in found] == law
     assert count_law(shares)[0] == Fraction(9, 10) * Fraction(1, 2) * Fraction(1, 5)
+
+
+def test_the_best_curator_of_people_with_one_prior_has_the_error_of_the_closed_form() -> None:
+    budgets = [Fraction(1), Fraction(2)]
+    points = Points(tuple(curator_points("5", [Fraction(1, 10)], [5], budgets)))
+    for epsilon in budgets:
+        for curve, wrong in ((CURATOR, False), (CURATOR_PUBLISHED, True)):
+            closed = centralised_error(5, "0.1", epsilon, as_published=wrong)
+            found = points.at("5", curve, float(epsilon))
+            assert found == pytest.approx(math.sqrt(closed.error / 5), rel=1e-5)
+    assert points.leakage("5", CURATOR_PUBLISHED)[0] == pytest.approx(1.90048, abs=1e-5)
+    assert points.leakage("5", CURATOR)[0] <= 1
 
 
 def test_the_law_of_many_people_is_the_exact_one() -> None:
