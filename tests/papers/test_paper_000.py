@@ -153,6 +153,15 @@ def test_deviations_are_read_off_a_certified_table() -> None:
     assert [sigma for _, sigma in found] == pytest.approx([7.25] * 16, rel=1e-6)
 
 
+@pytest.mark.parametrize("budget", ["1", "2"])
+def test_published_deviations_would_do_if_the_sum_were_clamped(budget: str) -> None:
+    """What the notes of Fig. 9 say of its published rule, which breaks its budget otherwise."""
+    prior = ll.line.normal(0, 5, domain=(-10, 10)).grid(32, "width")
+    notion = ll.ApproximateLIP(budget, "0.0001")
+    made = ll.design_as_published(prior, notion, method="gaussian-by-instance")
+    assert notion.certify(made.channel, prior).holds
+
+
 def test_laplace_noise_by_quadrature() -> None:
     """Leakage and error of eq. (26) on a fine grid of outputs."""
     numbers = laplace_noise.SKEWED

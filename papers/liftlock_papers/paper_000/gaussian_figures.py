@@ -219,6 +219,7 @@ FIG9 = Figure(
     notes="The budgets ε = 1 and 2 are ours; x runs to 10, half of the ΔX of Fig. 8. The numbers "
     "at the rings are the δ that the value truly has when every value has its own published "
     "deviation, by quadrature. The certified mechanisms clamp the sum to [−10, 10], which lets "
-    "them do with less noise; their deviations are read off the certified tables. The text refers "
-    "to this figure where it means Fig. 8.",
+    "them do with less noise; their deviations are read off the certified tables. The paper does "
+    "not clamp: if it did, its deviations would keep both budgets, with noise to spare. The text "
+    "refers to this figure where it means Fig. 8.",
 )
