@@ -173,6 +173,12 @@ _MEAN_PLANS: Plans = (
 _LIMIT_CURVE = Curve(LIMIT, "grey", "dotted", width=1.2)
 
 
+_ONE_JOINT = (
+    "One limit is laxer and the other one stricter, and on a single joint it is not always the "
+    "same one that decides."
+)
+
+
 def _judge_means(points: Points) -> list[Finding]:
     found = []
     for kind, name in _MEASURES.items():
@@ -186,13 +192,12 @@ def _judge_means(points: Points) -> list[Finding]:
             never_below(
                 f"λ = 0.65 has more utility than λ = 0.5 for ε > 1 ({name})",
                 points, UTILITY, high, (even,), where=lambda epsilon: epsilon > 1,
-                why="Where both say nearly everything, or the merged sets happen to be the same, "
-                "the order can change.",
+                why=_ONE_JOINT,
             ),
             never_below(
                 f"λ = 0.65 has less utility than λ = 0.5 for ε < 1 ({name})",
                 points, UTILITY, even, (high,), where=lambda epsilon: epsilon < 1,
-                why="There the limit for rises is already the stricter one at some budgets.",
+                why=_ONE_JOINT,
             ),
             _judge_relaxation(points, name, even),
         ]  # fmt: skip

@@ -54,12 +54,12 @@ def _judge_optimum(points: Points) -> list[Finding]:
         never_below(
             "relaxing the min-lift (λ = 0.65) raises the utility above λ = 0.5 for ε > 1",
             points, UTILITY, high, (even,), where=_relaxed,
-            why="Just above ε = 1 the max-lift is still the tighter limit.",
+            why="There the stricter limit for rises costs more than the laxer one for falls gains.",
         ),
         never_below(
             "relaxing the max-lift (λ = 0.35) lowers the utility below λ = 0.5",
             points, UTILITY, even, (low,),
-            why="For small ε it is the max-lift that binds.",
+            why="There the laxer limit for rises gains more than the stricter one for falls costs.",
         ),
         Finding(
             "AORR has a far higher utility than the watchdog",
@@ -79,23 +79,27 @@ def _judge_optimum(points: Points) -> list[Finding]:
 
 
 def _judge_use(points: Points) -> Finding:
-    """The optimum exhausts its budgets, as long as there is something left to hide."""
-    used = [
-        row.y / row.budget
+    """The optimum exhausts one of its two budgets, as long as there is something left to hide."""
+    lower, upper = (
+        np.array(
+            [
+                row.y / row.budget
+                for name in OPTIMA
+                for row in points.of(panel, name)
+                if row.budget and row.x <= 2
+            ]
+        )
         for panel in (LOWER, UPPER)
-        for name in OPTIMA
-        for row in points.of(panel, name)
-        if row.budget and row.x <= 2
-    ]
-    least = min(used)
-    return Finding(
-        "the optimum has the highest leakage that its budgets allow",
-        Verdict.CONFIRMED if least > 0.995 else Verdict.CONDITION,
-        f"for ε ≤ 2 each side uses {least:.1%} of its budget or more",
-        ""
-        if least > 0.995
-        else "A side whose budget is wide is not exhausted: the data itself leaks less.",
     )
+    more, less = np.maximum(lower, upper).min(), np.minimum(lower, upper).min()
+    claim = "the optimum has the highest leakage that its budgets allow"
+    ours = f"for ε ≤ 2 one side uses at least {more:.1%} of its budget, the other {less:.0%}"
+    if less > 0.995:
+        return Finding(claim, Verdict.CONFIRMED, ours)
+    if more > 0.995:
+        return Finding(claim, Verdict.CONDITION, ours, "On one of the two sides; the other limit "
+                       "need not bind.")  # fmt: skip
+    return Finding(claim, Verdict.REFUTED, ours, "Neither limit binds.")
 
 
 _SAYS = (

@@ -142,11 +142,14 @@ def _judge_watchdog(points: Points) -> list[Finding]:
         never_below(
             "relaxing the min-lift (λ = 0.65) raises the utility above λ = 0.5 for ε > 1",
             points, UTILITY, high, (even,), where=_relaxed,
+            why="There the stricter limit for rises makes more symbols risky than the laxer one "
+            "for falls sets free.",
         ),
         never_below(
             "relaxing the max-lift (λ = 0.35) lowers the utility below λ = 0.5",
             points, UTILITY, even, (low,),
-            why="For small ε it is the max-lift that decides which symbols are risky.",
+            why="There the laxer limit for rises sets more symbols free than the stricter one for "
+            "falls makes risky.",
         ),
         _judge_budget(points),
         _judge_optimum(points),
