@@ -9,7 +9,7 @@ from pathlib import Path
 
 from liftlock_papers.catalogue import PAPERS
 from liftlock_papers.figure import Figure, Paper, Verdict
-from liftlock_papers.running import Result, read_result
+from liftlock_papers.running import Result, code_of, read_result
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,13 @@ def counted_verdicts(found: Counter[Verdict]) -> str:
 
 
 def rooms(folder: Path) -> list[Room]:
-    """Read what a folder of results holds."""
+    """Read what a folder of results holds; one of another code is as good as none."""
     return [
-        Room(paper, tuple(Exhibit(each, read_result(each, folder)) for each in paper.figures))
+        Room(paper, tuple(Exhibit(each, _current(each, folder)) for each in paper.figures))
         for paper in PAPERS
     ]
+
+
+def _current(figure: Figure, folder: Path) -> Result | None:
+    result = read_result(figure, folder)
+    return result if result is not None and result.record["code"] == code_of(figure) else None
