@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,13 +59,32 @@ def plain_number(number: float, _: object = None) -> str:
     return f"{number + 0.0:,.10g}".replace("-", "\N{MINUS SIGN}")
 
 
+@cache
+def _sheet() -> type[Figure]:
+    """Return a figure that is drawn once: its layout needs no drawing before."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    class Sheet(Figure):
+        def draw(self, renderer: Any) -> None:
+            engine = self.get_layout_engine()
+            if not isinstance(engine, ConstrainedLayoutEngine):
+                super().draw(renderer)
+            elif self.axes:
+                # Saving draws a figure without ink for its layout, turns the layout off and draws
+                # it again.
+                with suppress(ValueError):
+                    engine.execute(self)
+
+    return Sheet
+
+
 @contextmanager
 def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
     """Give an empty figure, and write it, completely or not at all, when it has been drawn."""
     import matplotlib
     from matplotlib import font_manager
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     installed = set(font_manager.get_font_names())
     settings: Any = {
@@ -84,7 +104,7 @@ def picture(path: Path, width: float, height: float) -> Iterator[Figure]:
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         # Made without pyplot, so that no window system is touched.
-        figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+        figure = _sheet()(figsize=(width, height), layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         yield figure
         with written_atomically(path) as fresh:
