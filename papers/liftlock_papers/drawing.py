@@ -64,7 +64,7 @@ DARK: Mapping[str, str] = {
 }
 """Each at least 4.5 to 1 against its page, but for the rules."""
 
-DOTS_PER_INCH = 170
+DOTS_PER_INCH, QUICK_DOTS_PER_INCH = 170, 100
 PANEL_WIDTH, PANEL_HEIGHT = 3.7, 3.0
 SHOWN_LEAKAGES = 3
 """So many rings of a curve in a panel say their number."""
@@ -111,7 +111,8 @@ def draw(result: Result, folder: Path) -> None:
     with styled():
         sheet = sheet_of(result)
         as_dots, as_vector = BytesIO(), BytesIO()
-        sheet.savefig(as_dots, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        dots_per_inch = QUICK_DOTS_PER_INCH if result.quick else DOTS_PER_INCH
+        sheet.savefig(as_dots, format="png", dpi=dots_per_inch, metadata={"Software": None})
         sheet.savefig(as_vector, format="svg", metadata=_NO_METADATA)
     folder.mkdir(parents=True, exist_ok=True)
     with written_atomically(dots) as fresh:

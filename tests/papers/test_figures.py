@@ -144,5 +144,5 @@ def check_pictures(figure: Figure, folder: Path) -> None:
     head = (folder / f"{figure.key}.png").read_bytes()[:24]
     assert head[1:4] == b"PNG"
     width, height = struct.unpack(">II", head[16:24])
-    assert width > 500
-    assert height > 300
+    assert width > 400
+    assert height > 250
