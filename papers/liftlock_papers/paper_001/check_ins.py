@@ -60,7 +60,7 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
         "a": 1 - float((masses**2).sum()),
         "b": float(((last - users * masses) ** 2).sum()) / users,
     }
-    budgets = setting.choose(full=grid("1/2", "8", "1/2"), quick=tuple(map(Fraction, ("2", "4"))))
+    budgets = setting.choose(full=grid("1/2", "8", "1/2"), quick=tuple(map(Fraction, ("2", "5"))))
     gap = setting.choose(full=1e-6, quick=1e-2)
 
     @functools.cache

@@ -287,12 +287,14 @@ def _judge_check_ins(points: Points) -> list[Finding]:
         Finding(
             "The advantage of LIP is larger because the domain is (83 districts, not 20 values)",
             verdict(wider),
-            f"with even priors at ε = 2: LIP saves {percent(float(even[two]))} with {districts} "
-            f"values, {percent(float(there[two]))} with 20",
+            f"with even priors LIP saves {percent(float(even[two]))} with {districts} values, "
+            f"{percent(float(there[two]))} with 20, at ε = 2; {percent(float(even[-1]))} and "
+            f"{percent(float(there[-1]))} at ε = {x[-1]:g}",
             ""
             if wider.all()
-            else "more values leave LIP less room, too; what helps here is that a few districts "
-            "hold most check-ins",
+            else f"with ε {places(points, 'c', check_ins.HERE, wider)}, where no value is rare for "
+            "the budget; below, more values leave LIP less room, and what helps is that a few "
+            "districts hold most check-ins",
         ),
         Finding(
             "Past check-ins are a prior of the last one",
