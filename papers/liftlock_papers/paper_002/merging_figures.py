@@ -147,7 +147,7 @@ def _merging_figure(key: str, name: str, where: str, percent: float) -> Figure:
     )
 
 
-_RANDOM = "random joints of 17 symbols and 5 secrets"
+_RANDOM = "random joints, 17 × 5"
 FIGURE_6 = _merging_figure("002-fig6", "Figure 6", _RANDOM, 320)
 FIGURE_7 = _merging_figure("002-fig7", "Figure 7", "Adult", 160)
 

@@ -63,8 +63,8 @@ def _judge_histogram(points: Points) -> list[Finding]:
 FIGURE_1 = Figure(
     key="002-fig1",
     name="Figure 1",
-    title="How far beliefs fall and how far they rise when the data itself is released",
-    says="Over a thousand random joints of 17 symbols and 5 secrets, the smallest lift of a symbol "
+    title="How far beliefs fall and rise when the data itself is released",
+    says="Over a thousand random joints, 17 × 5, the smallest lift of a symbol "
     "varies far more than the largest one: beliefs can fall much further than they rise. Large "
     "falls are rare, so it costs little privacy to allow them.",
     compute=histogram.compute,
@@ -244,7 +244,7 @@ def _judge_six(points: Points) -> list[Finding]:
 FIGURE_2 = Figure(
     key="002-fig2",
     name="Figure 2",
-    title="The watchdog with complete merging, random joints of 17 symbols and 5 secrets",
+    title="The watchdog with complete merging, random joints, 17 × 5",
     says=_SAYS,
     compute=partial(
         tradeoff.compute, world="random", plans=_PLANS, panels=(UTILITY, LOWER, UPPER, BROKEN)
