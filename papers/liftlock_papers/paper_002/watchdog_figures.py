@@ -64,7 +64,7 @@ FIGURE_1 = Figure(
     key="002-fig1",
     name="Figure 1",
     title="How far beliefs fall and rise when the data itself is released",
-    says="Over a thousand random joints, 17 × 5, the smallest lift of a symbol "
+    says="Over a thousand random joints of 17 symbols and 5 secrets, the smallest lift of a symbol "
     "varies far more than the largest one: beliefs can fall much further than they rise. Large "
     "falls are rare, so it costs little privacy to allow them.",
     compute=histogram.compute,
