@@ -177,7 +177,7 @@ def sampling_delta(prior: GridPrior, truth: Prior, epsilon: str, delta: str) -> 
 
 
 def median_error(made: Mechanism, payroll: Payroll) -> float:
-    """Return the mean absolute error of the people, reports read as the medians of what they say."""
+    """Return the mean absolute error of the people, reports read as posterior medians."""
     cells = payroll.prior.grid.encode(payroll.people)
     rows, numbers = made.table.floats(), made.readings("median")
     total = 0.0

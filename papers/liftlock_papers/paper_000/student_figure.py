@@ -59,6 +59,7 @@ def _local_is_best(points: Points) -> Finding:
     wins = below(points, SIZES, _LOCAL, *same, _KRR_TWICE)
     fair = below(points, SIZES, _LOCAL, *same)
     known = below(points, SIZES, _LOCAL, _GLOBAL, _KRR, _OUE, _OUE_READ)
+    hedged = " At small ε a prediction that is too sure can cost more than one that hedges."
     worse = [
         f"{other} ({times([not win for win in below(points, SIZES, _LOCAL, other)])})"
         for other in (*same, _KRR_TWICE)
@@ -70,8 +71,8 @@ def _local_is_best(points: Points) -> Finding:
         f"certified, {times(wins)} times; {times(fair)} among those that keep ε, {times(known)} "
         f"against the global prior, k-RR and OUE; at ε = 1 with 21 grades {_at_one(points, _LOCAL)}"
         f" (global prior {_at_one(points, _GLOBAL)}, k-RR {_at_one(points, _KRR)})",
-        f"Smaller somewhere: {', '.join(worse)}. 2ε-LDP is a weaker promise and wins at large ε; "
-        "a prediction that is too sure of itself costs more than one that hedges at small ε.",
+        f"Smaller somewhere: {', '.join(worse)}. 2ε-LDP is a weaker promise than ε-LIP, and "
+        f"wins at large ε.{'' if all(fair) else hedged}",
     )
 
 
@@ -148,8 +149,8 @@ def _unary(points: Points) -> Finding:
         return Finding(claim, Verdict.CONFIRMED, ours)
     why = (
         "No ε-LDP report gives the true grade away more often than k-RR, so OUE can be nearer only "
-        "if its bits are read with the prior. Read alike, it is ahead for many grades and small ε "
-        "alone: OUE is made for frequencies, not for single answers."
+        "if its bits are read with the prior. Read alike, it is ahead at small ε alone: "
+        "OUE is made for frequencies, not for single answers."
     )
     return Finding(claim, Verdict.CONDITION if any(read) else Verdict.REFUTED, ours, why)
 
@@ -220,8 +221,7 @@ STUDENTS = Figure(
         Curve(_BOUNDED, "green", "solid", "^"),
         Curve(_GLOBAL, "blue", "dashed", "s", width=1.9),
         Curve(_LOCAL, "blue", "solid", "o", width=2.2),
-        # Kept for the findings: drawn as well it would hide what the paper compares.
-        Curve(_KRR_READ, "grey", "none", label=""),
+        Curve(_KRR_READ, "grey", "dashdot", width=1.0, shade=0.35),
     ),
     needs=("student_performance",),
     notes=NOTES,
