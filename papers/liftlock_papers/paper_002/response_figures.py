@@ -213,6 +213,7 @@ def _judge_times(points: Points) -> list[Finding]:
             f"on average over ε: AORR {1e3 * listing.mean():.0f} ms, "
             f"SRR {1e3 * srr.mean():.0f} ms, subset merging {1e3 * merging.mean():.1f} ms",
             "" if longer else "They take less than twice as long.",
+            timed=True,
         ),
         Finding(
             "SRR is quicker than AORR for ε < 1 and for ε > 2.5",
@@ -220,6 +221,7 @@ def _judge_times(points: Points) -> list[Finding]:
             f"typically {outside:.2f} times the time of AORR (geometric mean over these ε), "
             f"{slower_outside}",
             "" if outside < 1 else "It takes longer.",
+            timed=True,
         ),
         Finding(
             "SRR is slower than AORR for 1 ≤ ε ≤ 2.5",
@@ -229,14 +231,16 @@ def _judge_times(points: Points) -> list[Finding]:
             if inside > 1
             else "The times are of our implementation, which solves each subset "
             "among the vertices of that subset alone.",
+            timed=True,
         ),
         Finding(
             "AORR is costly because it has to list all vertices of the polytope",
-            Verdict.CONDITION,
+            Verdict.CONDITION if 2 * ours.mean() < listing.mean() else Verdict.CONFIRMED,
             f"columns generated: {1e3 * ours.mean():.0f} ms on average over ε, and "
             f"{listing[0] / ours[0]:.0f} times as fast as listing at ε = {x[0]:g}",
             "Only if they are listed. The same optimum comes from generating the few vertices that "
             "are needed.",
+            timed=True,
         ),
     ]
 
@@ -300,6 +304,7 @@ def _judge_large(points: Points) -> list[Finding]:
             Verdict.CONFIRMED if max(spent.values()) < 60 else Verdict.REFUTED,
             f"at most {spent[large.RESPONSE]:.2f} s and {spent[large.MERGING]:.2f} s",
             "" if max(spent.values()) < 60 else "they take more than a minute",
+            timed=True,
         ),
         never_below(
             "SRR has a better utility than subset merging",
@@ -325,6 +330,7 @@ def _judge_large(points: Points) -> list[Finding]:
             f"{seconds.max():.1f} s (ε = {listed(x)}) and says up to {gap.max():.3f} more than "
             f"SRR, at ε = {y[int(np.argmax(gap))]:g}",
             "Listing all vertices is; generating the ones that are needed is not.",
+            timed=True,
         ),
     ]  # fmt: skip
 

@@ -232,7 +232,7 @@ def _judge_six(points: Points) -> list[Finding]:
         *_judge_watchdog(points),
         Finding(
             "the secret, relationship, has 5 values",
-            Verdict.CONDITION,
+            Verdict.CONDITION if good else Verdict.REFUTED,
             f"utility at λ = 0.5, ε = 2: {five:.2f} with five, {six:.2f} with all six; "
             "the text says 0.73",
             f"The data have six. The paper's numbers are those {'without' if good else 'with'} "
