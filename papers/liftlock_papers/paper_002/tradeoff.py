@@ -14,6 +14,8 @@ from liftlock_papers.setting import Setting
 
 UTILITY, LOWER, UPPER = "utility", "min-lift", "max-lift"
 BROKEN, GAIN, TIME = "broken", "gain", "time"
+NOTHING = 1e-9
+"""A mechanism says nothing if I(X; Y) / H(X) is below this."""
 SELDOM = 0.01
 """A mean curve is marked where more joints than this break their budget."""
 
@@ -65,7 +67,8 @@ def gain_over_complete_merging(
     count = ours.information.shape[1]
     for place, text in enumerate(ours.epsilons):
         complete = float(np.mean(theirs.information[place, :count]))
-        if complete > 0:
+        # Where complete merging says nothing, a multiple of it would be one of rounding errors.
+        if complete > NOTHING:
             many = float(np.mean(ours.information[place])) / complete
             yield Point(GAIN, name, float(text), many)
 
