@@ -13,7 +13,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from liftlock_papers.exhibits import Room, counted_verdicts, rooms
-from liftlock_papers.figure import Figure, Verdict
+from liftlock_papers.figure import Figure, Verdict, sentence
 from liftlock_papers.gallery import MARKS, data_of
 from liftlock_papers.running import Result
 
@@ -63,8 +63,8 @@ def _room(room: Room) -> str:
     for figure, result in room.shown:
         for finding in result.findings:
             name = f"[{figure.name}](#{figure.key})"
-            cells = (name, finding.claim, _head(finding.verdict), finding.ours)
-            lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+            texts = sentence(finding.claim), _head(finding.verdict), sentence(finding.ours)
+            lines.append("| " + " | ".join(_cell(cell) for cell in (name, *texts)) + " |")
     lines += [_figure(figure, result) for figure, result in room.shown]
     return "\n".join(lines)
 
@@ -83,7 +83,8 @@ def _figure(figure: Figure, result: Result) -> str:
     lines += [f"![{figure.title}]({SHOWN}/{figure.key}.svg)", ""]
     for finding in result.findings:
         if finding.why:
-            lines += [f"- **{_head(finding.verdict)}**: {finding.claim}. {finding.why}"]
+            claim, why = sentence(finding.claim, "."), sentence(finding.why, ".")
+            lines += [f"- **{_head(finding.verdict)}**: {claim} {why}"]
     lines.append("")
     if figure.notes:
         lines += [figure.notes, ""]

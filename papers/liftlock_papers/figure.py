@@ -27,6 +27,30 @@ class Verdict(Enum):
     CONDITION = "confirmed under a condition"
     REFUTED = "refuted"
 
+    @classmethod
+    def of(cls, truths: bool | Iterable[bool]) -> Verdict:
+        """Confirm what holds everywhere, refute what holds nowhere; else there is a condition.
+
+        >>> Verdict.of(2 > 1).value, Verdict.of([True, False]).value, Verdict.of([]).value
+        ('confirmed', 'confirmed under a condition', 'confirmed')
+        """
+        every = [bool(truth) for truth in (truths if isinstance(truths, Iterable) else [truths])]
+        if all(every):
+            return cls.CONFIRMED
+        return cls.CONDITION if any(every) else cls.REFUTED
+
+
+def sentence(text: str, end: str = "") -> str:
+    """Begin a text with a capital, unless it begins with a letter of the mathematics.
+
+    >>> sentence("the error falls", "."), sentence("k-ary response"), sentence("η falls")
+    ('The error falls.', 'k-ary response', 'η falls')
+    """
+    first = text[:2]
+    if first.isascii() and first.islower() and first.isalpha():
+        text = text[0].upper() + text[1:]
+    return text + end if end and text and not text.endswith((end, "…", ":")) else text
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -41,10 +65,6 @@ class Finding:
     """The condition, or what is wrong; needed unless the claim is confirmed."""
     timed: bool = False
     """Whether it is about measured times, which differ between machines and runs."""
-
-    def __post_init__(self) -> None:
-        if self.verdict is not Verdict.CONFIRMED and not self.why:
-            raise ValueError(f"a claim that does not simply hold needs a reason: {self.claim}")
 
 
 @dataclass(frozen=True)
@@ -102,7 +122,7 @@ class Stated:
         near = abs(ours - self.number) <= self.tolerance
         return Finding(
             claim=f"{self.what} is {self.number:g} ({self.where})",
-            verdict=Verdict.CONFIRMED if near else Verdict.REFUTED,
+            verdict=Verdict.of(near),
             ours=amount(ours, 4),
             why="" if near else f"further away than {self.tolerance:g}",
         )

@@ -13,7 +13,7 @@ from liftlock.report.html.elements import Content, Markup, markup, tag
 from liftlock.storage import write_atomically
 from liftlock_papers.data.folder import SETS
 from liftlock_papers.exhibits import Room, counted_verdicts, rooms, verdicts
-from liftlock_papers.figure import Figure, Finding, Verdict
+from liftlock_papers.figure import Figure, Finding, Verdict, sentence
 from liftlock_papers.running import Result
 
 FIGURES_FOLDER = "figures"
@@ -152,9 +152,9 @@ def _summary(room: Room) -> Markup | None:
         tag(
             "tr",
             tag("td", tag("a", figure.name, href=f"#{figure.key}"), class_="where"),
-            tag("td", finding.claim),
+            tag("td", sentence(finding.claim)),
             tag("td", _badge(finding.verdict)),
-            tag("td", finding.ours),
+            tag("td", sentence(finding.ours)),
         )
         for figure, result in room.shown
         for finding in result.findings
@@ -208,9 +208,9 @@ def _finding(found: Finding) -> Markup:
     return tag(
         "div",
         _badge(found.verdict),
-        tag("p", tag("b", found.claim)),
+        tag("p", tag("b", sentence(found.claim))),
         tag("p", "Here: ", found.ours),
-        tag("p", found.why) if found.why else None,
+        tag("p", sentence(found.why, ".")) if found.why else None,
         class_=f"finding {_CLASSES[found.verdict]}",
     )
 

@@ -18,7 +18,7 @@ from liftlock_papers.data.gowalla import read_check_ins
 from liftlock_papers.data.kosarak import read_clicks
 from liftlock_papers.figure import Verdict
 from liftlock_papers.paper_001 import survey_example
-from liftlock_papers.paper_001.judging import HALF_IMPOSSIBLE, half_against_ldp, places, verdict
+from liftlock_papers.paper_001.judging import HALF_IMPOSSIBLE, half_against_ldp, places
 from liftlock_papers.paper_001.local_priors import Flips, Users, flips, simulate
 from liftlock_papers.paper_001.names import OPTIMUM, OPTIMUM_HALF, PUBLISHED_HALF, RESPONSE, UNARY
 from liftlock_papers.paper_001.releases import (
@@ -216,7 +216,7 @@ def test_places_and_verdicts() -> None:
         ([True, False, False, True], "at 1 and at 4", Verdict.CONDITION),
     ):
         assert places(points, "a", RESPONSE, np.array(truths)) == said
-        assert verdict(np.array(truths)) is found
+        assert Verdict.of(np.array(truths)) is found
 
 
 @pytest.mark.parametrize(

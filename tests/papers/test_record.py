@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from liftlock_papers import FIGURES, Figure, Result
+from liftlock_papers import FIGURES, Figure, Result, Verdict
 from liftlock_papers.exhibits import rooms
 from liftlock_papers.gallery import gallery
 from liftlock_papers.running import code_of, read_result
@@ -29,6 +29,12 @@ def test_it_is_from_a_full_run_of_this_code(figure: Figure) -> None:
     assert not result.quick
     assert result.record["code"] == code_of(figure), f"run again: liftlock papers run {figure.key}"
     assert bool(result.record["data"]) == bool(figure.needs)
+
+
+@pytest.mark.parametrize("figure", EVERY)
+def test_a_claim_that_does_not_simply_hold_has_a_reason(figure: Figure) -> None:
+    for found in kept(figure).findings:
+        assert found.verdict is Verdict.CONFIRMED or found.why, found.claim
 
 
 @pytest.mark.parametrize("figure", EVERY)

@@ -114,11 +114,6 @@ def test_points_survive_being_written() -> None:
     assert back[1].error == 0.25
 
 
-def test_a_claim_that_does_not_hold_needs_a_reason() -> None:
-    with pytest.raises(ValueError, match="needs a reason"):
-        Finding("it grows", Verdict.REFUTED, "it falls")
-
-
 def test_a_stated_number_is_compared() -> None:
     points = Points((Point("a", "squares", 2, 4.02),))
     near = Stated("a", "squares", 2, 4, 0.05, "page 1", "the square of two")

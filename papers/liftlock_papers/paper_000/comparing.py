@@ -33,6 +33,4 @@ def times(wins: Sequence[bool]) -> str:
 
 def judged(claim: str, wins: Sequence[bool], ours: str, why: str) -> Finding:
     """Make a finding of comparisons: all, some or none hold; the reason is told unless all do."""
-    if all(wins):
-        return Finding(claim, Verdict.CONFIRMED, ours)
-    return Finding(claim, Verdict.CONDITION if any(wins) else Verdict.REFUTED, ours, why)
+    return Finding(claim, Verdict.of(wins), ours, "" if all(wins) else why)

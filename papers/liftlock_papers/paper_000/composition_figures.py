@@ -6,7 +6,6 @@ import numpy as np
 
 from liftlock_papers.figure import Colour, Curve, Figure, Finding, Line, Marker, Panel, Verdict
 from liftlock_papers.paper_000 import composition
-from liftlock_papers.paper_000.holding import confirmed_if
 from liftlock_papers.points import Floats, Points
 
 _STRAIGHT = 0.01
@@ -39,7 +38,7 @@ def _linear(points: Points, letter: str, names: tuple[str, ...], notion: str) ->
             bounds.append(_uneven(points.y(f"{letter}{epsilon}", f"{name}, published bound")))
             exact.append(_uneven(points.y(f"{letter}{epsilon}", f"{name}, exact")))
     straight, bent = max(bounds) <= _STRAIGHT, max(exact) > _STRAIGHT
-    verdict = Verdict.CONFIRMED if straight and not bent else Verdict.REFUTED
+    verdict = Verdict.of(straight and not bent)
     if straight and bent:
         verdict = Verdict.CONDITION
     first = points.y(f"{letter}2", f"{names[-1]}, exact")
@@ -63,7 +62,7 @@ def _additive(points: Points) -> Finding:
     most = float(np.max(ratios))
     return Finding(
         "LIP has linear composability (Section I): read as budgets that add up, as those of LDP",
-        confirmed_if(most <= 1 + 1e-9),
+        Verdict.of(most <= 1 + 1e-9),
         f"n releases of the certified optimum truly leak up to {most:.2f} n ε",
         "Budgets of LIP do not add up: after the first answer the second one meets another prior "
         "than its certificate. A release may cost up to 2ε.",
@@ -78,7 +77,7 @@ def _larger_budget(points: Points) -> Finding:
     )
     return Finding(
         "A larger ε allows more leakage",
-        confirmed_if(least > 1),
+        Verdict.of(least > 1),
         f"ε = 5 gives at least {least:.2f} times the leakage of ε = 2",
         "" if least > 1 else "Not everywhere.",
     )
@@ -110,7 +109,7 @@ def _rarest(points: Points) -> Finding:
         some = f"; at ε = 2 the optimum for P3 leaks less only up to n = {less['a2'].max():.0f}"
     return Finding(
         "The smaller P_min, the smaller the leakage of several releases",
-        Verdict.CONFIRMED if always and not grows else Verdict.REFUTED,
+        Verdict.of(always and not grows),
         f"one release, ε = 2: the bound is {one[0]:.3f} for P_min = 0.25 and {one[1]:.3f} for "
         f"0.01; {last:.0f} releases, ε = 5: the optimum truly leaks {true[0]:.1f} and "
         f"{true[1]:.1f}{some}",
@@ -136,7 +135,7 @@ def _valid(points: Points) -> Finding:
     once = max(points.at("a5", f"{name}, published bound", 1) for name in composition.PRIORS)
     return Finding(
         "Theorem 4 and Corollaries 4 and 5 bound the leakage of several releases",
-        confirmed_if(least >= -1e-9),
+        Verdict.of(least >= -1e-9),
         f"the true leakage is always below, but a single release of ε = 5 is said to cost up to "
         f"{once:.2f}; with one release counted as what it is, the bound starts at ε",
         "" if least >= -1e-9 else "It is exceeded.",
@@ -158,7 +157,7 @@ def _not_linear(points: Points) -> Finding:
         for e in composition.EPSILONS
     )
     holds = max(uneven.values()) > _STRAIGHT
-    verdict = confirmed_if(holds)
+    verdict = Verdict.of(holds)
     if holds and true <= _STRAIGHT:
         verdict = Verdict.CONDITION
     return Finding(
@@ -180,7 +179,7 @@ def _any_order(points: Points) -> Finding:
             totals[epsilon, kind] = last[0]
     return Finding(
         "After all three releases the total is the same in every order",
-        confirmed_if(apart < 1e-9),
+        Verdict.of(apart < 1e-9),
         f"ε = 2: bound {totals[2, 'published bound']:.2f}, truly "
         f"{totals[2, 'exact, independent']:.2f} (independent) or "
         f"{totals[2, 'exact, correlated']:.2f} (correlated); orders differ by {apart:.1e}",
@@ -244,7 +243,7 @@ def _panels() -> tuple[Panel, ...]:
 FIG5 = Figure(
     key="000-fig5",
     name="Fig. 5",
-    title="several releases: published bounds and the exact leakage",
+    title="Several releases: published bounds and the exact leakage",
     says="The leakage of n releases for three priors, for three sets of priors, and for three "
     "different data in three orders, with ε = 2 and ε = 5.",
     compute=composition.composition,

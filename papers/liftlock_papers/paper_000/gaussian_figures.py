@@ -6,7 +6,6 @@ import numpy as np
 
 from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
 from liftlock_papers.paper_000 import gaussian_noise
-from liftlock_papers.paper_000.holding import confirmed_if
 from liftlock_papers.points import Floats, Points
 
 # --- figure 8 ------------------------------------------------------------------------------------
@@ -85,7 +84,7 @@ def _classical(points: Points) -> Finding:
     holds = not wrong.any()
     return Finding(
         "The classical bound 1.25 exp(−ε² σ² / (2 ΔX²)) bounds the δ of LDP",
-        confirmed_if(holds) if holds else Verdict.CONDITION,
+        Verdict.of(holds) if holds else Verdict.CONDITION,
         "never below eq. (24) in this range"
         if holds
         else f"below eq. (24) from ε = {budgets[wrong].min():.2f} on",
@@ -151,7 +150,7 @@ def _rarer_needs_more(points: Points) -> Finding:
     holds = all(rises.values())
     return Finding(
         "Values of high density need less noise, values of low density more",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"ε = 1: published σ(0) = {published[0]:.1f} and σ(10) = {published[1]:.1f}; in the "
         f"certified mechanism {certified[0]:.1f} and {certified[1]:.1f}",
         "" if holds else "The deviation does not rise with the distance from the mean.",
@@ -167,7 +166,7 @@ def _corollary_10(points: Points) -> Finding:
     worst = found["a"] / gaussian_noise.DELTA
     return Finding(
         "The deviations of Corollary 10, one for each x, keep (ε, δ)-LIP with δ = 1e-4",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"the true δ is up to {found['a']:.3f} at ε = 1, {worst:,.0f} times as much, and "
         f"{found['b']:.3f} at ε = 2",
         ""
@@ -184,7 +183,7 @@ def _benefit(points: Points) -> Finding:
     ldp = points.y("a", "ε-LDP, certified")[0]
     return Finding(
         "Noise that depends on the value gives better utility",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"calibrated on the true output law σ(x) is {many['a'].min():.1f} to {many['a'].max():.1f} "
         f"at ε = 1, one deviation for all {one['a']:.1f}, for ε-LDP {ldp:.1f}",
         "" if holds else "Not at every value.",
@@ -194,7 +193,7 @@ def _benefit(points: Points) -> Finding:
 FIG9 = Figure(
     key="000-fig9",
     name="Fig. 9",
-    title="the deviation of Gaussian noise against the value, δ = 10⁻⁴",
+    title="The deviation of Gaussian noise against the value, δ = 10⁻⁴",
     says="The deviation of the noise that each value x gets, for data N(0, 25) and δ = 1e-4: less "
     "where the prior is dense.",
     compute=gaussian_noise.deviations,

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
 from liftlock_papers.paper_000 import laplace_noise
-from liftlock_papers.paper_000.holding import confirmed_if
 from liftlock_papers.points import Floats, Points
 
 Bools = npt.NDArray[np.bool_]
@@ -33,7 +32,7 @@ def _smaller_scale(points: Points) -> Finding:
     limit, first = _first_branch(points)
     holds = bool(np.all(ratios[first] < 1))
     same = bool(np.allclose(ratios[~first], 1))
-    verdict = confirmed_if(holds)
+    verdict = Verdict.of(holds)
     if holds and same:
         verdict = Verdict.CONDITION
     least = _ratio(points, "a", "least b, certified")
@@ -80,7 +79,7 @@ def _keeps(points: Points) -> Finding:
     skewed = [points.leakage("d", curve) / points.x("d", curve) for curve in curves]
     there = [float(row.max()) for row in skewed]
     at = float(points.x("d", curves[1])[skewed[1].argmax()])
-    verdict = confirmed_if(max(here) <= 1)
+    verdict = Verdict.of(max(here) <= 1)
     if max(here) <= 1 < max(there):
         verdict = Verdict.CONDITION
     return Finding(

@@ -8,7 +8,6 @@ import numpy as np
 
 from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
 from liftlock_papers.paper_000 import leakages, relations
-from liftlock_papers.paper_000.holding import confirmed_if
 from liftlock_papers.points import Floats, Points
 
 _NEAR = 1e-9
@@ -36,7 +35,7 @@ def _sandwiched(points: Points) -> Finding:
     ratios = [float((row[1:] / budgets[1:]).min()) for row in rows]
     return Finding(
         "The LDP leakage of an ε-LIP mechanism is between ε and 2ε at most, whatever the prior",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"it is at least {min(ratios):.2f} ε and never above 2ε",
         "" if holds else "It leaves this band.",
     )
@@ -50,7 +49,7 @@ def _overlaps(points: Points) -> Finding:
     gap = _gap(points, "a", "P2", "Prop 1")
     return Finding(
         "For the uniform prior P2 the bound of Proposition 1 and the maximum are the same",
-        confirmed_if(gap <= 1e-6),
+        Verdict.of(gap <= 1e-6),
         f"they differ by at most {gap:.1e}",
         "" if gap <= 1e-6 else "They differ.",
     )
@@ -60,7 +59,7 @@ def _looser(points: Points) -> Finding:
     skewed = _gap(points, "a", "P1", "Prop 1")
     two = {name: _gap(points, "c", name, "Prop 1") for name in relations.TWO}
     loose = max(two.values()) > 1e-6
-    verdict = Verdict.CONFIRMED if skewed > 1e-6 else Verdict.REFUTED
+    verdict = Verdict.of(skewed > 1e-6)
     if skewed <= 1e-6 and loose:
         verdict = Verdict.CONDITION
     return Finding(
@@ -79,7 +78,7 @@ def _more_skewed(points: Points) -> Finding:
     budgets = points.x("c", "1 %, maximum")
     at = int(two.argmin())
     holds, fails = bool(np.all(four >= -_NEAR)), bool(two[at] < -1e-6)
-    verdict = confirmed_if(holds)
+    verdict = Verdict.of(holds)
     if holds and fails:
         verdict = Verdict.CONDITION
     return Finding(
@@ -99,7 +98,7 @@ def _wider_gap(points: Points) -> Finding:
     holds = min(other.values()) > ldp
     return Finding(
         "The gap between bound and maximum is wider for identifiability than for LDP",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"up to {other['P1']:.2f} (P1) and {other['P2']:.2f} nats (P2), for LDP {ldp:.1e}",
         "" if holds else "It is not.",
     )
@@ -108,7 +107,7 @@ def _wider_gap(points: Points) -> Finding:
 FIG2 = Figure(
     key="000-fig2",
     name="Fig. 2",
-    title="what ε-LIP implies for LDP and identifiability: bounds and maxima",
+    title="What ε-LIP implies for LDP and identifiability: bounds and maxima",
     says="The published bounds on LDP and identifiability of an ε-LIP mechanism, beside the exact "
     "maxima, under a skewed and a uniform prior of four symbols.",
     compute=relations.relations,
@@ -163,7 +162,7 @@ def _larger(points: Points) -> Finding:
         least = min(least, float(apart[noisy].min()))
     return Finding(
         "For every q the leakages of LIP and LDP are larger than those of MIP and MIL",
-        confirmed_if(holds and least > 0),
+        Verdict.of(holds and least > 0),
         f"by at least {least:.3g} nats for q other than 1/2, where all four are 0",
         "" if holds and least > 0 else "Not everywhere.",
     )
@@ -175,7 +174,7 @@ def _infinite(points: Points) -> Finding:
     holds = all(math.isinf(value) for value in found)
     return Finding(
         "For q = 0 the LIP leakage is infinite",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"infinite under both priors, while MIL is {average:.3f}",
         "" if holds else "It is finite.",
     )
@@ -192,7 +191,7 @@ def _weaker(points: Points) -> Finding:
             budget, at = float(finite[place]), float(points.x(panel, "LIP")[place])
     return Finding(
         "Some mechanism keeps ε-MIP or ε-MIL for an ε at which it does not keep ε-LIP",
-        confirmed_if(budget > 0),
+        Verdict.of(budget > 0),
         f"at q = {at:g} LIP is {budget:.2f} nats above MIL; at q = 0 by infinitely many",
         "" if budget > 0 else "There is none.",
     )
@@ -224,7 +223,7 @@ def _difference(q: Floats, p: float, audited: Floats) -> float:
 FIG4 = Figure(
     key="000-fig4",
     name="Fig. 4",
-    title="four notions of one symmetric binary channel",
+    title="Four notions of one symmetric binary channel",
     says="Leakages of LDP, LIP, maximal leakage and mutual information of a channel that flips a "
     "bit with probability q.",
     compute=leakages.leakages,

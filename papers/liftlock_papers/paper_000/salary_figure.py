@@ -249,7 +249,7 @@ def _delta_needed(points: Points) -> Finding:
 SALARIES = Figure(
     key="000-fig12",
     name="Fig. 12",
-    title="gross pay of a city's employees: the fits, and the error of a release",
+    title="Gross pay of a city's employees: the fits, and the error of a release",
     says=(
         "Employees release their gross pay. Noise by instance is best, LDP's Gaussian noise comes "
         "next, and noise of one deviation and sampling are last; which density is fitted hardly "

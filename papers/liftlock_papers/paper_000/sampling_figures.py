@@ -6,7 +6,6 @@ import numpy as np
 
 from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
 from liftlock_papers.paper_000 import sampling_tradeoff
-from liftlock_papers.paper_000.holding import confirmed_if
 from liftlock_papers.points import Points
 
 
@@ -24,7 +23,7 @@ def _same_trend(points: Points) -> Finding:
             within = max(within, float(np.abs(points.y(panel, name) - row).max() / row[0]))
     return Finding(
         "The distribution of X does not change the trend of the curves",
-        confirmed_if(apart < 1e-9),
+        Verdict.of(apart < 1e-9),
         "divided by E|X − X'| the expected curves are the same; the simulated ones are within "
         f"{within:.1%} of it",
         "" if apart < 1e-9 else "It does.",
@@ -40,7 +39,7 @@ def _falls(points: Points) -> Finding:
     ends = [points.y(panel, "Uniform(0, 1)")[[0, -1]] for panel in "ab"]
     return Finding(
         "Utility rises with ε and with δ: the error falls",
-        confirmed_if(rise <= 1e-12),
+        Verdict.of(rise <= 1e-12),
         f"uniform X: from {ends[0][0]:.3f} to {ends[0][1]:.4f} as ε grows to 5, from "
         f"{ends[1][0]:.3f} to {ends[1][1]:.4f} as δ grows to 1",
         "" if rise <= 1e-12 else "Not everywhere.",
@@ -56,7 +55,7 @@ def _fast_then_slow(points: Points) -> Finding:
     first, last = min(rates)[0], max(rates)[1]
     return Finding(
         "The error falls fast with δ while δ is small, and slowly as δ approaches 1",
-        confirmed_if(first > 2 * last),
+        Verdict.of(first > 2 * last),
         f"by {first:.2f} of it per unit of δ at first, by {last:.3f} at last: e^ε and e^−ε, with a "
         "bend where the two terms of Proposition 2 are equal",
         "" if first > 2 * last else "It does not.",
@@ -86,7 +85,7 @@ def _private(points: Points) -> Finding:
 FIG7 = Figure(
     key="000-fig7",
     name="Fig. 7",
-    title="the sampling mechanism: error against ε and δ",
+    title="The sampling mechanism: error against ε and δ",
     says="The mean absolute error of the sampling mechanism for 50,000 users with beta, Gaussian "
     "and uniform data, against ε at δ = 0.01 and against δ at ε = 2.",
     compute=sampling_tradeoff.sampling_tradeoff,

@@ -201,7 +201,7 @@ def _students_panel(size: str) -> Panel:
 STUDENTS = Figure(
     key="000-fig11",
     name="Fig. 11",
-    title="final grades of students: the error of a report against the budget",
+    title="Final grades of students: the error of a report against the budget",
     says=(
         "Students release their final grades, each with the response of eq. (19). A prior for each "
         "student, learnt by a network from the records of others, serves best; then come the "

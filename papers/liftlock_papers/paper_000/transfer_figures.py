@@ -8,7 +8,6 @@ import numpy as np
 
 from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
 from liftlock_papers.paper_000 import transferring
-from liftlock_papers.paper_000.holding import confirmed_if
 from liftlock_papers.points import Points
 
 
@@ -31,7 +30,7 @@ def _decreases(points: Points) -> Finding:
     holds = gaps[-1] < 0.1 * gaps[0] and typical[-1] < 0.1 * typical[0] and slope < -0.3
     return Finding(
         "The leakage discrepancy of the response (19) falls with the sample size n, towards 0",
-        confirmed_if(bool(holds)),
+        Verdict.of(bool(holds)),
         f"from {gaps[0]:.3f} at n = {sizes[0]:.0f} to {gaps[-1]:.4f} nats at n = {sizes[-1]:,.0f} "
         f"(99 % of samples), as n^{slope:.2f}",
         "" if holds else "It does not.",
@@ -44,7 +43,7 @@ def _covered(points: Points) -> Finding:
     least = float((bound / gaps).min())
     return Finding(
         "With probability 1 − β the discrepancy is at most η (Corollary 7)",
-        confirmed_if(least >= 1),
+        Verdict.of(least >= 1),
         f"η is {least:.1f} to {float((bound / gaps).max()):.1f} times the largest discrepancy of "
         "99 % of the samples",
         "" if least >= 1 else "It is exceeded more often.",
@@ -57,7 +56,7 @@ def _rate(points: Points) -> Finding:
     holds = abs(slope + 0.5) < 0.05
     return Finding(
         "η behaves as ln(1 + √(1/n))",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"for large n it falls as n^{slope:.2f}",
         "" if holds else "Its slope is another.",
     )
@@ -87,7 +86,7 @@ def _smallest(points: Points) -> Finding:
     return Finding(
         "ε + η is the least term of eq. (12) if the total variation is at most "
         "P_min (e^min(ε, Φ) − 1) (Corollary 6)",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"wrong at {wrong['printed']} of the {total} points drawn{said}; with a logarithm in Φ at "
         f"{wrong['corrected']}",
         ""
@@ -123,7 +122,7 @@ def _kept(points: Points) -> Finding:
     holds = bool(most[-1] < 1.02 and np.all(np.diff(most) < 1e-3))
     return Finding(
         "The privacy of a mechanism made for the frequencies converges to that of the true prior",
-        confirmed_if(holds),
+        Verdict.of(holds),
         f"ε = 1: it leaks up to {most[0]:.2f} at n = {transferring.LEAST} and {most[-1]:.3f} at "
         f"n = {transferring.MOST:,}; made for 99 % intervals it is at most {safe.max():.3f}",
         "" if holds else "It does not come near ε.",
@@ -133,7 +132,7 @@ def _kept(points: Points) -> Finding:
 FIG6 = Figure(
     key="000-fig6",
     name="Fig. 6",
-    title="a mechanism made from n samples: bounds, discrepancy and true leakage",
+    title="A mechanism made from n samples: bounds, discrepancy and true leakage",
     says="The terms of eq. (12) against the sample size for two budgets, and the discrepancy of "
     "the randomised response made for an empirical prior of two symbols, P(0) = 0.3, β = 0.01.",
     compute=transferring.transferring,

@@ -16,7 +16,6 @@ from liftlock_papers.paper_001.judging import (
     places,
     sandwiched,
     share,
-    verdict,
 )
 from liftlock_papers.paper_001.looks import BUDGET, ERROR, looks
 from liftlock_papers.paper_001.names import (
@@ -53,7 +52,7 @@ def _judge_sums(points: Points) -> list[Finding]:
     return [
         Finding(
             "LIP has a smaller error than LDP at the same ε (panels a and b)",
-            verdict(better),
+            Verdict.of(better),
             f"certified optimum against the best under LDP: {int(better.sum())} of {len(better)} "
             "places",
             "" if better.all() else "not everywhere",
@@ -88,7 +87,7 @@ def _judge_sums(points: Points) -> list[Finding]:
         ),
         Finding(
             "Both LIP and LDP have a larger error the more values there are (panel b)",
-            verdict(worse),
+            Verdict.of(worse),
             f"error at {sizes[-1]:g} values: LIP {points.y('b', OPTIMUM)[-1]:.2f}, LDP "
             f"{points.y('b', STAIRCASE)[-1]:.2f}",
             "" if worse.all() else "not everywhere",
@@ -122,7 +121,7 @@ def _judge_sums(points: Points) -> list[Finding]:
 FIGURE_6 = Figure(
     key="001-fig6",
     name="Fig. 6",
-    title="the sum of numbers with several values",
+    title="The sum of numbers with several values",
     says="The more values there are, the larger the advantage of LIP: even at ε/2 it is better "
     "than LDP at ε.",
     compute=sums.both,
@@ -172,14 +171,14 @@ def _judge_histogram(points: Points) -> list[Finding]:
         Finding(
             "Unary encoding has a very large error at small ε: knowing the prior matters most "
             "under strong privacy",
-            Verdict.CONFIRMED if strong else Verdict.REFUTED,
+            Verdict.of(strong),
             f"at ε = {x[0]:g}: {unary[0]:.2f}, k-ary response with the prior "
             f"{points.y('a', RESPONSE)[0]:.2f}, no release {nothing[0]:.2f}",
             "" if strong else "it is not larger",
         ),
         Finding(
             "As ε grows unary encoding becomes better than LDP that knows the prior",
-            verdict(wins),
+            Verdict.of(wins),
             f"by the printed formula {places(points, 'a', UNARY, printed_wins)}; truly "
             f"{places(points, 'a', UNARY, below(points, 'a', UNARY, RESPONSE))}, and its error is "
             f"never below {unary.min():.3f} (no release: {nothing[0]:.3f})",
@@ -187,7 +186,7 @@ def _judge_histogram(points: Points) -> list[Finding]:
         ),
         Finding(
             "Then it still lies between LIP at ε and LIP at ε/2",
-            verdict(inside),
+            Verdict.of(inside),
             f"truly in {int(inside.sum())} of {len(inside)} places from ε = 3 on",
             formula,
         ),
@@ -207,7 +206,7 @@ def _gain_by_skewness(points: Points) -> Finding:
     two = int(np.flatnonzero(np.isclose(points.x("a", OPTIMUM), 2))[0])
     return Finding(
         "When the prior is not uniform, the advantage of LIP is even more significant (abstract)",
-        verdict(more),
+        Verdict.of(more),
         f"at ε = 2 LIP saves {percent(float(even[two]))} of the error of the best under LDP with "
         f"the even prior, {percent(float(skewed[two]))} of that of LDP on merged values with the "
         "skewed one",
@@ -221,7 +220,7 @@ def _gain_by_skewness(points: Points) -> Finding:
 FIGURE_7 = Figure(
     key="001-fig7",
     name="Fig. 7",
-    title="a histogram of 20 values",
+    title="A histogram of 20 values",
     says="LDP that knows the prior lies between LIP at ε and at ε/2; unary encoding, which does "
     "not, is bad at small ε and lies between them at large ε.",
     compute=histograms.trade_offs,

@@ -51,13 +51,6 @@ def not_above(points: Points, panel: str, lower: str, upper: str) -> Truths:
     return found
 
 
-def verdict(truths: Truths) -> Verdict:
-    """Confirmed if it holds everywhere, refuted if nowhere, else under a condition."""
-    if truths.all():
-        return Verdict.CONFIRMED
-    return Verdict.CONDITION if truths.any() else Verdict.REFUTED
-
-
 def places(points: Points, panel: str, curve: str, truths: Truths) -> str:
     """Name the places where something holds: all, none, or which."""
     x = points.x(panel, curve)
@@ -107,7 +100,7 @@ def keeps_its_promise(
     ]
     if apart and max(apart) < 1e-6:
         said += "; where it keeps its budget it is the optimum"
-    return Finding(claim, verdict(kept), said, "" if kept.all() else condition)
+    return Finding(claim, Verdict.of(kept), said, "" if kept.all() else condition)
 
 
 def half_against_ldp(points: Points, panel: str, claim: str, best: str | None = None) -> Finding:
@@ -126,7 +119,7 @@ def half_against_ldp(points: Points, panel: str, claim: str, best: str | None = 
         beaten = below(points, panel, OPTIMUM_HALF, best)
         said += f"; below the best under LDP: {places(points, panel, RESPONSE, beaten)}"
         if beaten.any():
-            return Finding(claim, verdict(beaten), said, "a theorem says otherwise")
+            return Finding(claim, Verdict.of(beaten), said, "a theorem says otherwise")
     if truly.any():
         weak = "against k-ary response only, which is not the best under LDP: "
         return Finding(claim, Verdict.CONDITION, said, weak + HALF_IMPOSSIBLE)
@@ -150,7 +143,7 @@ def sandwiched(points: Points, panels: tuple[str, ...], best: str, claim: str) -
 
     truly = between(OPTIMUM, best, OPTIMUM_HALF)
     published = between(PUBLISHED, RESPONSE, PUBLISHED_HALF)
-    found = verdict(truly)
+    found = Verdict.of(truly)
     if found is Verdict.CONFIRMED and not published.all():
         found = Verdict.CONDITION
     return Finding(

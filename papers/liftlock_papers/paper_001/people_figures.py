@@ -15,7 +15,6 @@ from liftlock_papers.paper_001.judging import (
     places,
     sandwiched,
     share,
-    verdict,
 )
 from liftlock_papers.paper_001.local_priors import SIMULATED, SIZES, simulated
 from liftlock_papers.paper_001.looks import BUDGET, ERROR, LOOKS, looks
@@ -62,7 +61,7 @@ def _judge_local(points: Points) -> list[Finding]:
         ),
         Finding(
             "LIP at ε is better than LDP at ε, whatever ε is",
-            verdict(better),
+            Verdict.of(better),
             f"certified optimum: {int(better.sum())} of {len(better)} places",
             "" if better.all() else "not everywhere",
         ),
@@ -74,14 +73,14 @@ def _judge_local(points: Points) -> list[Finding]:
         ),
         Finding(
             "A trusted curator always has a smaller error than users who protect themselves",
-            verdict(curator),
+            Verdict.of(curator),
             f"{int(curator.sum())} of {len(curator)} places; at the smallest ε with {few} users "
             f"{points.y(few, CURATOR)[0]:.3f} against {points.y(few, OPTIMUM)[0]:.3f}",
             "" if curator.all() else "not everywhere",
         ),
         Finding(
             "but the gap between the curator and the users is not large (section I)",
-            verdict(small),
+            Verdict.of(small),
             f"the curator saves {percent(float(gaps[few].min()))} to "
             f"{percent(float(gaps[few].max()))} of the error of {few} users, and all but "
             f"{percent(1 - float(gaps[most].min()))} of that of {int(most):,}",
@@ -92,14 +91,14 @@ def _judge_local(points: Points) -> list[Finding]:
         ),
         Finding(
             "The averages settle as N grows",
-            Verdict.CONFIRMED if settles else Verdict.REFUTED,
+            Verdict.of(settles),
             f"curves of {few} users differ by up to {percent(apart[few])} from those of "
             f"{int(most):,}, curves of {many} by up to {percent(apart[many])}",
             "" if settles else "the priors that happen to be drawn matter",
         ),
         Finding(
             "Simulation agrees with the closed formulas",
-            Verdict.CONFIRMED if inside > 0.85 else Verdict.REFUTED,
+            Verdict.of(inside > 0.85),
             f"{percent(inside)} of the simulated means have the exact error inside their 95 % "
             "interval",
             "" if inside > 0.85 else "too few",
@@ -134,7 +133,7 @@ def _inside(points: Points) -> float:
 FIGURE_8 = Figure(
     key="001-fig8",
     name="Fig. 8",
-    title="a survey of users who each have a prior of their own",
+    title="A survey of users who each have a prior of their own",
     says="With few users LIP at ε/2 and LDP at ε cross; with many LIP at ε is always better than "
     "LDP at ε, which lies almost between LIP at ε and at ε/2; a trusted curator is better still.",
     compute=local_priors.trade_offs,
@@ -176,7 +175,7 @@ def _judge_clicks(points: Points) -> list[Finding]:
     return [
         Finding(
             "LDP has a larger error than LIP at the same ε",
-            verdict(better),
+            Verdict.of(better),
             f"certified optimum: {int(better.sum())} of {len(better)} places; at ε = 1 it saves "
             f"{percent(float(saved[one]))} of the error",
             "" if better.all() else "not everywhere",
@@ -184,7 +183,7 @@ def _judge_clicks(points: Points) -> list[Finding]:
         half_against_ldp(points, "a", "For some small ε even LIP at ε/2 is better than LDP at ε"),
         Finding(
             "The more specific the prior, the more LIP gains over LDP",
-            verdict(more),
+            Verdict.of(more),
             f"with this prior LIP saves {percent(float(saved[one]))} of the error of LDP at ε = 1, "
             f"with an even one {percent(float(even[one]))}; at ε = {x[-1]:g} "
             f"{percent(float(saved[-1]))} and {percent(float(even[-1]))}",
@@ -193,7 +192,7 @@ def _judge_clicks(points: Points) -> list[Finding]:
         ),
         Finding(
             "The reports serve to estimate how many pages are popular",
-            verdict(helps),
+            Verdict.of(helps),
             f"{popular:.0f} pages are, and the prior alone says so (panel b: error 0); reports add "
             f"an error of up to {points.y('b', OPTIMUM).max():.4f} under LIP, "
             f"{points.y('b', RESPONSE).max():.4f} under LDP",
@@ -209,7 +208,7 @@ def _judge_clicks(points: Points) -> list[Finding]:
 FIGURE_9A = Figure(
     key="001-fig9a",
     name="Fig. 9a",
-    title="which pages of a news portal are popular (Kosarak)",
+    title="Which pages of a news portal are popular (Kosarak)",
     says="LDP has a larger error than LIP; for small ε even LIP at ε/2 is better than LDP at ε, "
     "since popular pages are rare: the more specific the prior, the larger the gain.",
     compute=clicks.trade_offs,
@@ -261,7 +260,7 @@ def _judge_check_ins(points: Points) -> list[Finding]:
         ),
         Finding(
             "LIP has a smaller error than LDP at the same ε",
-            verdict(better),
+            Verdict.of(better),
             f"certified optimum against response on merged districts: {int(better.sum())} of "
             f"{len(better)} places; at ε = 2 {points.at('a', OPTIMUM, 2):.2f} against "
             f"{points.at('a', MERGED, 2):.2f} (k-ary response {points.at('a', RESPONSE, 2):.2f})",
@@ -275,7 +274,7 @@ def _judge_check_ins(points: Points) -> list[Finding]:
         ),
         Finding(
             "The advantage of LIP is clearer here than for the 20 values of Fig. 7",
-            verdict(clearer),
+            Verdict.of(clearer),
             f"at ε = 2 LIP saves {percent(float(here[two]))} of the error of k-ary response, in "
             f"Fig. 7 {percent(float(there[two]))}; at ε = {x[-1]:g} {percent(float(here[-1]))} "
             f"and {percent(float(there[-1]))}",
@@ -286,7 +285,7 @@ def _judge_check_ins(points: Points) -> list[Finding]:
         ),
         Finding(
             "The advantage of LIP is larger because the domain is (83 districts, not 20 values)",
-            verdict(wider),
+            Verdict.of(wider),
             f"with even priors LIP saves {percent(float(even[two]))} with {districts} values, "
             f"{percent(float(there[two]))} with 20, at ε = 2; {percent(float(even[-1]))} and "
             f"{percent(float(there[-1]))} at ε = {x[-1]:g}",
@@ -318,7 +317,7 @@ def _judge_check_ins(points: Points) -> list[Finding]:
 FIGURE_9B = Figure(
     key="001-fig9b",
     name="Fig. 9b",
-    title="where users checked in last (Gowalla, 36 × 36 districts)",
+    title="Where users checked in last (Gowalla, 36 × 36 districts)",
     says="The same trends as in Fig. 7, and a clearer advantage of LIP, because 83 districts are "
     "more than 20 values.",
     compute=check_ins.trade_offs,

@@ -16,7 +16,6 @@ from liftlock_papers.paper_001.judging import (
     percent,
     places,
     share,
-    verdict,
 )
 from liftlock_papers.paper_001.looks import BUDGET, ERROR, looks
 from liftlock_papers.paper_001.names import (
@@ -67,13 +66,13 @@ def _judge_example(points: Points) -> list[Finding]:
         ),
         Finding(
             "Opt-LDP, which treats the two answers differently, has a smaller error than LDP",
-            verdict(encoding),
+            Verdict.of(encoding),
             f"at ε = 1: {at(UNARY):.0f} against {at(UNAWARE):.0f} people²",
             "unary encoding is made for many symbols; on a single bit it wastes most of its budget",
         ),
         Finding(
             "LIP has a much smaller error than LDP with its unbiased estimate",
-            Verdict.CONDITION if wins.all() and at(NOTHING) < at(UNAWARE) else verdict(wins),
+            Verdict.CONDITION if wins.all() and at(NOTHING) < at(UNAWARE) else Verdict.of(wins),
             f"at ε = 1: {at(OPTIMUM):.2f} against {at(UNAWARE):.1f} people²; the same LDP answers "
             f"with the posterior mean {at(RESPONSE):.2f}, no answers at all {at(NOTHING):.2f}",
             "the gain is that of an estimator that knows the prior: at small ε the prior alone "
@@ -81,7 +80,7 @@ def _judge_example(points: Points) -> list[Finding]:
         ),
         Finding(
             "Considering the prior in the perturbation reduces the error significantly",
-            verdict(saved > 0.1),
+            Verdict.of(saved > 0.1),
             f"of the error of LDP answers read by the posterior mean, LIP saves "
             f"{percent(float(saved[one]))} at ε = 1 and {percent(float(saved.max()))} at most",
             f"more than a tenth only with ε {places(points, 'b', OPTIMUM, saved > 0.1)}",
@@ -95,7 +94,7 @@ def _printed(formula: float, truth: float, claim: str, why: str) -> Finding:
     right = math.isclose(formula, truth, rel_tol=1e-3)
     return Finding(
         f"The squared error of {claim}",
-        Verdict.CONFIRMED if right else Verdict.REFUTED,
+        Verdict.of(right),
         f"at ε = 1 the formula says {formula:.1f} people², the truth is {truth:.1f}",
         "" if right else why,
     )
@@ -104,7 +103,7 @@ def _printed(formula: float, truth: float, claim: str, why: str) -> Finding:
 FIGURE_2 = Figure(
     key="001-fig2",
     name="Fig. 2",
-    title="a survey of 100 people about what one in ten has (Example 1)",
+    title="A survey of 100 people about what one in ten has (Example 1)",
     says="A prior in the perturbation reduces the error of a survey far below that of LDP, with "
     "its ordinary and with its optimised answers.",
     compute=survey_example.errors,
@@ -143,27 +142,27 @@ def _judge_skewness(points: Points) -> list[Finding]:
         Finding(
             "With the same LDP answers, the estimator that knows the prior is always better than "
             "the one that does not",
-            verdict(aware),
+            Verdict.of(aware),
             f"{int(aware.sum())} of {len(aware)} places",
             "" if aware.all() else "not everywhere",
         ),
         Finding(
             "That advantage is small for an even prior and larger the more skewed the prior is",
-            verdict(ordered),
+            Verdict.of(ordered),
             f"at ε = 1 the error is {ratios['even'][0]:.1f}, {ratios['nine in ten'][0]:.1f} and "
             f"{ratios['skewed'][0]:.1f} times smaller for P1 = 0.5, 0.9 and 0.99",
             "" if ordered.all() else "not at every ε",
         ),
         Finding(
             "The error of LIP is always smaller than that of LDP at the same ε",
-            verdict(relaxed),
+            Verdict.of(relaxed),
             f"certified optimum: {int(relaxed.sum())} of {len(relaxed)} places",
             "" if relaxed.all() else "not everywhere",
         ),
         Finding(
             "The gap between LIP and LDP increases when P1 = 0.99 (also Prop. 4 and the abstract: "
             "the advantage grows with the skewness of the prior)",
-            verdict(wider),
+            Verdict.of(wider),
             f"LIP saves {percent(float(even[0]))} of the error of LDP for P1 = 0.5, "
             f"{percent(float(skewed[0]))} for 0.99, at ε = 1 (as published, "
             f"{percent(float(published[0]))} with a broken promise)",
@@ -184,7 +183,7 @@ def _judge_skewness(points: Points) -> list[Finding]:
 FIGURE_5 = Figure(
     key="001-fig5",
     name="Fig. 5",
-    title="a survey, with and without knowledge of the prior",
+    title="A survey, with and without knowledge of the prior",
     says="An estimator that knows the prior is better, most of all when it is skewed; relaxing "
     "LDP to LIP is better again, and the gap is larger for P1 = 0.99.",
     compute=skewness.trade_offs,

@@ -60,7 +60,7 @@ def _judge_merging(points: Points, percent: float) -> list[Finding]:
         Finding(
             f"at λ = 0.5, ε = 1 subset merging has some {percent:g} % more utility than complete "
             "merging",
-            Verdict.CONFIRMED if near else Verdict.REFUTED,
+            Verdict.of(near),
             f"{even:.0f} % more",
             "" if near else "further off than a quarter of it",
         ),
@@ -148,8 +148,8 @@ def _merging_figure(key: str, name: str, where: str, percent: float) -> Figure:
 
 
 _RANDOM = "random joints, 17 × 5"
-FIGURE_6 = _merging_figure("002-fig6", "Figure 6", _RANDOM, 320)
-FIGURE_7 = _merging_figure("002-fig7", "Figure 7", "Adult", 160)
+FIGURE_6 = _merging_figure("002-fig6", "Fig. 6", _RANDOM, 320)
+FIGURE_7 = _merging_figure("002-fig7", "Fig. 7", "Adult", 160)
 
 # --- Figures 11 and 12 ----------------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ def _judge_relaxation(points: Points, name: str, curve: str) -> Finding:
     relaxed = max(excess.values()) > 1
     return Finding(
         f"{name} privacy is a relaxation of ALIP",
-        Verdict.CONFIRMED if relaxed else Verdict.REFUTED,
+        Verdict.of(relaxed),
         f"its min-lift leakage is up to {excess[LOWER]:.1f} times ε/2, its max-lift leakage up to "
         f"{excess[UPPER]:.1f} times",
         "" if relaxed else "its leakages are never above those that ALIP allows",
@@ -271,8 +271,8 @@ def _mean_figure(key: str, name: str, where: str) -> Figure:
     )
 
 
-FIGURE_11 = _mean_figure("002-fig11", "Figure 11", _RANDOM)
-FIGURE_12 = _mean_figure("002-fig12", "Figure 12", "Adult")
+FIGURE_11 = _mean_figure("002-fig11", "Fig. 11", _RANDOM)
+FIGURE_12 = _mean_figure("002-fig12", "Fig. 12", "Adult")
 
 # --- Figure 13 ------------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ def _judge_alpha(points: Points) -> list[Finding]:
         ),
         Finding(
             "the larger α, the closer to ALIP",
-            Verdict.CONFIRMED if closer else Verdict.REFUTED,
+            Verdict.of(closer),
             "mean distance in utility: "
             + ", ".join(f"{gap:.4f} at α = {order}" for order, gap in apart.items()),
             "" if closer else "the distances are not in this order",
@@ -307,7 +307,7 @@ def _judge_alpha(points: Points) -> list[Finding]:
 
 FIGURE_13 = Figure(
     key="002-fig13",
-    name="Figure 13",
+    name="Fig. 13",
     title=f"α-lift privacy beside ALIP, subset merging, {_RANDOM}",
     says="α tunes α-lift privacy between a relaxed notion (α = 2, the highest utility) and ALIP, "
     "which it approaches as α grows.",

@@ -63,7 +63,7 @@ def _judge_optimum(points: Points) -> list[Finding]:
         ),
         Finding(
             "AORR has a far higher utility than the watchdog",
-            Verdict.CONFIRMED if gap[most] > 0.2 else Verdict.REFUTED,
+            Verdict.of(gap[most] > 0.2),
             f"up to {gap[most]:.2f} more at λ = 0.5 (ε = {x[most]:g}); at ε = 2 "
             f"{points.at(UTILITY, even, 2):.2f} and {points.at(UTILITY, WATCHDOG, 2):.2f}",
             "" if gap[most] > 0.2 else "the difference is small",
@@ -71,7 +71,7 @@ def _judge_optimum(points: Points) -> list[Finding]:
         _judge_use(points),
         Finding(
             "the optimum satisfies both limits",
-            Verdict.CONFIRMED if kept else Verdict.REFUTED,
+            Verdict.of(kept),
             "every mechanism of the four optima is certified by the exact audit",
             "" if kept else "some mechanism leaks more than its budget",
         ),
@@ -116,7 +116,7 @@ _ADULT = "Adult without the relationship Other-relative, see Figure 3."
 
 FIGURE_4 = Figure(
     key="002-fig4",
-    name="Figure 4",
+    name="Fig. 4",
     title="The optimal random response, random joints, 17 × 5",
     says=_SAYS,
     compute=partial(tradeoff.compute, world="random", plans=_PLANS),
@@ -128,7 +128,7 @@ FIGURE_4 = Figure(
 )
 FIGURE_5 = Figure(
     key="002-fig5",
-    name="Figure 5",
+    name="Fig. 5",
     title="The optimal random response, Adult",
     says=_SAYS,
     compute=partial(tradeoff.compute, world="adult", plans=_PLANS),
@@ -188,7 +188,7 @@ def _judge_subsets(points: Points) -> list[Finding]:
             Verdict.REFUTED if broken else Verdict.CONDITION,
             f"{len(broken)} are broken" if broken else "every mechanism drawn here is certified",
             "True of the repaired algorithms drawn here. As printed, Algorithm 1 can end with a "
-            "set that breaks the budget (Figure 6), and Algorithm 2 then falls back on it.",
+            "set that breaks the budget (Fig. 6), and Algorithm 2 then falls back on it.",
         ),
     ]  # fmt: skip
 
@@ -209,7 +209,7 @@ def _judge_times(points: Points) -> list[Finding]:
         *_judge_subsets(points),
         Finding(
             "AORR and SRR take much longer than subset merging",
-            Verdict.CONFIRMED if longer else Verdict.REFUTED,
+            Verdict.of(longer),
             f"on average over ε: AORR {1e3 * listing.mean():.0f} ms, "
             f"SRR {1e3 * srr.mean():.0f} ms, subset merging {1e3 * merging.mean():.1f} ms",
             "" if longer else "They take less than twice as long.",
@@ -217,7 +217,7 @@ def _judge_times(points: Points) -> list[Finding]:
         ),
         Finding(
             "SRR is quicker than AORR for ε < 1 and for ε > 2.5",
-            Verdict.CONFIRMED if outside < 1 else Verdict.REFUTED,
+            Verdict.of(outside < 1),
             f"typically {outside:.2f} times the time of AORR (geometric mean over these ε), "
             f"{slower_outside}",
             "" if outside < 1 else "It takes longer.",
@@ -225,7 +225,7 @@ def _judge_times(points: Points) -> list[Finding]:
         ),
         Finding(
             "SRR is slower than AORR for 1 ≤ ε ≤ 2.5",
-            Verdict.CONFIRMED if inside > 1 else Verdict.REFUTED,
+            Verdict.of(inside > 1),
             f"typically {inside:.2f} times the time of AORR, {slower_inside}",
             ""
             if inside > 1
@@ -256,7 +256,7 @@ _SUBSETS_SAY = (
 
 FIGURE_8 = Figure(
     key="002-fig8",
-    name="Figure 8",
+    name="Fig. 8",
     title="AORR, SRR and subset merging at λ = 0.65, random joints, 17 × 5",
     says=f"{_SUBSETS_SAY} Both cost far more time than merging; SRR is quicker than AORR for ε < 1 "
     "and ε > 2.5, and slower in between.",
@@ -279,7 +279,7 @@ FIGURE_8 = Figure(
 )
 FIGURE_9 = Figure(
     key="002-fig9",
-    name="Figure 9",
+    name="Fig. 9",
     title="AORR, SRR and subset merging at λ = 0.65, Adult",
     says=_SUBSETS_SAY,
     compute=partial(tradeoff.compute, world="adult", plans=_COMPARED),
@@ -301,7 +301,7 @@ def _judge_large(points: Points) -> list[Finding]:
     return [
         Finding(
             "SRR and subset merging can be used with 200 symbols and 15 secrets",
-            Verdict.CONFIRMED if max(spent.values()) < 60 else Verdict.REFUTED,
+            Verdict.of(max(spent.values()) < 60),
             f"at most {spent[large.RESPONSE]:.2f} s and {spent[large.MERGING]:.2f} s",
             "" if max(spent.values()) < 60 else "they take more than a minute",
             timed=True,
@@ -319,7 +319,7 @@ def _judge_large(points: Points) -> list[Finding]:
         ),
         Finding(
             "both leakages stay below the budgets",
-            Verdict.CONFIRMED if not broken else Verdict.REFUTED,
+            Verdict.of(not broken),
             "certified at every budget" if not broken else f"{len(broken)} are broken",
             "" if not broken else f"at ε = {listed(np.unique([row.x for row in broken]))}",
         ),
@@ -337,7 +337,7 @@ def _judge_large(points: Points) -> list[Finding]:
 
 FIGURE_10 = Figure(
     key="002-fig10",
-    name="Figure 10",
+    name="Fig. 10",
     title="SRR and subset merging with 200 symbols and 15 secrets, λ = 0.5",
     says="Both heuristics can be used where AORR cannot. SRR has more utility and more leakage, "
     "which is still below the budgets.",

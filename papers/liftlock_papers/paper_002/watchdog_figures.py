@@ -35,25 +35,25 @@ def _judge_histogram(points: Points) -> list[Finding]:
     return [
         Finding(
             "log min-lift ranges over [−12, −0.06] and log max-lift over [0.02, 1.64]",
-            Verdict.CONFIRMED if near else Verdict.REFUTED,
+            Verdict.of(near),
             f"[−{low[-1]:.1f}, −{low[0]:.2f}] and [{high[0]:.2f}, {high[-1]:.2f}]",
             "" if near else "the ends of a range are the luck of the draw, but not by so much",
         ),
         Finding(
             "the range of the min-lift is much larger",
-            Verdict.CONFIRMED if wide > 3 else Verdict.REFUTED,
+            Verdict.of(wide > 3),
             f"{wide:.1f} times as wide",
             "" if wide > 3 else "less than three times as wide",
         ),
         Finding(
             "the highest bar of log min-lift is much lower than that of log max-lift",
-            Verdict.CONFIRMED if peaks[0] < peaks[1] / 1.5 else Verdict.REFUTED,
+            Verdict.of(peaks[0] < peaks[1] / 1.5),
             f"{peaks[0]:.3f} and {peaks[1]:.3f}, in bins of {histogram.BIN:g}",
             "" if peaks[0] < peaks[1] / 1.5 else "they are nearly as high",
         ),
         Finding(
             "log min-lift hardly ever goes beyond −6",
-            Verdict.CONFIRMED if far < 0.01 else Verdict.REFUTED,
+            Verdict.of(far < 0.01),
             f"{far:.2%} of the symbols",
             "" if far < 0.01 else "it does so for more than one symbol in a hundred",
         ),
@@ -62,7 +62,7 @@ def _judge_histogram(points: Points) -> list[Finding]:
 
 FIGURE_1 = Figure(
     key="002-fig1",
-    name="Figure 1",
+    name="Fig. 1",
     title="How far beliefs fall and rise when the data itself is released",
     says="Over a thousand random joints of 17 symbols and 5 secrets, the smallest lift of a symbol "
     "varies far more than the largest one: beliefs can fall much further than they rise. Large "
@@ -163,7 +163,7 @@ def _judge_optimum(points: Points) -> Finding:
     good = bool((gap > -1e-4).all() and gap[most] > 0.2)
     return Finding(
         "AORR has a far higher utility than the watchdog",
-        Verdict.CONFIRMED if good else Verdict.REFUTED,
+        Verdict.of(good),
         f"up to {gap[most]:.2f} more, at ε = {x[most]:g} (λ = 0.65, the watchdog repaired)",
         "" if good else "the difference is small, or has the other sign",
     )
@@ -243,7 +243,7 @@ def _judge_six(points: Points) -> list[Finding]:
 
 FIGURE_2 = Figure(
     key="002-fig2",
-    name="Figure 2",
+    name="Fig. 2",
     title="The watchdog with complete merging, random joints, 17 × 5",
     says=_SAYS,
     compute=partial(
@@ -263,7 +263,7 @@ FIGURE_2 = Figure(
 
 FIGURE_3 = Figure(
     key="002-fig3",
-    name="Figure 3",
+    name="Fig. 3",
     title="The watchdog with complete merging, Adult",
     says=_SAYS,
     compute=partial(

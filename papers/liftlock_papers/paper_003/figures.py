@@ -62,7 +62,7 @@ def _private(points: Points) -> Finding:
     kept = most <= 1
     return Finding(
         "The bounded Laplace mechanism with the scale of eq. (17) keeps ε-LIP",
-        Verdict.CONFIRMED if kept else Verdict.REFUTED,
+        Verdict.of(kept),
         f"it leaks {least:.0%} to {most:.0%} of its budget, so a smaller scale would do",
         "" if kept else "It leaks more than it was made for.",
     )
@@ -100,7 +100,7 @@ def _less_noise_than_free(points: Points) -> Finding:
     holds = max(ratios) < 1
     return Finding(
         "For ε < ln(1/P_min) eq. (17) asks for less noise than the context-free scale",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"{min(ratios):.2f} to {max(ratios):.2f} of its scale",
         "" if holds else "It is not smaller everywhere.",
     )
@@ -128,7 +128,7 @@ def _less_noise_as_the_rarest_grows(points: Points) -> Finding:
     said = f"the smallest scales of the paper's three priors {'do not ' * bool(three)}follow P_min"
     return Finding(
         "The larger P_min is, the less noise is needed",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"at ε = {budgets[at]:.3g}, P_min = 1/15 truly needs b = {peaked[at]:.3f} and the uniform "
         f"prior {uniform[at]:.3f}; {said}",
         ""
@@ -149,7 +149,7 @@ def _inverse_variance(points: Points) -> Finding:
     holds = bool(np.allclose(growth, rarer, rtol=0.05))
     return Finding(
         "The variance of the noise is inversely proportional to P_min",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"P_min is {rarer:g} times smaller for P3 than for P1, the variance 2b² "
         f"{growth.min():.2f} to {growth.max():.2f} times larger",
         "" if holds else "Eq. (17) grows with 1/P_min, but far more slowly, and stays bounded.",
@@ -168,7 +168,7 @@ def _uniform_is_best(points: Points) -> Finding:
     where = f"{span.min():.3g} to {span.max():.3g}" if len(span) else "none"
     return Finding(
         "The error is smallest for the uniform prior",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"by eq. (17) it is not the smallest for ε from {where}; for the optimum it is "
         + ("always the largest" if worst else "not always the smallest"),
         ""

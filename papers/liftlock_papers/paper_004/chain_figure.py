@@ -67,7 +67,7 @@ def _spreads(points: Points) -> Finding:
     base = [points.y(f"spread-{size}", RESPONSE)[-1] for size in SIZES]
     return Finding(
         "For larger ε the profiles are spread out more",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"at ε = 1 the ends are {last[0]:.3f} (6 profiles) and {last[1]:.3f} (21) apart, under the "
         f"baseline {base[0]:.3f} and {base[1]:.3f}",
         "" if holds else "The spread does not always grow.",
@@ -86,7 +86,7 @@ def _better(points: Points) -> Finding:
     )
     return Finding(
         "Smooth One Bit is better than the baseline for both chains",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"spread at ε = {MARK:g}: {said}",
         "" if holds else "It is not at every ε.",
     )
@@ -107,7 +107,7 @@ def _private(points: Points) -> Finding:
     holds = most <= 1 + 1e-9
     return Finding(
         "Both methods keep ε for every two neighbours (Theorems 7 and 9)",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"Smooth One Bit uses {_percent(shares[SMOOTH].min())} of ε, the baseline "
         f"{shares[RESPONSE].min():.0%} to {shares[RESPONSE].max():.0%}, as it "
         "protects the bit and not the profile",
@@ -134,7 +134,7 @@ def _ramp() -> tuple[Curve, ...]:
 CHAINS = Figure(
     key="004-fig3",
     name="Fig. 3",
-    title="how often each profile of a chain gives a 1",
+    title="How often each profile of a chain gives a 1",
     says="For small ε every profile gives a 1 about half of the time; as ε grows they spread out, "
     "which means less noise. Smooth One Bit spreads them out more than the baseline, for 6 and for "
     "21 profiles.",

@@ -79,7 +79,7 @@ def _grows(points: Points) -> Finding:
     )
     return Finding(
         "The flipping probability grows with the difference of the parameters (2a)",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"it rises from {said}",
         "" if holds else f"It falls by up to {falls:.2g}.",
     )
@@ -162,7 +162,7 @@ def _structure(points: Points) -> Finding:
     silent = float(points.y("best", category(order[0])).max())
     return Finding(
         "Categories that say less about the profile have lower costs (2c)",
-        Verdict.CONFIRMED if holds and strict else Verdict.REFUTED,
+        Verdict.of(holds and strict),
         f"at ε = 0.3 the costs of {', '.join(map(str, order))}, in the order of what they say, "
         f"are {said}; the optimum for these costs keeps {order[0]} "
         + ("as it is" if silent < _HAIR else f"to within {silent:.1g}"),
@@ -175,7 +175,7 @@ def _no_structure(points: Points) -> Finding:
     apart = float(np.ptp(costs, axis=0).max())
     return Finding(
         "The baseline makes no use of what the categories say (2b)",
-        Verdict.CONFIRMED if apart < 1e-6 else Verdict.REFUTED,
+        Verdict.of(apart < 1e-6),
         f"its four costs differ by at most {apart:.1g}",
         "" if apart < 1e-6 else "Its costs differ.",
     )
@@ -219,7 +219,7 @@ def _private(points: Points) -> Finding:
     response = points.leakage("largest", RESPONSE) / points.x("largest", RESPONSE)
     return Finding(
         "The smooth mechanisms keep ε (Theorems 7 and 8), and so does the baseline (Theorem 9)",
-        Verdict.CONFIRMED if most <= 1 + _HAIR else Verdict.REFUTED,
+        Verdict.of(most <= 1 + _HAIR),
         f"the exact audit finds no loss above ε; the baseline loses only {response.min():.0%} to "
         f"{response.max():.0%} of it",
         "" if most <= 1 + _HAIR else f"Some lose {most:.2f} times their budget.",
@@ -238,7 +238,7 @@ def _couplet(key: str, title: str, top: float, right: float = 1.0) -> Panel:
 COSTS = Figure(
     key="004-fig2",
     name="Fig. 2",
-    title="how often a bit is flipped, and how far off frequencies are",
+    title="How often a bit is flipped, and how far off frequencies are",
     says="The further apart two profiles are, the more often their bit is flipped, but always less "
     "often than under local differential privacy. With four categories, those that say little "
     "about the profile are kept more faithfully; the baseline keeps none of them better, and is "

@@ -29,7 +29,7 @@ def _sums(points: Points) -> Finding:
     holds = same == len(TABLE1) and all(total == 1 for total in sums)
     return Finding(
         "The rows of the table are distributions on four categories",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"as printed they sum to {', '.join(map(str, sums))}; {same} of {len(TABLE1)} entries are "
         "those of the profiles used here",
         "" if holds else "A row does not sum to 1, or an entry is another.",
@@ -45,7 +45,7 @@ def _informative(points: Points) -> Finding:
     said = ", ".join(f"{number} up to {most[number]:.3f}" for number in order)
     return Finding(
         "Some categories say more about the profile than others",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"category {said} nats",
         "" if holds else "Some say as much as others.",
     )
@@ -57,7 +57,7 @@ def _chain(points: Points) -> Finding:
     holds = ends > max(first, second)
     return Finding(
         "The profiles form a chain: P1 and P3 need not be alike",
-        Verdict.CONFIRMED if holds else Verdict.REFUTED,
+        Verdict.of(holds),
         f"released as they are, values lose {first:.3f} (P1, P2) and {second:.3f} nats (P2, P3): "
         f"from ε = {max(first, second):.3f} on no noise is needed; P1 and P3 are {ends:.3f} apart",
         "" if holds else "P1 and P3 are no further apart than neighbours.",
@@ -67,7 +67,7 @@ def _chain(points: Points) -> Finding:
 TABLE = Figure(
     key="004-table1",
     name="Table 1",
-    title="the profiles of Categorical-Chain",
+    title="The profiles of Categorical-Chain",
     says="Three profiles of four categories, joined in a chain P1 – P2 – P3; some categories are "
     "more closely tied to the profile than others.",
     compute=profile_table.compute,

@@ -171,6 +171,8 @@ def _absent(folder: DataFolder, figure: Figure) -> str:
 
 
 def _show_result(result: Result) -> None:
+    from liftlock_papers.figure import sentence
+
     head = Text.assemble((result.figure.key, "bold"), f"  {result.figure.title}")
     if result.kept:
         head.append("  (kept from an earlier run)", style="dim")
@@ -180,9 +182,9 @@ def _show_result(result: Result) -> None:
     grid.add_column(no_wrap=True)
     grid.add_column()
     for finding in result.findings:
-        says = Text.assemble(finding.claim, (f"\nhere: {finding.ours}", "bold"))
+        says = Text.assemble(sentence(finding.claim), (f"\nhere: {finding.ours}", "bold"))
         if finding.why:
-            says.append(f"\n{finding.why}", style="dim")
+            says.append(f"\n{sentence(finding.why, '.')}", style="dim")
         grid.add_row(Text(finding.verdict.value, style=_STYLES[finding.verdict.value]), says)
     show(Group(head, Padding(grid, (0, 0, 0, 2))))
 
