@@ -71,6 +71,10 @@ format: $(VENV)/.stamp-test  ## Format the code and fix what can be fixed
 bench: $(VENV)/.stamp-bench  ## Compare with other libraries, measure speed
 	$(BIN)/python -m benchmarks
 
+.PHONY: papers
+papers: $(VENV)/.stamp-papers  ## Compute every figure of the papers again (half an hour)
+	$(BIN)/liftlock papers run all --out papers
+
 .PHONY: docs
 docs: $(VENV)/.stamp-docs  ## Build the documentation into site/
 	$(BIN)/python -m mkdocs build --strict -d site
@@ -96,9 +100,10 @@ $(VENV)/.stamp-package: $(VENV)/.python pyproject.toml requirements/build.txt
 	@touch $@
 
 $(VENV)/.stamp-demo: requirements/plot.txt
+$(VENV)/.stamp-papers: requirements/plot.txt requirements/fit.txt
 $(VENV)/.stamp-docs: requirements/docs.txt
 $(VENV)/.stamp-bench: requirements/bench.txt
-$(VENV)/.stamp-demo $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-package
+$(VENV)/.stamp-demo $(VENV)/.stamp-papers $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-package
 	@echo "liftlock: installing $(filter %.txt,$^)"
 	@$(INSTALL) $(patsubst %,-r %,$(filter %.txt,$^))
 	@touch $@

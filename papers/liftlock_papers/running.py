@@ -20,12 +20,17 @@ from types import MappingProxyType
 from typing import Any
 
 import liftlock
+from liftlock import InputError
 from liftlock.storage import write_atomically
 from liftlock_papers.figure import Figure, Finding
 from liftlock_papers.points import Points, from_csv, to_csv
 from liftlock_papers.setting import Setting
 
 _PACKAGE = "liftlock_papers"
+
+
+class Lacking(InputError):
+    """An optional package is not installed."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,12 @@ def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) 
     if kept is not None and {name: kept.record.get(name) for name in origin} == origin:
         return kept
     start = time.perf_counter()
-    text = to_csv(figure.compute(setting))
+    try:
+        text = to_csv(figure.compute(setting))
+    except ImportError as error:
+        raise Lacking(
+            f"{figure.key} needs {error.name}", remedy="pip install 'liftlock[plot,fit]'"
+        ) from None
     seconds = round(time.perf_counter() - start, 1)
     record = {**origin, "points": _sum(text), "seconds": seconds}
     folder.mkdir(parents=True, exist_ok=True)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from liftlock_papers import FIGURES, Figure, Result
+from liftlock_papers import FIGURES, Figure, Point, Result, Setting
 from tests.unit.cli.conftest import Run, run
 
 __all__ = ["run"]
 
-QUICK = ("papers", "run", "003-fig3", "--quick")
+QUICK = ("papers", "run", "004-table1", "--quick")
 
 
 def test_the_list_names_every_figure_and_its_data(run: Run, tmp_path: Path) -> None:
@@ -30,7 +31,7 @@ def test_the_list_names_every_figure_and_its_data(run: Run, tmp_path: Path) -> N
 def test_a_figure_is_computed_drawn_and_shown(run: Run) -> None:
     outcome = run(*QUICK, "--out", "made")
     assert (outcome.code, outcome.err) == (0, "")
-    figures = {f"made/figures/003-fig3.{kind}" for kind in ("csv", "json", "svg", "png")}
+    figures = {f"made/figures/004-table1.{kind}" for kind in ("csv", "json", "svg", "png")}
     assert outcome.made == {"made", "made/figures", "made/index.html", *figures}
     assert "1 figure: " in outcome.out
     assert "gallery: made/index.html" in outcome.out
@@ -44,14 +45,14 @@ def test_a_figure_is_computed_drawn_and_shown(run: Run) -> None:
 def test_the_same_command_makes_the_same_points(run: Run) -> None:
     run(*QUICK, "--out", "one")
     run(*QUICK, "--out", "two")
-    one, two = (Path(name, "figures/003-fig3.csv").read_bytes() for name in ("one", "two"))
+    one, two = (Path(name, "figures/004-table1.csv").read_bytes() for name in ("one", "two"))
     assert one == two
 
 
 def test_findings_as_json(run: Run) -> None:
     outcome = run(*QUICK, "--json", "--out", "made")
     (entry,) = json.loads(outcome.out)
-    assert (entry["figure"], entry["quick"]) == ("003-fig3", True)
+    assert (entry["figure"], entry["quick"]) == ("004-table1", True)
     assert all(set(found) == {"claim", "verdict", "ours", "why"} for found in entry["findings"])
 
 
@@ -60,9 +61,9 @@ def test_findings_as_json(run: Run) -> None:
     [
         (("002-fig44",), "no such figure: '002-fig44'; did you mean 002-fig4?"),
         (("005",), "no such figure: '005'; `liftlock papers list` names them all"),
-        (("003-fig3", "--data", "nowhere"), "this folder of data sets does not exist at nowhere"),
+        (("004-table1", "--data", "nowhere"), "this folder of data sets does not exist at nowhere"),
         (("002-fig3", "--data", "."), "the data set Adult is not there at .; get it (UCI"),
-        (("003-fig3", "--out", "taken"), "taken"),
+        (("004-table1", "--out", "taken"), "taken"),
         ((), "Missing argument 'FIGURE...'"),
     ],
 )
@@ -77,7 +78,9 @@ def test_what_cannot_be_run_is_refused_in_one_line(
 
 
 def test_figures_without_their_data_are_left_out_of_many(run: Run, tmp_path: Path) -> None:
-    outcome = run("papers", "run", "003", "002-fig3", "--quick", "--data", ".", "--out", "made")
+    outcome = run(
+        "papers", "run", "004-table1", "002-fig3", "--quick", "--data", ".", "--out", "made"
+    )
     assert outcome.code == 0
     assert "002-fig3 was left out: the data set Adult is not there" in outcome.err
     assert "1 figure: " in outcome.out
@@ -91,14 +94,29 @@ def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     really = liftlock_papers.run
 
     def interrupted(figure: Figure, *rest: Any, **options: Any) -> Result:
-        if figure.key != "003-fig3":
+        if figure.key != "000-fig2":
             raise KeyboardInterrupt
         return really(figure, *rest, **options)
 
     monkeypatch.setattr("liftlock_papers.run", interrupted)
-    outcome = run("papers", "run", "003-fig3", "004", "--quick", "--out", "made")
+    outcome = run("papers", "run", "000-fig2", "004-table1", "--quick", "--out", "made")
     assert outcome.code == 130
     assert "note: 1 figure done and kept in made; the same command goes on" in outcome.err
-    monkeypatch.undo()
-    monkeypatch.chdir(Path("made").resolve().parent)
-    assert "(kept from an earlier run)" in run(*QUICK, "--out", "made").out
+    monkeypatch.setattr("liftlock_papers.run", really)
+    again = run("papers", "run", "000-fig2", "--quick", "--out", "made")
+    assert "(kept from an earlier run)" in again.out
+
+
+def test_a_package_that_is_not_installed_is_named(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def needy(setting: Setting) -> list[Point]:
+        raise ImportError("No module named 'sklearn'", name="sklearn")
+
+    monkeypatch.setitem(FIGURES, "003-fig3", replace(FIGURES["003-fig3"], compute=needy))
+    alone = run("papers", "run", "003-fig3", "--quick", "--out", "made")
+    assert alone.code == 2
+    assert "003-fig3 needs sklearn; pip install 'liftlock[plot,fit]'" in alone.err
+    many = run("papers", "run", "003-fig3", "004-table1", "--quick", "--out", "made")
+    assert many.code == 0
+    assert "note: 003-fig3 was left out: 003-fig3 needs sklearn" in many.err

@@ -18,8 +18,7 @@ from liftlock.cli.options import FILE, InOrder
 from liftlock.report.amounts import counted
 
 if TYPE_CHECKING:
-    from liftlock_papers import Figure, Result
-    from liftlock_papers.data import DataFolder
+    from liftlock_papers import Result
 
 # The papers' code is imported where it is used: it needs the whole library.
 
@@ -101,7 +100,7 @@ def list_command(data: Path | None, as_json: bool) -> int:
     help="Where index.html and figures/ go.",
 )
 @click.option("--data", type=FILE, metavar="DIR", help="Where the real data sets are.")
-@click.option("--quick", is_flag=True, help="Small samples: a minute for all.")
+@click.option("--quick", is_flag=True, help="Small samples: a minute or two for all.")
 @click.option("--again", is_flag=True, help="Compute also what was computed before.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of the findings.")
 def run_command(
@@ -115,9 +114,10 @@ def run_command(
     """
     from liftlock_papers import Setting, run
     from liftlock_papers.catalogue import find_figures
-    from liftlock_papers.data import DataFolder
+    from liftlock_papers.data import Absent, DataFolder
     from liftlock_papers.drawing import check_drawing, draw
     from liftlock_papers.gallery import FIGURES_FOLDER, write_gallery
+    from liftlock_papers.running import Lacking
 
     chosen = find_figures(figures)
     folder = DataFolder(data)
@@ -130,11 +130,14 @@ def run_command(
     results: list[Result] = []
     with _kept_if_interrupted(results, out):
         for done, figure in enumerate(chosen):
-            if len(chosen) > 1 and not all(folder.has(key) for key in figure.needs):
-                note(f"{figure.key} was left out: {_absent(folder, figure)}")
-                continue
             with stepping(f"{figure.key} ({done + 1} of {len(chosen)})") as bar:
-                result = run(figure, place, Setting(quick, folder, bar), again=again)
+                try:
+                    result = run(figure, place, Setting(quick, folder, bar), again=again)
+                except (Absent, Lacking) as error:
+                    if len(chosen) == 1:
+                        raise
+                    note(f"{figure.key} was left out: {error}")
+                    continue
                 bar("drawing", 1, 1)
                 draw(result, place)
             results.append(result)
@@ -157,17 +160,6 @@ def _kept_if_interrupted(results: Sequence[Result], out: Path) -> Iterator[None]
         kept = counted(len(results), "figure")
         click.echo(f"note: {kept} done and kept in {out}; the same command goes on", err=True)
         raise
-
-
-def _absent(folder: DataFolder, figure: Figure) -> str:
-    from liftlock_papers.data import Absent
-
-    for key in figure.needs:
-        try:
-            folder.files(key)
-        except Absent as absent:
-            return str(absent)
-    return ""
 
 
 def _show_result(result: Result) -> None:
