@@ -88,6 +88,8 @@ def _figure(figure: Figure, result: Result) -> str:
     lines.append("")
     if figure.notes:
         lines += [figure.notes, ""]
+    for note in result.notes:
+        lines += [sentence(note, "."), ""]
     run = f"`liftlock papers run {figure.key}`, {result.seconds:,.1f} s."
     lines.append(data_of(figure, "Data: {}. ") + run)
     return "\n".join(lines)

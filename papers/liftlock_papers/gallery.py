@@ -191,6 +191,7 @@ def _exhibit(figure: Figure, result: Result) -> Markup:
         tag("img", src=f"{source}.svg", alt=_described(figure, result.findings), loading="lazy"),
         [_finding(each) for each in result.findings],
         tag("p", tag("b", "How it was read. "), figure.notes) if figure.notes else None,
+        [tag("p", sentence(note, ".")) for note in result.notes],
         tag("p", _origin(figure, result), _files(source), class_="quiet"),
         id=figure.key,
     )

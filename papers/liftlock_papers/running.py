@@ -54,6 +54,11 @@ class Result:
         """Whether the samples were small."""
         return bool(self.record["quick"])
 
+    @property
+    def notes(self) -> list[str]:
+        """What the computation said about its data."""
+        return [str(note) for note in self.record.get("notes", ())]
+
     @functools.cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What the points say about the paper's claims."""
@@ -67,6 +72,7 @@ def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) 
     if kept is not None and {name: kept.record.get(name) for name in origin} == origin:
         return kept
     start = time.perf_counter()
+    setting.notes.clear()
     try:
         text = to_csv(figure.compute(setting))
     except ImportError as error:
@@ -74,7 +80,7 @@ def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) 
             f"{figure.key} needs {error.name}", remedy="pip install 'liftlock[plot,fit]'"
         ) from None
     seconds = round(time.perf_counter() - start, 1)
-    record = {**origin, "points": _sum(text), "seconds": seconds}
+    record = {**origin, "notes": [*setting.notes], "points": _sum(text), "seconds": seconds}
     folder.mkdir(parents=True, exist_ok=True)
     # The record vouches for the points, so it is written when they are complete.
     place = folder / f"{figure.key}.json"

@@ -32,6 +32,8 @@ class Setting:
     quick: bool = False
     data: DataFolder = field(default_factory=DataFolder)
     report: Callable[[str, int, int], None] = _ignore
+    notes: list[str] = field(default_factory=list)
+    """What the computation says about this run and its data, to be kept with the result."""
 
     def choose(self, full: T, quick: T) -> T:
         """Return the size of a full or of a quick run: the same code, smaller samples."""

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from liftlock import Alphabet, InputError, Joint
-from liftlock_papers.data.folder import DataFolder, open_text
+from liftlock import Alphabet, Joint
+from liftlock_papers.data.folder import DataFolder, open_text, refused, refused_whole
 
+KEY = "adult"
 COLUMNS = 15
 OCCUPATION, RELATIONSHIP = 6, 7
+OCCUPATIONS = frozenset(
+    {
+        *("?", "Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial"),
+        *("Farming-fishing", "Handlers-cleaners", "Machine-op-inspct", "Other-service"),
+        *("Priv-house-serv", "Prof-specialty", "Protective-serv", "Sales", "Tech-support"),
+        "Transport-moving",
+    }
+)
+RELATIONSHIPS = frozenset(
+    {"Husband", "Not-in-family", "Other-relative", "Own-child", "Unmarried", "Wife"}
+)
 RAREST = "Other-relative"
 """The rarest of the six relationships. Paper 002 has five, and its numbers are those without it."""
 
@@ -20,7 +32,7 @@ def read_adult(folder: DataFolder, *, without: tuple[str, ...] = ()) -> Joint:
     A missing occupation, written `?`, is a value like any other: only with it are there fifteen.
     Rows with one of the relationships in `without` are left out.
     """
-    (path,) = folder.files("adult")
+    (path,) = folder.files(KEY)
     return _joint(count_pairs(path), without)
 
 
@@ -33,15 +45,21 @@ def count_pairs(path: Path) -> Counter[tuple[str, str]]:
                 continue
             fields = [field.strip() for field in line.split(",")]
             if len(fields) != COLUMNS:
-                raise InputError(
-                    f"a row of Adult has {COLUMNS} fields",
-                    where=f"{path.name}, line {number}",
-                    value=len(fields),
-                    remedy="give adult.data as UCI publishes it",
+                raise refused(
+                    f"a row of Adult has {COLUMNS} fields", path, number, len(fields), KEY
                 )
-            found[fields[RELATIONSHIP], fields[OCCUPATION]] += 1
+            secret, value = fields[RELATIONSHIP], fields[OCCUPATION]
+            if secret not in RELATIONSHIPS or value not in OCCUPATIONS:
+                raise refused(
+                    f"fields {OCCUPATION + 1} and {RELATIONSHIP + 1} are occupation, relationship",
+                    path,
+                    number,
+                    f"{value}, {secret}",
+                    KEY,
+                )
+            found[secret, value] += 1
     if not found:
-        raise InputError("no rows", where=path.name, remedy="give adult.data as UCI publishes it")
+        raise refused_whole("no rows", path, KEY)
     return found
 
 

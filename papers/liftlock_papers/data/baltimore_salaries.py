@@ -7,18 +7,19 @@ commas. Pay that is not stated is counted, not guessed.
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock import InputError
-from liftlock_papers.data.folder import DataFolder, open_text
+from liftlock_papers.data.folder import DataFolder, open_text, refused, refused_whole
 
 GROSS = ("gross", "grosspay")
 """What the city has called the column, without spaces, underscores and capitals."""
-_REMEDY = "give the CSV file of Open Baltimore, with a column GROSS"
+KEY = "baltimore_salaries"
+_MONEY = re.compile(r"\$?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class Salaries:
 
 def read_salaries(folder: DataFolder) -> Salaries:
     """Return the gross pay of fiscal year 2019."""
-    (path,) = folder.files("baltimore_salaries")
+    (path,) = folder.files(KEY)
     return salaries_of(path)
 
 
@@ -40,44 +41,30 @@ def salaries_of(path: Path) -> Salaries:
     gross, missing = [], 0
     with open_text(path) as file:
         rows = csv.reader(file)
-        place = _gross_column(next(rows, []), path)
+        header = next(rows, [])
+        place = _gross_column(header, path)
         for row in rows:
             if not row:
                 continue
-            where = f"{path.name}, line {rows.line_num}"
-            if len(row) <= place:
-                raise InputError("a row without gross pay", where=where, remedy=_REMEDY)
+            if len(row) != len(header):
+                what = f"a row has {len(header)} fields, as the header"
+                raise refused(what, path, rows.line_num, len(row), KEY)
             cell = row[place].strip()
-            if cell:
-                gross.append(_dollars(cell, where))
-            else:
+            if not cell:
                 missing += 1
+            elif _MONEY.fullmatch(cell):
+                gross.append(float(cell.removeprefix("$").replace(",", "")))
+            else:
+                raise refused("not an amount of money", path, rows.line_num, cell, KEY)
     if not gross:
-        raise InputError("no salaries", where=path.name, remedy=_REMEDY)
+        raise refused_whole("no salaries", path, KEY)
     return Salaries(np.array(gross), missing)
 
 
 def _gross_column(header: list[str], path: Path) -> int:
-    names = [
-        name.removeprefix("\ufeff").strip().lower().replace(" ", "").replace("_", "")
-        for name in header
-    ]
+    names = [name.strip().lower().replace(" ", "").replace("_", "") for name in header]
     found = [place for place, name in enumerate(names) if name in GROSS]
     if len(found) != 1:
-        raise InputError(
-            f"{len(found)} columns of gross pay",
-            where=path.name,
-            value=",".join(header)[:80],
-            remedy=_REMEDY,
-        )
+        what = f"there is one column GROSS, here are {len(found)}"
+        raise refused(what, path, 1, ",".join(header)[:80], KEY)
     return found[0]
-
-
-def _dollars(cell: str, where: str) -> float:
-    try:
-        amount = float(cell.removeprefix("$").replace(",", ""))
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < float("inf"):
-        raise InputError("not an amount of money", where=where, value=cell, remedy=_REMEDY)
-    return amount

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
-import io
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -132,8 +134,39 @@ class DataFolder:
         return found
 
 
-def open_text(path: Path) -> IO[str]:
-    """Open a file that may be packed."""
-    if path.suffix == ".gz":
-        return io.TextIOWrapper(gzip.open(path), encoding="utf-8", newline="")
-    return path.open(encoding="utf-8", newline="")
+@contextmanager
+def open_text(path: Path) -> Iterator[IO[str]]:
+    """Open a file that may be packed; what cannot be read is refused by its name."""
+    packed = path.suffix == ".gz"
+    try:
+        with (
+            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+            if packed
+            else path.open(encoding="utf-8-sig", newline="")
+        ) as file:
+            yield file
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(
+            "not a text file", where=path.name, value=str(error), remedy="get the file again"
+        ) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(
+            "not a whole gzip file", where=path.name, value=str(error), remedy="get the file again"
+        ) from None
+
+
+def refused(what: str, path: Path, line: int, value: object, key: str) -> InputError:
+    """Return the error for a line that is not as the data set is published."""
+    wanted = SETS[key]
+    return InputError(
+        what,
+        where=f"{path.name}, line {line}",
+        value=value,
+        remedy=f"give the file as it is published ({wanted.source})",
+    )
+
+
+def refused_whole(what: str, path: Path, key: str) -> InputError:
+    """Return the error for a file that does not hold what the data set holds."""
+    remedy = f"give the file as it is published ({SETS[key].source})"
+    return InputError(what, where=path.name, remedy=remedy)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from liftlock import InputError
-from liftlock_papers.data.folder import DataFolder, open_text
+from liftlock_papers.data.folder import DataFolder, open_text, refused, refused_whole
 
+KEY = "gowalla"
 Cell = tuple[int, int]
 
 
@@ -30,7 +31,7 @@ class CheckIns:
 
 def read_check_ins(folder: DataFolder, districts: int = 36) -> CheckIns:
     """Read check-ins, and put them into districts of equal degrees, so many each way."""
-    (path,) = folder.files("gowalla")
+    (path,) = folder.files(KEY)
     latest: dict[str, tuple[str, Cell]] = {}
     past: Counter[Cell] = Counter()
     left_out = 0
@@ -47,6 +48,8 @@ def read_check_ins(folder: DataFolder, districts: int = 36) -> CheckIns:
                 past[known[1]] += 1
         else:
             past[cell] += 1
+    if not past:
+        raise refused_whole("no user with an earlier check-in", path, KEY)
     last = Counter(cell for _, cell in latest.values())
     return CheckIns(dict(last), dict(past), len(latest), left_out)
 
@@ -64,20 +67,33 @@ def district(latitude: float, longitude: float, districts: int) -> Cell | None:
     return min(row, districts - 1), min(column, districts - 1)
 
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
 def _rows(path: Path) -> Iterator[tuple[str, str, float, float]]:
     """Go through user, time, latitude, longitude; times are ISO 8601 in UTC, so they sort."""
     tabs = ".txt" in path.suffixes
     with open_text(path) as file:
-        rows = csv.reader(file, delimiter="\t" if tabs else ",")
-        if not tabs:
-            next(rows, None)
-        for number, row in enumerate(rows, 1 if tabs else 2):
-            try:
-                user, time, latitude, longitude = row[0], row[1], float(row[2]), float(row[3])
-            except (IndexError, ValueError):
-                raise InputError(
-                    "a check-in needs user, time, latitude and longitude",
-                    where=f"{path.name}, line {number}",
-                    value=" ".join(row)[:60],
-                ) from None
-            yield user, time, latitude, longitude
+        if tabs:
+            rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        else:
+            rows = csv.reader(file)
+            if next(rows, None) != ["user", "time", "lat", "lon"]:
+                raise refused_whole("the columns are user, time, lat, lon", path, KEY)
+        for row in rows:
+            if not row:
+                continue
+            whole = len(row) == (5 if tabs else 4) and _TIME.fullmatch(row[1]) is not None
+            if not whole or not (_is_number(row[2]) and _is_number(row[3])):
+                raise refused(
+                    "a check-in has a user, a time (UTC), a latitude and a longitude",
+                    path,
+                    rows.line_num,
+                    " ".join(row),
+                    KEY,
+                )
+            yield row[0], row[1], float(row[2]), float(row[3])
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?", text) is not None

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from liftlock import InputError
-from liftlock_papers.data.folder import DataFolder, open_text
+from liftlock_papers.data.folder import DataFolder, open_text, refused, refused_whole
 
+KEY = "kosarak"
 PAGES = 41_270
-"""Pages in the whole file; the list of totals names only those with many clicks."""
+"""Pages in the whole file, by its description; a list of totals names only popular ones."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Clicks:
     """Of every page, or of those with `complete_from` clicks or more."""
     pages: int
     complete_from: int
+    """1 where every page was counted."""
 
     def above(self, limit: int) -> int:
         """Return how many pages have more clicks than `limit`."""
@@ -36,7 +38,7 @@ class Clicks:
 
 def read_clicks(folder: DataFolder) -> Clicks:
     """Read kosarak.dat, or the list of totals of its popular pages."""
-    (path,) = folder.files("kosarak")
+    (path,) = folder.files(KEY)
     return read_totals(path) if path.suffix == ".csv" else read_sessions(path)
 
 
@@ -45,25 +47,34 @@ def read_sessions(path: Path) -> Clicks:
     totals: Counter[int] = Counter()
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
-            try:
-                totals.update(map(int, line.split()))
-            except ValueError:
-                raise InputError(
-                    "a row of Kosarak holds something that is no page number",
-                    where=f"{path.name}, line {number}",
-                    value=line.strip()[:40],
-                ) from None
+            pages = line.split()
+            wrong = next((page for page in pages if not _is_number(page)), None)
+            if wrong is not None:
+                raise refused("not the number of a page", path, number, wrong, KEY)
+            totals.update(map(int, pages))
+    if not totals:
+        raise refused_whole("no sessions", path, KEY)
     return Clicks(dict(totals), len(totals), 1)
 
 
 def read_totals(path: Path) -> Clicks:
-    """Read a list of pages and clicks, largest first, of all pages above its last total."""
+    """Read a list of pages and clicks, of all pages with as many as the least of them or more."""
+    totals: dict[int, int] = {}
     with open_text(path) as file:
-        rows = csv.DictReader(file)
-        try:
-            totals = {int(row["item"]): int(row["clicks"]) for row in rows}
-        except (KeyError, TypeError, ValueError):
-            raise InputError(
-                "a list of totals needs the columns item and clicks", where=path.name
-            ) from None
+        rows = csv.reader(file)
+        if next(rows, None) != ["item", "clicks"]:
+            raise refused_whole("the columns are item and clicks", path, KEY)
+        for row in rows:
+            if not row:
+                continue
+            if len(row) != 2 or not all(map(_is_number, row)) or int(row[0]) in totals:
+                shown = ",".join(row)
+                raise refused("not a page with its clicks", path, rows.line_num, shown, KEY)
+            totals[int(row[0])] = int(row[1])
+    if not totals:
+        raise refused_whole("no pages", path, KEY)
     return Clicks(totals, PAGES, min(totals.values()))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()

@@ -13,13 +13,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from liftlock import InputError
-from liftlock_papers.data.folder import DataFolder, open_text
+from liftlock_papers.data.folder import DataFolder, open_text, refused, refused_whole
 
 FINAL = "G3"
 HIGHEST = 20
 """Grades go from 0 to 20."""
-_REMEDY = "give student-mat.csv as UCI publishes it"
+KEY = "student_performance"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ class Students:
 
 def read_students(folder: DataFolder) -> Students:
     """Return the students of the Mathematics file."""
-    (path,) = folder.files("student_performance")
+    (path,) = folder.files(KEY)
     return students_of(path)
 
 
@@ -63,33 +62,25 @@ def students_of(path: Path) -> Students:
     """Read one file of students."""
     with open_text(path) as file:
         rows = csv.reader(file, delimiter=";")
-        header = [name.strip().removeprefix("\ufeff") for name in next(rows, [])]
-        if FINAL not in header:
-            raise InputError(
-                f"no column {FINAL}", where=path.name, value=";".join(header)[:60], remedy=_REMEDY
-            )
+        header = [name.strip() for name in next(rows, [])]
+        if FINAL not in header or len(set(header)) != len(header):
+            shown = ";".join(header)[:60]
+            raise refused(f"different columns, one of them {FINAL}", path, 1, shown, KEY)
         table = []
         for row in rows:
-            if not row:
+            cells = [cell.strip() for cell in row]
+            if not any(cells):
                 continue
-            if len(row) != len(header):
-                raise InputError(
-                    f"a row has {len(header)} fields",
-                    where=f"{path.name}, line {rows.line_num}",
-                    value=len(row),
-                    remedy=_REMEDY,
-                )
-            table.append([cell.strip() for cell in row])
-            _check_grade(table[-1][header.index(FINAL)], f"{path.name}, line {rows.line_num}")
+            if len(cells) != len(header):
+                what = f"a row has {len(header)} fields"
+                raise refused(what, path, rows.line_num, len(cells), KEY)
+            grade = cells[header.index(FINAL)]
+            if not (grade.isascii() and grade.isdecimal() and int(grade) <= HIGHEST):
+                what = f"a final grade is 0 to {HIGHEST}"
+                raise refused(what, path, rows.line_num, grade, KEY)
+            table.append(cells)
     if not table:
-        raise InputError("no students", where=path.name, remedy=_REMEDY)
+        raise refused_whole("no students", path, KEY)
     columns = dict(zip(header, zip(*table, strict=True), strict=True))
     grades = np.array([int(cell) for cell in columns.pop(FINAL)], dtype=np.int64)
     return Students(columns, grades)
-
-
-def _check_grade(cell: str, where: str) -> None:
-    if not (cell.isdecimal() and int(cell) <= HIGHEST):
-        raise InputError(
-            "not a final grade", where=where, value=cell, remedy=f"grades are 0 to {HIGHEST}"
-        )

@@ -68,7 +68,12 @@ class Payroll:
 
 def salary_points(setting: Setting) -> Iterator[Point]:
     """Compute 000 Fig. 12."""
-    people = read_salaries(setting.data).gross
+    salaries = read_salaries(setting.data)
+    people = salaries.gross
+    setting.notes.append(
+        f"{salaries.missing:,} of {len(people) + salaries.missing:,} employees have no gross pay "
+        "stated and are left out"
+    )
     payroll = Payroll.of(people, setting.choose(512, 48))
     yield from densities(payroll)
     places = np.linspace(people.min(), people.max(), setting.choose(129, 13))

@@ -50,6 +50,10 @@ PAST, LAST = "earlier check-ins: the prior", "last check-ins"
 def trade_offs(setting: Setting) -> Iterator[Point]:
     """Compute the error that the prior expects, the error on the last check-ins, and both laws."""
     found = read_check_ins(setting.data, DISTRICTS)
+    if found.left_out:
+        setting.notes.append(f"{found.left_out:,} check-ins lie nowhere on earth and are left out")
+    earlier = sum(found.past.values())
+    setting.notes.append(f"the file has {found.users:,} users with {earlier:,} earlier check-ins")
     cells = sorted({*found.past, *found.last})
     prior = ll.Prior.from_counts({str(cell): found.past.get(cell, 0) for cell in cells})
     masses = prior.floats()

@@ -40,6 +40,11 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
     """Compute the error that the prior expects, the error on the pages, and the pages."""
     clicks = read_clicks(setting.data)
     popular = clicks.above(POPULAR)
+    if clicks.complete_from > 1:
+        setting.notes.append(
+            f"the list names {len(clicks.totals):,} pages, those with {clicks.complete_from:,} "
+            f"clicks or more; that there are {clicks.pages:,} in all is not counted here"
+        )
     share = Fraction(popular, clicks.pages)
     prior = bit(share)
     pages = np.array([clicks.pages - popular, popular], dtype=np.float64)
@@ -64,8 +69,7 @@ def trade_offs(setting: Setting) -> Iterator[Point]:
 
 
 def popularity(clicks: Clicks) -> Iterator[Point]:
-    """Count the pages with so many clicks or more, from one click up."""
-    yield Point("c", PAGES, 1, clicks.pages)
-    steps = np.geomspace(1000, max(clicks.totals.values()), 40).astype(int)
+    """Count the pages with so many clicks or more, as far down as they were counted."""
+    steps = np.geomspace(clicks.complete_from, max(clicks.totals.values()), 40).astype(int)
     for least in sorted({*steps.tolist(), POPULAR + 1}):
         yield Point("c", PAGES, least, clicks.above(least - 1))

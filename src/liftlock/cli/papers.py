@@ -178,7 +178,8 @@ def _show_result(result: Result) -> None:
         if finding.why:
             says.append(f"\n{sentence(finding.why, '.')}", style="dim")
         grid.add_row(Text(finding.verdict.value, style=_STYLES[finding.verdict.value]), says)
-    show(Group(head, Padding(grid, (0, 0, 0, 2))))
+    notes = [Padding(Text(f"note: {note}", style="dim"), (0, 0, 0, 2)) for note in result.notes]
+    show(Group(head, Padding(grid, (0, 0, 0, 2)), *notes))
 
 
 def _show_end(results: Sequence[Result], page: Path) -> None:
@@ -195,6 +196,7 @@ def _data(result: Result) -> dict[str, object]:
         "quick": result.quick,
         "kept": result.kept,
         "seconds": result.seconds,
+        "notes": result.notes,
         "findings": [
             {
                 "claim": finding.claim,
