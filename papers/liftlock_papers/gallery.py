@@ -218,7 +218,8 @@ def _finding(found: Finding) -> Markup:
 
 def _origin(figure: Figure, result: Result) -> Content:
     quick = "Quick run with small samples. " if result.quick else None
-    return quick, data_of(figure, "Data: {}. "), f"Computed in {result.seconds:,.1f} s. "
+    made = f"Computed in {result.seconds:,.1f} s with liftlock {result.record['liftlock']}. "
+    return quick, data_of(figure, "Data: {}. "), made
 
 
 def data_of(figure: Figure, text: str) -> str:

@@ -1,8 +1,9 @@
 """Compute a figure, or take it from what was computed before; write its points and its record.
 
 A result is kept as `KEY.csv` and `KEY.json`. The second says what the points were made from: the
-code of the computation, the version of liftlock, the size of the run, and the SHA-256 of the data.
-Points are used again only if all of it is the same, and they are as they were written.
+code of the computation, the library and the packages below it, the size of the run, and the
+SHA-256 of the data. Points are used again only if all of it is the same, and they are as they were
+written.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib.metadata
 import importlib.util
 import json
 import time
@@ -27,6 +29,8 @@ from liftlock_papers.points import Points, from_csv, to_csv
 from liftlock_papers.setting import Setting
 
 _PACKAGE = "liftlock_papers"
+_PACKAGES = ("numpy", "scipy", "highspy", "numba", "scikit-learn")
+_NEEDED = ("code", "quick", "seconds", "liftlock")
 
 
 class Lacking(InputError):
@@ -82,9 +86,11 @@ def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) 
     seconds = round(time.perf_counter() - start, 1)
     record = {**origin, "notes": [*setting.notes], "points": _sum(text), "seconds": seconds}
     folder.mkdir(parents=True, exist_ok=True)
-    # The record vouches for the points, so it is written when they are complete.
+    # The record vouches for the points, so it is written when they are complete; and a picture of
+    # others must not stand beside them, should the drawing be interrupted.
     place = folder / f"{figure.key}.json"
-    place.unlink(missing_ok=True)
+    for old in (place, folder / f"{figure.key}.svg", folder / f"{figure.key}.png"):
+        old.unlink(missing_ok=True)
     write_atomically(folder / f"{figure.key}.csv", text)
     write_atomically(place, json.dumps(record, indent=1) + "\n")
     return Result(figure, from_csv(text), MappingProxyType(record), kept=False)
@@ -95,7 +101,9 @@ def read_result(figure: Figure, folder: Path) -> Result | None:
     try:
         record = json.loads((folder / f"{figure.key}.json").read_text(encoding="utf-8"))
         text = (folder / f"{figure.key}.csv").read_text(encoding="utf-8")
-        if record["points"] != _sum(text):
+        if record["points"] != _sum(text) or record["figure"] != figure.key:
+            return None
+        if not all(name in record for name in _NEEDED):
             return None
         return Result(figure, from_csv(text), MappingProxyType(record), kept=True)
     except (OSError, ValueError, TypeError, KeyError):
@@ -111,18 +119,39 @@ def origin_of(figure: Figure, setting: Setting) -> dict[str, Any]:
     return {
         "figure": figure.key,
         "quick": setting.quick,
-        "liftlock": liftlock.__version__,
         "code": code_of(figure),
+        "liftlock": liftlock.__version__,
+        "library": _library(),
+        "packages": {name: _version(name) for name in _PACKAGES},
         "data": {
             name: total for key in figure.needs for name, total in setting.data.sums(key).items()
         },
     }
 
 
+@functools.cache
+def _library() -> str:
+    """Return a fingerprint of liftlock itself: of all its modules, as they are."""
+    folder = Path(liftlock.__file__).parent
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        found.update(f"{path.relative_to(folder).as_posix()}\n".encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+@functools.cache
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 def code_of(figure: Figure) -> str:
     """Return a fingerprint of the code that computes a figure, without comments and layout.
 
-    It covers the module of the computation and everything in this package that it imports.
+    It covers the module of the computation and everything in this package that it imports. Sources
+    are read once, so whoever may change them while figures are computed asks before.
     """
     compute: Any = figure.compute
     while isinstance(compute, functools.partial):
@@ -160,11 +189,26 @@ def _parsed(name: str) -> ast.Module:
 
 @functools.cache
 def _imported(name: str) -> tuple[str, ...]:
+    """Return the modules of this package that a module imports, also those imported by name."""
     found = []
     for node in ast.walk(_parsed(name)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{_PACKAGE}."):
-            found.append(node.module or "")
-    return tuple(found)
+        if isinstance(node, ast.Import):
+            found += [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            whole = node.module or ""
+            parts = [f"{whole}.{each.name}" for each in node.names]
+            inside = [part for part in parts if _is_module(part)]
+            found += inside if len(inside) == len(parts) else [whole, *inside]
+    return tuple(each for each in found if each.startswith(f"{_PACKAGE}."))
+
+
+def _is_module(name: str) -> bool:
+    if not name.startswith(f"{_PACKAGE}."):
+        return False
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 @functools.cache

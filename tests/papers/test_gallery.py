@@ -13,7 +13,7 @@ from liftlock_papers.figure import sentence
 from liftlock_papers.gallery import gallery, write_gallery
 from liftlock_papers.running import Result
 
-RECORD = {"seconds": 1.5, "quick": True}
+RECORD = {"seconds": 1.5, "quick": True, "liftlock": "0.1.0"}
 POINTS = Points((Point("a", "as published", 1, 2.0, leakage=1.9, budget=1.0),))
 FOUND = (
     Finding("it <b>grows</b> & grows", Verdict.CONFIRMED, "2.0"),

@@ -87,6 +87,32 @@ def test_an_interruption_leaves_the_earlier_result(tmp_path: Path) -> None:
     assert run(FIGURE, tmp_path, Setting()).kept
 
 
+def test_a_change_of_the_library_computes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(FIGURE, tmp_path, Setting())
+    assert run(FIGURE, tmp_path, Setting()).kept
+    monkeypatch.setattr("liftlock_papers.running._library", lambda: "another")
+    assert not run(FIGURE, tmp_path, Setting()).kept
+
+
+@pytest.mark.parametrize("name", ["code", "quick", "seconds", "points", "figure"])
+def test_a_record_without_what_it_needs_is_none(tmp_path: Path, name: str) -> None:
+    run(FIGURE, tmp_path, Setting())
+    place = tmp_path / "000-fig0.json"
+    record = json.loads(place.read_text(encoding="utf-8"))
+    del record[name]
+    place.write_text(json.dumps(record), encoding="utf-8")
+    assert read_result(FIGURE, tmp_path) is None
+
+
+def test_a_result_under_another_name_is_none(tmp_path: Path) -> None:
+    run(FIGURE, tmp_path, Setting())
+    for kind in ("csv", "json"):
+        (tmp_path / f"000-fig0.{kind}").rename(tmp_path / f"000-fig1.{kind}")
+    assert read_result(replace(FIGURE, key="000-fig1"), tmp_path) is None
+
+
 def test_the_fingerprint_of_code_covers_what_is_imported_and_no_comment() -> None:
     one, other = find_figure("002-fig2"), find_figure("003-fig3")
     assert code_of(one) == code_of(one) != code_of(other)

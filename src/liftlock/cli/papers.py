@@ -117,9 +117,11 @@ def run_command(
     from liftlock_papers.data import Absent, DataFolder
     from liftlock_papers.drawing import check_drawing, draw
     from liftlock_papers.gallery import FIGURES_FOLDER, write_gallery
-    from liftlock_papers.running import Lacking
+    from liftlock_papers.running import Lacking, code_of
 
     chosen = find_figures(figures)
+    for figure in chosen:
+        code_of(figure)  # of the code that is loaded, whatever is edited during a long run
     folder = DataFolder(data)
     if len(chosen) == 1:
         for key in chosen[0].needs:
