@@ -132,6 +132,7 @@ def _made_from(result: Result) -> str:
         figure.panels,
         figure.curves,
         figure.columns,
+        figure.leaks,
         result.quick,
         to_csv(result.points),
         matplotlib.__version__,
@@ -198,7 +199,7 @@ def sheet_of(result: Result) -> Sheet:
     for axes, panel in zip(grid, figure.panels, strict=False):
         _panel(axes, panel, figure.curves, points, handles)
     if marked:
-        handles["leaks more than its budget: so much"] = _ring()
+        handles[f"breaks its budget ({figure.leaks})"] = _ring()
     title = f"{figure.key[:3]} {figure.name}: {figure.title}"
     wide = int(width * 10.8)
     sheet.suptitle(

@@ -147,6 +147,8 @@ class Figure:
     """The data sets it is computed from, by their keys in `liftlock_papers.data`."""
     notes: str = ""
     """What the paper leaves open and how it was read; where the data differ."""
+    leaks: str = "true leakage, nats"
+    """What the numbers beside rings are: in the unit of the budget."""
     columns: int = 3
     """How many panels stand side by side."""
     stated: tuple[Stated, ...] = ()

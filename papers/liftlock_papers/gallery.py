@@ -111,7 +111,7 @@ def _key() -> Markup:
         tag(
             "span",
             "A red ring in a picture: the mechanism leaks more than it was made for; the number "
-            "beside it is what it truly leaks.",
+            "beside it is what it truly leaks, in the unit of its budget.",
             class_="quiet",
         ),
         class_="key",
@@ -188,7 +188,14 @@ def _exhibit(figure: Figure, result: Result) -> Markup:
             tag("a", "#", href=f"#{figure.key}", class_="anchor", aria_label="link to this figure"),
         ),
         tag("p", tag("b", "The paper. "), figure.says),
-        tag("img", src=f"{source}.svg", alt=_described(figure, result.findings), loading="lazy"),
+        tag(
+            "a",
+            tag(
+                "img", src=f"{source}.svg", alt=_described(figure, result.findings), loading="lazy"
+            ),
+            href=f"{source}.svg",
+            title="the picture alone",
+        ),
         [_finding(each) for each in result.findings],
         tag("p", tag("b", "How it was read. "), figure.notes) if figure.notes else None,
         [tag("p", sentence(note, ".")) for note in result.notes],
@@ -197,11 +204,11 @@ def _exhibit(figure: Figure, result: Result) -> Markup:
     )
 
 
-def _described(figure: Figure, findings: Sequence[Finding]) -> str:
+def _described(figure: Figure, result: Result) -> str:
     panels = "; ".join(
         f"{panel.title or panel.key}: {panel.y} against {panel.x}" for panel in figure.panels
     )
-    found = "; ".join(f"{each.verdict.value}: {each.claim}" for each in findings)
+    found = "; ".join(f"{each.verdict.value}: {each.claim}" for each in result.findings)
     return f"{figure.title}. {panels}. {found}"
 
 

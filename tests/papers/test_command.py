@@ -77,6 +77,26 @@ def test_what_cannot_be_run_is_refused_in_one_line(
     assert outcome.made <= {"taken"}
 
 
+def test_a_spoilt_data_set_does_not_stop_the_others(run: Run) -> None:
+    chosen = ("002-fig3", "004-table1", "--quick", "--data", ".", "--out", "made")
+    outcome = run("papers", "run", *chosen, files={"adult.data": "39, x\n"})
+    assert outcome.code == 2
+    assert "002-fig3 was left out: a row of Adult has 15 fields at adult.data, line" in outcome.err
+    assert "1 figure: " in outcome.out
+
+
+def test_a_run_of_nothing_is_no_success(run: Run) -> None:
+    outcome = run("papers", "run", "002-fig3", "002-fig5", "--quick", "--data", ".")
+    assert outcome.code == 2
+    assert outcome.err.count("was left out") == 2
+
+
+def test_a_quick_run_leaves_the_full_one_alone(run: Run) -> None:
+    outcome = run(*QUICK)
+    assert "gallery: papers-quick/index.html" in outcome.out
+    assert not Path("papers").exists()
+
+
 def test_figures_without_their_data_are_left_out_of_many(run: Run, tmp_path: Path) -> None:
     outcome = run(
         "papers", "run", "004-table1", "002-fig3", "--quick", "--data", ".", "--out", "made"

@@ -71,7 +71,7 @@ def test_every_broken_budget_has_a_ring_and_some_a_number() -> None:
         assert np.concatenate([line.get_xdata() for line in rings]).tolist() == [6, 7, 8]
         assert {text.get_text() for text in axes.texts} == {"9.00", "10.50", "12.00"}
         names = [text.get_text() for text in sheet.legends[0].get_texts()]
-    assert names == ["as published", "optimum", "LDP", "leaks more than its budget: so much"]
+    assert names == ["as published", "optimum", "LDP", "breaks its budget (true leakage, nats)"]
 
 
 def test_without_a_broken_budget_nothing_speaks_of_one() -> None:

@@ -192,6 +192,7 @@ def _benefit(points: Points) -> Finding:
 
 FIG9 = Figure(
     key="000-fig9",
+    leaks="true δ",
     name="Fig. 9",
     title="The deviation of Gaussian noise against the value, δ = 10⁻⁴",
     says="The deviation of the noise that each value x gets, for data N(0, 25) and δ = 1e-4: less "

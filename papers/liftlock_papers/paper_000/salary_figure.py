@@ -248,6 +248,7 @@ def _delta_needed(points: Points) -> Finding:
 
 SALARIES = Figure(
     key="000-fig12",
+    leaks="true δ",
     name="Fig. 12",
     title="Gross pay of a city's employees: the fits, and the error of a release",
     says=(

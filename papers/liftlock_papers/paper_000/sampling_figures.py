@@ -84,6 +84,7 @@ def _private(points: Points) -> Finding:
 
 FIG7 = Figure(
     key="000-fig7",
+    leaks="true δ",
     name="Fig. 7",
     title="The sampling mechanism: error against ε and δ",
     says="The mean absolute error of the sampling mechanism for 50,000 users with beta, Gaussian "

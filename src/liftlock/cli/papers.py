@@ -15,6 +15,7 @@ from rich.text import Text
 
 from liftlock.cli.console import Notes, show, show_json, stepping
 from liftlock.cli.options import FILE, InOrder
+from liftlock.errors import InputError
 from liftlock.report.amounts import counted
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # The papers' code is imported where it is used: it needs the whole library.
 
+_LEFT_OUT = 2
+"""The exit code if a data set could not be read, or nothing was run."""
 _LONG = 10.0
 """Seconds that are worth mentioning."""
 _STYLES = {"confirmed": "green", "confirmed under a condition": "yellow", "refuted": "red"}
@@ -94,17 +97,20 @@ def list_command(data: Path | None, as_json: bool) -> int:
 @click.option(
     "--out",
     type=FILE,
-    default=Path("papers"),
-    show_default=True,
     metavar="DIR",
-    help="Where index.html and figures/ go.",
+    help="Where index.html and figures/ go.  [default: papers, or papers-quick]",
 )
 @click.option("--data", type=FILE, metavar="DIR", help="Where the real data sets are.")
 @click.option("--quick", is_flag=True, help="Small samples: a minute or two for all.")
 @click.option("--again", is_flag=True, help="Compute also what was computed before.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of the findings.")
 def run_command(
-    figures: tuple[str, ...], out: Path, data: Path | None, quick: bool, again: bool, as_json: bool
+    figures: tuple[str, ...],
+    out: Path | None,
+    data: Path | None,
+    quick: bool,
+    again: bool,
+    as_json: bool,
 ) -> int:
     """Compute FIGURE (002-fig4), all of a paper (002), or `all`.
 
@@ -119,6 +125,8 @@ def run_command(
     from liftlock_papers.gallery import FIGURES_FOLDER, write_gallery
     from liftlock_papers.running import Lacking, code_of
 
+    # A quick run must not replace what took half an hour.
+    out = out or Path("papers-quick" if quick else "papers")
     chosen = find_figures(figures)
     for figure in chosen:
         code_of(figure)  # of the code that is loaded, whatever is edited during a long run
@@ -130,15 +138,17 @@ def run_command(
     check_drawing(place)
     note = Notes()
     results: list[Result] = []
+    spoilt = False
     with _kept_if_interrupted(results, out):
         for done, figure in enumerate(chosen):
             with stepping(f"{figure.key} ({done + 1} of {len(chosen)})") as bar:
                 try:
                     result = run(figure, place, Setting(quick, folder, bar), again=again)
-                except (Absent, Lacking) as error:
+                except InputError as error:
                     if len(chosen) == 1:
                         raise
                     note(f"{figure.key} was left out: {error}")
+                    spoilt = spoilt or not isinstance(error, Absent | Lacking)
                     continue
                 bar("drawing", 1, 1)
                 draw(result, place)
@@ -151,7 +161,7 @@ def run_command(
     else:
         _show_end(results, page)
     note.show()
-    return 0
+    return _LEFT_OUT if spoilt or not results else 0
 
 
 @contextmanager
