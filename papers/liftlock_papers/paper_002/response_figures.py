@@ -143,6 +143,7 @@ FIGURE_5 = Figure(
 # --- Figures 8 and 9 ------------------------------------------------------------------------------
 
 AORR, SRR, MERGING = "AORR, certified optimum", "SRR, repaired", "subset merging, repaired"
+PRINTED = "subset merging, as printed"
 LISTING = "AORR, every vertex listed (as published)"
 NEAR = 0.05
 """So little of I(X; Y)/H(X) may be missing where two curves are very close."""
@@ -152,10 +153,16 @@ _COMPARED: Plans = (
     (SRR, alip("subset response", "0.65")),
     (MERGING, alip("merging", "0.65")),
 )
+_BESIDE: Plans = (
+    (PRINTED, alip("merging as printed", "0.65")),
+    (LDP_OPTIMUM, ldp("optimum")),
+)
 _COMPARED_CURVES = (
     Curve(AORR, "blue"),
     Curve(SRR, "purple", "dashed"),
     Curve(MERGING, "teal", "dashdot"),
+    Curve(PRINTED, "orange"),
+    Curve(LDP_OPTIMUM, "grey", "dashdot"),
 )
 
 
@@ -263,7 +270,7 @@ FIGURE_8 = Figure(
     compute=partial(
         tradeoff.compute,
         world="random",
-        plans=_COMPARED,
+        plans=(*_COMPARED, *_BESIDE),
         timed=(*_COMPARED, (LISTING, alip("vertices", "0.65"))),
     ),
     judge=_judge_times,
@@ -282,7 +289,7 @@ FIGURE_9 = Figure(
     name="Fig. 9",
     title="AORR, SRR and subset merging at λ = 0.65, Adult",
     says=_SUBSETS_SAY,
-    compute=partial(tradeoff.compute, world="adult", plans=_COMPARED),
+    compute=partial(tradeoff.compute, world="adult", plans=(*_COMPARED, *_BESIDE)),
     judge=_judge_subsets,
     panels=(utility_panel(mean=False), *leakage_panels(mean=False)),
     curves=_COMPARED_CURVES,
