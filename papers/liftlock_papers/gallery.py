@@ -190,9 +190,7 @@ def _exhibit(figure: Figure, result: Result) -> Markup:
         tag("p", tag("b", "The paper. "), figure.says),
         tag(
             "a",
-            tag(
-                "img", src=f"{source}.svg", alt=_described(figure, result.findings), loading="lazy"
-            ),
+            tag("img", src=f"{source}.svg", alt=_described(figure, result), loading="lazy"),
             href=f"{source}.svg",
             title="the picture alone",
         ),
