@@ -18,7 +18,7 @@ from liftlock_papers.data.student_performance import Students, read_students, st
 from liftlock_papers.figure import Verdict
 from liftlock_papers.paper_000.comparing import below, judged
 from liftlock_papers.paper_000.salary_noise import published_deviations, true_delta
-from liftlock_papers.paper_000.salary_release import sampling_error
+from liftlock_papers.paper_000.salary_release import sampling_delta, sampling_error
 from liftlock_papers.paper_000.student_priors import classes_of, in_thousandths, knowledge, split
 from liftlock_papers.paper_000.student_release import certified, errors, leakage, response_error
 from liftlock_papers.paper_000.unary_readings import at_random, median_law
@@ -246,6 +246,31 @@ def test_the_error_of_sampling_by_quadrature() -> None:
     kept = 0.01 * math.exp(2)  # 000 Prop 2, its first branch
     expected = (1 - kept) * np.mean([np.abs(x - y) @ density for x in people])
     assert sampling_error(people, TWO_PEAKS, 2.0, 0.01) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.01), (2.0, 0.01), (4.0, 0.01), (1.0, 0.4)])
+@pytest.mark.parametrize("means", [(50.0, 60.0), (10.0, 12.0)])
+def test_the_true_delta_of_sampling_by_atoms(
+    epsilon: float, delta: float, means: tuple[float, float]
+) -> None:
+    """Definition 5 on cells so fine that each is nearly nothing, by its own sums."""
+    law = Mixture.of([(0.5, means[0], 15.0), (0.5, means[1], 15.0)])
+    edges, shares = np.array([0.0, 40.0, 100.0]), np.array([0.2 / 40, 0.8 / 60])
+    ratio = math.exp(epsilon)
+    kept = min(delta * ratio, 1 - 1 / ratio + delta / ratio)  # 000 Prop 2
+    y = (np.arange(-100_000, 200_000) + 0.5) / 1000
+    true = np.where((y > 0) & (y < 100), np.where(y < 40, *shares), 0.0) / 1000
+    fresh = law.density(y) / 1000
+    output = kept * true + (1 - kept) * fresh
+    needs = []
+    for x in (100_001, 150_000, 199_999):
+        row = (1 - kept) * fresh
+        row[x] += kept
+        up = np.maximum(row - ratio * output, 0).sum() / ratio
+        needs += [up, np.maximum(output - ratio * row, 0).sum()]
+    found = sampling_delta(shares, edges, law, epsilon, delta)
+    assert found == pytest.approx(max(needs), rel=1e-3)
+    assert found >= min(delta, kept / ratio) * (1 - 1e-12)
 
 
 # --- verdicts ------------------------------------------------------------------------------------
