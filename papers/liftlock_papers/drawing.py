@@ -69,8 +69,8 @@ PANEL_WIDTH, PANEL_HEIGHT = 3.7, 3.0
 SHOWN_LEAKAGES = 3
 """So many rings of a curve in a panel say their number."""
 LEGEND_COLUMNS = {1: 2, 2: 3, 3: 4}
-MOST_RINGS = 9
-"""A curve that leaks too much nearly everywhere has so many rings, the first and the last too."""
+FEW_RINGS = 9
+"""Rings are small where a curve has more of them."""
 _OFFSETS = ((0, 10), (0, -10), (17, 6), (-17, 6), (17, -7), (-17, -7), (0, 19), (0, -19))
 """Where a number may stand beside its ring, in points, the best place first."""
 _BEYOND = 6.0
@@ -261,7 +261,7 @@ def _panel(
     axes.tick_params(length=3, width=0.8, which="major")
     axes.tick_params(length=0, which="minor")
     for curve in curves:
-        rows = _some([row for row in points.of(panel.key, curve.name) if row.broken], MOST_RINGS)
+        rows = [row for row in points.of(panel.key, curve.name) if row.broken]
         axes.add_line(_ring([row.x for row in rows], [row.y for row in rows]))
 
 
@@ -307,10 +307,10 @@ def _ring(x: Sequence[float] = (), y: Sequence[float] = ()) -> Line2D:
         y,
         linestyle="none",
         marker="o",
-        markersize=6.5,
+        markersize=6.5 if len(x) <= FEW_RINGS else 4.2,
         markerfacecolor="none",
         markeredgecolor=LIGHT["red"],
-        markeredgewidth=1.0,
+        markeredgewidth=1.0 if len(x) <= FEW_RINGS else 0.8,
     )
 
 
@@ -319,8 +319,7 @@ def _leakages(axes: Axes, curves: Sequence[Sequence[Point]]) -> None:
     whole = axes.get_window_extent()
     taken: list[BboxBase] = []
     for rows in curves:
-        ringed = _some([row for row in rows if row.broken], MOST_RINGS)
-        broken = [row for row in ringed if _is_inside(axes, row)]
+        broken = [row for row in rows if row.broken and _is_inside(axes, row)]
         for row in _some(broken, SHOWN_LEAKAGES):
             for offset in _OFFSETS:
                 label = axes.annotate(
