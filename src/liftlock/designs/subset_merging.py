@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from liftlock.designs.merging import (
 )
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
+from liftlock.notions.alip import ALIP
+from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility
 
@@ -40,9 +42,9 @@ def subset_merging(
 
     until it is safe. A last subset that stays unsafe absorbs other subsets or low-risk symbols.
 
-    `as_published` follows the printed text: the risk max-lift + min-lift, no subsets at all when
-    the high-risk symbols are safe together, and no low-risk symbols in the repair, which may then
-    end above the budget.
+    `as_published` follows the printed text: the risk max-lift + min-lift (LIP: the larger of the
+    two logarithms), no subsets at all when the high-risk symbols are safe together, and no low-risk
+    symbols in the repair, which may then end above the budget.
 
     Source: 002 Algorithm 1, eq. (13), eq. (14), section 6.2.
 
@@ -55,7 +57,7 @@ def subset_merging(
     pool = Pool.of(context, notion, *further(also))
     low, high = pool.split()
     if as_published:
-        groups = _printed_subsets(pool, low, high)
+        groups = _printed_subsets(pool, low, high, _printed_risk(pool, notion))
     else:
         groups = safe_subsets(pool, low, high)
     return merged_draft(pool, groups, DESIGN.key, _remarks(pool, low, groups))
@@ -95,14 +97,29 @@ def _grow(pool: Pool, high: list[int]) -> list[list[int]]:
     return groups
 
 
-def _printed_subsets(pool: Pool, low: list[int], high: list[int]) -> list[list[int]]:
-    """Follow Algorithm 1 as it is printed."""
+def _printed_risk(pool: Pool, notion: Notion) -> Callable[[Floats], Floats]:
+    """Return the risk that 002 section 4.1 prints for a notion, or section 6.2 for a measure."""
+    symmetric = isinstance(notion, LIP) or (
+        isinstance(notion, ALIP) and notion.lower == notion.upper
+    )
+    if not symmetric and not isinstance(notion, ALIP):
+        return pool.risks
 
     def risk(amounts: Floats) -> Floats:
         lifts, _ = pool.lifts(amounts)
-        total: Floats = lifts.max(axis=0) + lifts.min(axis=0)
-        return total
+        most, least = lifts.max(axis=0), lifts.min(axis=0)
+        if not symmetric:
+            return np.asarray(most + least)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.maximum(most, 1 / least))
 
+    return risk
+
+
+def _printed_subsets(
+    pool: Pool, low: list[int], high: list[int], risk: Callable[[Floats], Floats]
+) -> list[list[int]]:
+    """Follow Algorithm 1 as it is printed."""
     waiting = list(high)
     groups: list[list[int]] = []
     while waiting and not pool.is_safe(waiting):

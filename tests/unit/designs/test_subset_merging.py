@@ -10,9 +10,10 @@ import pytest
 from liftlock.context import Joint
 from liftlock.designs import lock, subset_merging, watchdog
 from liftlock.designs.merging import Pool, equivocation
-from liftlock.designs.subset_merging import safe_subsets
+from liftlock.designs.subset_merging import _printed_risk, safe_subsets
 from liftlock.errors import NotCertified
-from liftlock.notions import LDP, LIP
+from liftlock.exact.integers import Floats
+from liftlock.notions import ALIP, LDP, LIP
 from liftlock.notions.alip import MaxLift
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
@@ -119,3 +120,23 @@ def test_large_joints() -> None:
     draft = subset_merging(joint, LIP("0.6"))
     assert lock(draft, LIP("0.6"), joint).certificate.holds
     assert len(draft.outputs) > 20
+
+
+def test_the_printed_risks() -> None:
+    """002 section 4.1: max-lift + min-lift for ALIP, their ratio for LDP, the larger logarithm."""
+    joint = Joint.from_counts(
+        {"s": {"a": 40, "b": 10, "c": 25, "d": 25}, "t": {"a": 10, "b": 15, "c": 55, "d": 20}}
+    )
+    lifts = np.array([[1.6, 0.8, 0.625, 10 / 9], [0.4, 1.2, 1.375, 8 / 9]])
+    most, least = lifts.max(axis=0), lifts.min(axis=0)
+    printed: tuple[tuple[Notion, Floats], ...] = (
+        (LIP("0.1"), np.maximum(most, 1 / least)),
+        (ALIP(lower="0.1", upper="0.1"), np.maximum(most, 1 / least)),
+        (ALIP(lower="0.2", upper="0.1"), most + least),
+        (LDP("0.1"), most / least),
+    )
+    for notion, expected in printed:
+        pool = Pool.of(joint, notion)
+        found = _printed_risk(pool, notion)(pool.amounts)
+        assert np.argsort(found).tolist() == np.argsort(expected).tolist()
+        assert found == pytest.approx(expected)
