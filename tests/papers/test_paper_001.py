@@ -18,9 +18,21 @@ from liftlock_papers.data.gowalla import read_check_ins
 from liftlock_papers.data.kosarak import read_clicks
 from liftlock_papers.figure import Verdict
 from liftlock_papers.paper_001 import survey_example
-from liftlock_papers.paper_001.judging import HALF_IMPOSSIBLE, half_against_ldp, places
+from liftlock_papers.paper_001.judging import (
+    HALF_IMPOSSIBLE,
+    half_against_ldp,
+    keeps_its_promise,
+    places,
+)
 from liftlock_papers.paper_001.local_priors import Flips, Users, flips, simulate
-from liftlock_papers.paper_001.names import OPTIMUM, OPTIMUM_HALF, PUBLISHED_HALF, RESPONSE, UNARY
+from liftlock_papers.paper_001.names import (
+    OPTIMUM,
+    OPTIMUM_HALF,
+    PUBLISHED,
+    PUBLISHED_HALF,
+    RESPONSE,
+    UNARY,
+)
 from liftlock_papers.paper_001.releases import (
     bit,
     error_of,
@@ -217,6 +229,24 @@ def test_places_and_verdicts() -> None:
     ):
         assert places(points, "a", RESPONSE, np.array(truths)) == said
         assert Verdict.of(np.array(truths)) is found
+
+
+@pytest.mark.parametrize(
+    ("leakages", "found"),
+    [((1.0, 2.0), Verdict.CONFIRMED), ((1.0, 2.1), Verdict.REFUTED), ((3, 3), Verdict.REFUTED)],
+)
+def test_one_broken_budget_refutes_a_guarantee(leakages: tuple[float, ...], found: Verdict) -> None:
+    rows = [
+        point
+        for x, leakage in enumerate(leakages, start=1)
+        for point in (
+            Point("a", PUBLISHED, x, 1.0, leakage=leakage, budget=x),
+            Point("a", OPTIMUM, x, 1.1, leakage=x, budget=x),
+        )
+    ]
+    finding = keeps_its_promise(Points(tuple(rows)), ("a",), (PUBLISHED,), "the condition")
+    assert finding.verdict is found
+    assert finding.why == ("" if found is Verdict.CONFIRMED else "the condition")
 
 
 @pytest.mark.parametrize(

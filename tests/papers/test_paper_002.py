@@ -17,9 +17,10 @@ from liftlock import Alphabet, Channel, InputError, Joint
 from liftlock_papers.data import DataFolder
 from liftlock_papers.data.adult import RAREST, read_adult
 from liftlock_papers.figure import Verdict
+from liftlock_papers.paper_002 import expected
 from liftlock_papers.paper_002.histogram import extremes
 from liftlock_papers.paper_002.joints import joints_of, random_joints
-from liftlock_papers.paper_002.judging import never_below
+from liftlock_papers.paper_002.judging import much_above, never_below
 from liftlock_papers.paper_002.promises import Leak, Promise
 from liftlock_papers.paper_002.sweeps import Mechanism, Plan, Sweep, audited, make
 from liftlock_papers.paper_002.tradeoff import LOWER, UTILITY, points_of
@@ -225,4 +226,32 @@ def test_a_curve_above_another_is_judged_at_every_budget() -> None:
 
     assert verdict(0.0, 0.1, 0.2) is Verdict.CONFIRMED
     assert verdict(0.0, 0.1, -0.2) is Verdict.CONDITION
-    assert verdict(0.1, -0.1, -0.2) is Verdict.REFUTED
+    assert verdict(0.1, -0.1, -0.2) is Verdict.CONDITION
+    assert verdict(-0.1, -0.1, -0.2) is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("gaps", "found"),
+    [
+        ((0.06, 0.2), Verdict.CONFIRMED),
+        ((0.04, 0.2), Verdict.CONDITION),
+        ((0.04, -0.2), Verdict.REFUTED),
+    ],
+)
+def test_much_more_is_more_than_a_twentieth(gaps: tuple[float, ...], found: Verdict) -> None:
+    rows = [
+        point
+        for x, gap in enumerate(gaps)
+        for point in (Point("a", "one", x, 0.5 + gap), Point("a", "two", x, 0.5))
+    ]
+    finding = much_above("claim", Points(tuple(rows)), "a", "one", "two")
+    assert finding.verdict is found
+    assert bool(finding.why) is (found is not Verdict.CONFIRMED)
+
+
+def test_the_gain_may_be_as_far_off_as_its_two_numbers() -> None:
+    low, high = expected.GAIN_RANDOM
+    assert (low, high) == pytest.approx((100 * (0.71 / 0.2 - 1), 100 * (0.75 / 0.14 - 1)))
+    assert low < 320 < high
+    low, high = expected.GAIN_ADULT
+    assert 140 < low < 160 < high < 180

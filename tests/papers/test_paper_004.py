@@ -21,6 +21,7 @@ from liftlock_papers.paper_004.categories import (
     graph,
 )
 from liftlock_papers.paper_004.couplets import (
+    BUDGETS,
     ONE,
     OURS,
     PLACES,
@@ -186,5 +187,8 @@ def test_verdicts_follow_the_points(flips: Points, costs: Points) -> None:
         row._replace(y=1.0) if (row.panel, row.curve) == ("c", category(4)) else row for row in rows
     ]
     assert verdict(swapped, "lower costs") is Verdict.REFUTED
-    flipped = [row._replace(y=0.5) if row.curve == of(OURS, "2") else row for row in rows]
+    ours = {of(OURS, epsilon) for epsilon in BUDGETS}
+    flipped = [row._replace(y=0.5) if row.curve in ours else row for row in rows]
     assert verdict(flipped, "stays below") is Verdict.REFUTED
+    flipped = [row._replace(y=0.5) if row.curve == of(OURS, "2") else row for row in rows]
+    assert verdict(flipped, "stays below") is Verdict.CONDITION

@@ -60,7 +60,8 @@ def _judge_sums(points: Points) -> list[Finding]:
         half_against_ldp(
             points,
             "a",
-            "With five values LIP at ε/2 is better even than LDP at ε (panel a)",
+            "With five values LIP does better than with two: at ε/2 it is better even than LDP at "
+            "ε (panel a)",
             STAIRCASE,
         ),
         half_against_ldp(
@@ -71,11 +72,7 @@ def _judge_sums(points: Points) -> list[Finding]:
         ),
         Finding(
             "The advantage of LIP over LDP grows with the number of values (panel b)",
-            Verdict.CONFIRMED
-            if all(widens)
-            else Verdict.CONDITION
-            if any(widens)
-            else Verdict.REFUTED,
+            Verdict.of(widens),
             f"LIP saves {percent(float(gains_response[0]))} of the error of k-ary response with "
             f"{sizes[0]:g} values, {percent(float(gains_response[-1]))} with {sizes[-1]:g}; of the "
             f"best under LDP {percent(float(gains[0]))} and {percent(float(gains[-1]))}, but "
@@ -94,11 +91,7 @@ def _judge_sums(points: Points) -> list[Finding]:
         ),
         Finding(
             "The error of LIP grows linearly with |D|, that of LDP faster (panel b)",
-            Verdict.CONFIRMED
-            if straight and all(faster)
-            else Verdict.CONDITION
-            if straight and any(faster)
-            else Verdict.REFUTED,
+            Verdict.of(straight and each for each in faster),
             "relative to the standard deviation of X, from 5 values on: LIP "
             f"{growth[OPTIMUM][large].min():.3f} to {growth[OPTIMUM][large].max():.3f}, k-ary "
             f"response {growth[RESPONSE][large].min():.3f} to {growth[RESPONSE][large].max():.3f}, "

@@ -25,7 +25,7 @@ SAME = 1e-7
 BEST = {PUBLISHED: OPTIMUM, PUBLISHED_HALF: OPTIMUM_HALF}
 """The certified curve that belongs to a published one."""
 
-RARE = "only if no value is rarer than 1/(e^ε + 1)"
+RARE = "it holds only if no value is rarer than 1/(e^ε + 1)"
 
 HALF_IMPOSSIBLE = (
     "whatever keeps ε/2-LIP keeps ε-LDP too (001 Thm 1), so it cannot have a smaller error than "
@@ -85,7 +85,10 @@ def keeps_its_promise(
     condition: str,
     claim: str = "The published optimal response satisfies the LIP budget that it is made for",
 ) -> Finding:
-    """Judge whether what was published keeps the budget that it was made for."""
+    """Judge whether what was published keeps its budget: one that is broken refutes it.
+
+    `condition` says when it does.
+    """
     rows = [row for panel in panels for curve in curves for row in points.of(panel, curve)]
     kept = np.array([not row.broken for row in rows])
     worst = max(rows, key=lambda row: (row.leakage or 0.0) - (row.budget or 0.0))
@@ -100,7 +103,7 @@ def keeps_its_promise(
     ]
     if apart and max(apart) < 1e-6:
         said += "; where it keeps its budget it is the optimum"
-    return Finding(claim, Verdict.of(kept), said, "" if kept.all() else condition)
+    return Finding(claim, Verdict.of(bool(kept.all())), said, "" if kept.all() else condition)
 
 
 def half_against_ldp(points: Points, panel: str, claim: str, best: str | None = None) -> Finding:

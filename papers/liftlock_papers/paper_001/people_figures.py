@@ -34,6 +34,8 @@ from liftlock_papers.points import Points
 # --- Fig. 8 ---------------------------------------------------------------------------------------
 
 _PANELS = tuple(str(people) for people in SIZES)
+_NOT_LARGE = 0.5
+"""The share of an error from which on a gap is called large."""
 
 
 def _judge_local(points: Points) -> list[Finding]:
@@ -41,7 +43,7 @@ def _judge_local(points: Points) -> list[Finding]:
     better = np.concatenate([below(points, panel, OPTIMUM, RESPONSE) for panel in _PANELS])
     curator = np.concatenate([below(points, panel, CURATOR, OPTIMUM) for panel in _PANELS])
     gaps = {panel: share(points, panel, CURATOR, OPTIMUM) for panel in _PANELS}
-    small = np.array([gap.max() < 0.5 for gap in gaps.values()])
+    small = np.concatenate([gap < _NOT_LARGE for gap in gaps.values()])
     leaks = float(points.leakage(most, CURATOR)[0])
     apart = {
         panel: max(
@@ -86,8 +88,9 @@ def _judge_local(points: Points) -> list[Finding]:
             f"{percent(1 - float(gaps[most].min()))} of that of {int(most):,}",
             ""
             if small.all()
-            else f"a curator may release the count of {int(most):,} users as it is, up to rare "
-            f"extremes: it tells {leaks:.2f} nats about anybody's bit",
+            else f"less than half is saved in {int(small.sum())} of {len(small)} places, with "
+            f"{few} users: a curator may release the count of {int(most):,} as it is, up to rare "
+            f"extremes, which tells {leaks:.2f} nats about anybody's bit",
         ),
         Finding(
             "The averages settle as N grows",
@@ -144,7 +147,7 @@ FIGURE_8 = Figure(
     ),
     curves=(
         *looks(RESPONSE, PUBLISHED, PUBLISHED_HALF, OPTIMUM, OPTIMUM_HALF),
-        Curve(CURATOR, "green", marker="^"),
+        Curve(CURATOR, "green", marker="^", label="trusted curator (CIP)"),
         Curve(CURATOR_PUBLISHED, "gold", "dotted"),
         *(
             Curve(simulated(curve), LOOKS[curve].colour, "none", "x", label="simulated means")
@@ -156,7 +159,8 @@ FIGURE_8 = Figure(
     "(300 in a quick run) data and reports are drawn anew; the lines are exact expectations. The "
     "paper's curator is optimised by unnamed tools: here it is the certified optimum for 5 users "
     "(beside the one-sided range of Prop. 5), and the clipped count for more, whose error is zero "
-    "to the eye. Leakages are those of the worst user.",
+    "to the eye; what is audited there is the law of that count, computed in floating point. "
+    "Leakages are those of the worst user.",
 )
 
 
@@ -191,7 +195,7 @@ def _judge_clicks(points: Points) -> list[Finding]:
             "nothing; only budgets near ln(1/P1) = 7 help",
         ),
         Finding(
-            "The reports serve to estimate how many pages are popular",
+            "Implied: the reports help to estimate how many pages are popular",
             Verdict.of(helps),
             f"{popular:.0f} pages are, and the prior alone says so (panel b: error 0); reports add "
             f"an error of up to {points.y('b', OPTIMUM).max():.4f} under LIP, "
@@ -297,7 +301,7 @@ def _judge_check_ins(points: Points) -> list[Finding]:
             "districts hold most check-ins",
         ),
         Finding(
-            "Past check-ins are a prior of the last one",
+            "Implied: past check-ins are a prior of the last one",
             Verdict.of(drift < 1.5),
             f"with no release the prior expects an error of {points.y('a', NOTHING)[0]:.2f}; on "
             f"the last check-ins it is {points.y('b', NOTHING)[0]:.2f}; unary encoding, which "

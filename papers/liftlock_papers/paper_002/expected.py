@@ -36,3 +36,14 @@ OPTIMUM_RANDOM = (_stated(OPTIMUM, 2, 0.94, 0.01, "section 3.1.3", _OPTIMUM),)
 OPTIMUM_ADULT = (_stated(OPTIMUM, 2, 0.96, 0.01, "section 3.1.3", _OPTIMUM),)
 SUBSETS_RANDOM = (_stated(SUBSETS, 1, 0.73, 0.02, "section 4.2", _SUBSETS),)
 SUBSETS_ADULT = (_stated(SUBSETS, 1, 0.73, _ADULT, "section 4.2", _SUBSETS),)
+
+
+def _range(subsets: Stated, complete: Stated) -> tuple[float, float]:
+    """Return between which percentages the gain may lie if both numbers are as near as stated."""
+    least = (subsets.number - subsets.tolerance) / (complete.number + complete.tolerance)
+    most = (subsets.number + subsets.tolerance) / (complete.number - complete.tolerance)
+    return 100 * (least - 1), 100 * (most - 1)
+
+
+GAIN_RANDOM = _range(SUBSETS_RANDOM[0], WATCHDOG_RANDOM[0])
+GAIN_ADULT = _range(SUBSETS_ADULT[0], WATCHDOG_ADULT[0])

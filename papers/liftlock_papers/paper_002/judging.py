@@ -1,4 +1,4 @@
-"""How claims of the form "this curve lies above that one" are judged."""
+"""How claims of the form "this curve lies above that one" are judged: budget by budget."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from liftlock_papers.points import Floats, Points
 
 ROUNDING = 1e-7
 """Two mechanisms that say the same may differ by what a solver leaves."""
+MUCH = 0.05
+"""What two values of I(X; Y)/H(X) differ by if one is much larger, and less if they are close."""
 
 
 def everywhere(_epsilon: float) -> bool:
@@ -42,7 +44,7 @@ def never_below(
     where: Callable[[float], bool] = everywhere,
     why: str = "",
 ) -> Finding:
-    """Judge that a curve is nowhere below others: at all budgets, at most of them, or not."""
+    """Judge that a curve is nowhere below others: at all budgets, at some, or at none."""
     parts = [differences(points, panel, above, below, where) for below in belows]
     x = np.concatenate([part[0] for part in parts])
     gap = np.concatenate([part[1] for part in parts])
@@ -51,8 +53,28 @@ def never_below(
     if not fails.any():
         return Finding(claim, Verdict.CONFIRMED, f"difference {ours}")
     places = f"not at ε = {listed(np.unique(x[fails]))}"
-    verdict = Verdict.CONDITION if fails.mean() < 0.5 else Verdict.REFUTED
-    return Finding(claim, verdict, f"difference {ours}", f"{places}. {why}".strip())
+    return Finding(claim, Verdict.of(~fails), f"difference {ours}", f"{places}. {why}".strip())
+
+
+def much_above(
+    claim: str,
+    points: Points,
+    panel: str,
+    above: str,
+    below: str,
+    *,
+    where: Callable[[float], bool] = everywhere,
+    why: str = "",
+) -> Finding:
+    """Judge that a curve is far above another: by more than `MUCH`, budget by budget."""
+    x, gap = differences(points, panel, above, below, where)
+    far = gap > MUCH
+    most = int(np.argmax(gap))
+    ours = f"difference from {gap.min():+.3f} to {gap.max():+.3f}, the most at ε = {x[most]:g}"
+    if far.all():
+        return Finding(claim, Verdict.CONFIRMED, ours)
+    places = f"only at ε = {listed(x[far])}" if far.any() else "at no ε"
+    return Finding(claim, Verdict.of(far), ours, f"More than {MUCH:g} {places}. {why}".strip())
 
 
 def listed(budgets: Floats) -> str:

@@ -28,7 +28,7 @@ def _sums(points: Points) -> Finding:
     ]
     holds = same == len(TABLE1) and all(total == 1 for total in sums)
     return Finding(
-        "The rows of the table are distributions on four categories",
+        "Implied: the rows of the table are distributions on four categories",
         Verdict.of(holds),
         f"as printed they sum to {', '.join(map(str, sums))}; {same} of {len(TABLE1)} entries are "
         "those of the profiles used here",
@@ -44,7 +44,7 @@ def _informative(points: Points) -> Finding:
     holds = len({round(nats, 9) for nats in most.values()}) == len(most)
     said = ", ".join(f"{number} up to {most[number]:.3f}" for number in order)
     return Finding(
-        "Some categories say more about the profile than others",
+        "Implied: some categories say more about the profile than others",
         Verdict.of(holds),
         f"category {said} nats",
         "" if holds else "Some say as much as others.",
@@ -56,7 +56,7 @@ def _chain(points: Points) -> Finding:
     ends = points.at("ratios", _ENDS, APART)
     holds = ends > max(first, second)
     return Finding(
-        "The profiles form a chain: P1 and P3 need not be alike",
+        "Implied: the profiles form a chain, so P1 and P3 need not be alike",
         Verdict.of(holds),
         f"released as they are, values lose {first:.3f} (P1, P2) and {second:.3f} nats (P2, P3): "
         f"from ε = {max(first, second):.3f} on no noise is needed; P1 and P3 are {ends:.3f} apart",
