@@ -191,10 +191,11 @@ def _judge_subsets(points: Points) -> list[Finding]:
 
 def _judge_promise(points: Points) -> Finding:
     """A guarantee: one budget that Algorithm 1 breaks as it is printed refutes it."""
-    bad = [row for row in points.of(UTILITY, PRINTED) if row.broken]
+    drawn = points.of(UTILITY, PRINTED)
+    bad = [row for row in drawn if row.broken]
     claim = "Implied: Algorithm 1, with which Algorithm 2 begins, keeps the budgets at λ = 0.65"
     if not bad:
-        return Finding(claim, Verdict.CONFIRMED, "no budget is broken")
+        return Finding(claim, Verdict.CONFIRMED, f"none of {len(drawn)} budgets is broken")
     worst = max(bad, key=lambda row: (row.leakage or 0) / (row.budget or 1))
     return Finding(
         claim,
