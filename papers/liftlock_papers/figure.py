@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from liftlock_papers.setting import Setting
 
 Colour = Literal["blue", "orange", "grey", "green", "purple", "teal", "red", "gold"]
-"""Blue is the certified optimum, orange what was published, grey local differential privacy."""
+"""Blue is what is certified (the optimum, if any), orange what was published, grey LDP."""
 Line = Literal["solid", "dashed", "dotted", "dashdot", "none"]
 Marker = Literal["", "o", "s", "^", "v", "D", "x", "+"]
 Kind = Literal["line", "steps", "area", "bars"]
