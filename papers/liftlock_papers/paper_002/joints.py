@@ -41,6 +41,14 @@ def joints_of(setting: Setting, world: World, count: int) -> tuple[Joint, ...]:
     return random_joints(count, SYMBOLS, SECRETS, seed="17 x 5")
 
 
+def note_rows(setting: Setting, world: World) -> None:
+    """Say how many rows of Adult a figure is made from."""
+    if world in ("adult", "adult-six"):
+        (joint,) = joints_of(setting, world, 1)
+        rows = sum(map(sum, joint.counts))
+        setting.notes.append(f"{rows:,} rows of Adult are used")
+
+
 @functools.cache
 def random_joints(count: int, symbols: int, secrets: int, *, seed: str) -> tuple[Joint, ...]:
     """Return normalised uniform numbers, as MATLAB's rand gives them to the paper.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from liftlock_papers.paper_002.joints import World, epsilons, joints_of
+from liftlock_papers.paper_002.joints import World, epsilons, joints_of, note_rows
 from liftlock_papers.paper_002.sweeps import Plan, Sweep, seconds_of, sweep
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
@@ -39,6 +39,7 @@ def compute(
     information is compared with complete merging; `timed` ones show how long a design takes;
     `limit` names a curve that shows what ALIP allows when it divides the budget evenly.
     """
+    note_rows(setting, world)
     for name, plan in plans:
         yield from _in(panels, points_of(name, plan, sweep(setting, world, plan)))
     for name, plan in six:
