@@ -173,6 +173,52 @@ def test_the_optimum_is_the_least_entropy_over_all_vertices() -> None:
     assert outcome.information == pytest.approx(1 - best.fun / entropy(masses), abs=2e-6)
 
 
+def information_of_subsets(joint: Joint, epsilon: float) -> float:
+    """002 Algorithm 1 for LIP, subsets until no risky symbol is left: I(X; Y) / H(X)."""
+    cells = np.array(joint.counts, dtype=float) / joint.total
+
+    def risk(group: list[int]) -> float:
+        both = cells[:, group].sum(axis=1)
+        with np.errstate(divide="ignore"):
+            return float(np.abs(np.log(both / both.sum() / cells.sum(axis=1))).max())
+
+    masses = cells.sum(axis=0)
+    risky = [x for x in range(len(masses)) if risk([x]) > epsilon]
+    groups, waiting = [], sorted(risky, key=lambda x: -risk([x]))
+    while waiting:
+        group = [waiting.pop(0)]
+        while waiting and risk(group) > epsilon:
+            best = min(waiting, key=lambda x: risk([*group, x]))
+            waiting.remove(best)
+            group.append(best)
+        groups.append(group)
+    while len(groups) > 1 and risk(groups[-1]) > epsilon:
+        last = groups.pop()
+        best_group = min(groups, key=lambda group: risk(last + group))
+        groups.remove(best_group)
+        groups.append(last + best_group)
+    crowds = np.array([masses[group].sum() for group in groups])
+    return entropy(np.concatenate([crowds, np.delete(masses, risky)])) / entropy(masses)
+
+
+def test_the_printed_risk_of_lip_gives_the_numbers_of_the_text() -> None:
+    """002 section 4: 0.73 at lambda = 0.5, epsilon = 1; and so does the risk that is drawn."""
+    plan = Plan("merging", Promise("alip", "0.5"))
+    found = []
+    for joint in random_joints(60, 17, 5, seed="17 x 5"):
+        drawn, _ = audited(plan, make(plan, joint, "1"), joint, "1")
+        found.append((information_of_subsets(joint, 0.5), drawn.information))
+    printed, drawn_mean = np.mean(found, axis=0)
+    assert printed == pytest.approx(0.73, abs=0.02)
+    assert drawn_mean == pytest.approx(printed, abs=0.02)
+
+
+@pytest.mark.skipif(not DataFolder().has("adult"), reason="the Adult data are not here")
+def test_the_printed_risk_of_lip_gives_the_number_of_adult() -> None:
+    (joint,) = joints_of(Setting(), "adult", 1)
+    assert information_of_subsets(joint, 0.5) == pytest.approx(0.73, abs=0.005)
+
+
 @pytest.mark.parametrize(
     ("promise", "measure", "limit"),
     [

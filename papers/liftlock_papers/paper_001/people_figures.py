@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
@@ -81,7 +83,7 @@ def _judge_local(points: Points) -> list[Finding]:
             "" if curator.all() else "not everywhere",
         ),
         Finding(
-            "but the gap between the curator and the users is not large (section I)",
+            "The gap between the curator and the users is not large (section I)",
             Verdict.of(small),
             f"the curator saves {percent(float(gaps[few].min()))} to "
             f"{percent(float(gaps[few].max()))} of the error of {few} users, and all but "
@@ -167,6 +169,11 @@ FIGURE_8 = Figure(
 # --- Fig. 9a --------------------------------------------------------------------------------------
 
 
+def _not_rare(share: float) -> float:
+    """Return the budget from which on a value of this share is not rare: 1/(e^ε + 1) = share."""
+    return math.log(1 / share - 1)
+
+
 def _judge_clicks(points: Points) -> list[Finding]:
     better = below(points, "a", OPTIMUM, RESPONSE)
     saved, x = share(points, "a", OPTIMUM, RESPONSE), points.x("a", OPTIMUM)
@@ -176,6 +183,8 @@ def _judge_clicks(points: Points) -> list[Finding]:
     one = int(np.flatnonzero(np.isclose(x, 1))[0])
     helps = points.y("b", OPTIMUM) < points.y("b", NOTHING)
     popular = points.at("c", clicks.PAGES, clicks.POPULAR + 1)
+    # With no release the error is that of the prior, P1 (1 − P1), squared.
+    rare = (1 - math.sqrt(1 - 4 * points.y("a", NOTHING)[0] ** 2)) / 2
     return [
         Finding(
             "LDP has a larger error than LIP at the same ε",
@@ -192,7 +201,7 @@ def _judge_clicks(points: Points) -> list[Finding]:
             f"with an even one {percent(float(even[one]))}; at ε = {x[-1]:g} "
             f"{percent(float(saved[-1]))} and {percent(float(even[-1]))}",
             "belief in a rare value may hardly rise, so that a small budget allows next to "
-            "nothing; only budgets near ln(1/P1) = 7 help",
+            f"nothing; only budgets near ln(1/P1) = {-math.log(rare):.1f} help",
         ),
         Finding(
             "Implied: the reports help to estimate how many pages are popular",
@@ -204,7 +213,10 @@ def _judge_clicks(points: Points) -> list[Finding]:
             "are those for pages drawn afresh from it",
         ),
         keeps_its_promise(
-            points, ("a",), (PUBLISHED, PUBLISHED_HALF), f"{RARE}: here from ε = 7.05 on"
+            points,
+            ("a",),
+            (PUBLISHED, PUBLISHED_HALF),
+            f"{RARE}: here from ε = {_not_rare(rare):.2f} on",
         ),
     ]
 
@@ -237,7 +249,7 @@ FIGURE_9A = Figure(
     needs=("kosarak",),
     stated=expected.CLICKS,
     notes="A page is a user; its bit says whether it has more than 15,000 clicks. The range of ε "
-    "is ours: the published response keeps its promise only beyond 7.",
+    "is ours, so that it shows where the published response begins to keep its promise.",
 )
 
 
@@ -254,6 +266,7 @@ def _judge_check_ins(points: Points) -> list[Finding]:
     districts = len(points.of("d", check_ins.PAST))
     drift = points.y("b", NOTHING)[0] / points.y("a", NOTHING)[0]
     unaware = below(points, "b", UNARY, OPTIMUM)
+    rarest = float(points.y("d", check_ins.PAST).min())
     return [
         Finding(
             "83 districts occur",
@@ -304,9 +317,9 @@ def _judge_check_ins(points: Points) -> list[Finding]:
             "Implied: past check-ins are a prior of the last one",
             Verdict.of(drift < 1.5),
             f"with no release the prior expects an error of {points.y('a', NOTHING)[0]:.2f}; on "
-            f"the last check-ins it is {points.y('b', NOTHING)[0]:.2f}; unary encoding, which "
-            f"needs no prior, is better than certified LIP in {int(unaware.sum())} of "
-            f"{len(unaware)} places there",
+            f"the last check-ins it is {points.y('b', NOTHING)[0]:.2f}; where unary encoding, "
+            "which needs no prior, is better there than certified LIP: "
+            f"{places(points, 'b', OPTIMUM, unaware)}",
             ""
             if drift < 1.5
             else "users move: the prior is biased, and the bias of an estimated histogram does not "
@@ -316,7 +329,8 @@ def _judge_check_ins(points: Points) -> list[Finding]:
             points,
             ("a",),
             (PUBLISHED, PUBLISHED_HALF),
-            f"{RARE}: here a district has a share of 6e-6, so from ε = 12 on",
+            f"{RARE}: here a district has a share of {rarest:.1g}, so from ε = "
+            f"{_not_rare(rarest):.1f} on",
         ),
     ]
 
@@ -351,10 +365,9 @@ FIGURE_9B = Figure(
         Curve(check_ins.LAST, "red", "none", marker="x"),
     ),
     needs=("gowalla",),
-    notes="The paper's map is not stated; the whole world fits its 83 districts best. The complete "
+    notes="The paper's map is not stated; the whole world is taken. The complete "
     "file (6,442,892 check-ins, which the paper calls users) is read if it is there, else a slice "
     "of it. LDP is given the "
     "districts that occur, as the paper does. The search for the best under LDP takes too long "
-    "for so many; where it was tried, up to ε = 2, it found nothing better than response on merged "
-    "districts, to three digits.",
+    "for so many; response on merged districts stands for it, which the best may be below.",
 )

@@ -287,7 +287,7 @@ FIGURE_8 = Figure(
     notes="Means over 100 random joints. Times are of the processor, on 10 of the joints, one "
     "mechanism after the other; they depend on the machine and on how the algorithms are written, "
     "and the paper's are of MATLAB. AORR is timed twice: with all vertices listed, as in the "
-    "paper, and with columns generated. Both subset algorithms are the corrected ones: risk "
+    "paper, and with columns generated. Both subset algorithms are the repaired ones: risk "
     "max-lift + 1/min-lift, subsets until no symbol is left, and a last set that absorbs safe "
     "symbols if it has to. Algorithm 1 as printed and the best under LDP with the whole ε are "
     "added, with rings as in Figure 2; Algorithm 2 is not drawn on printed subsets.",
@@ -302,7 +302,7 @@ FIGURE_9 = Figure(
     panels=(utility_panel(mean=False), *leakage_panels(mean=False)),
     curves=_COMPARED_CURVES,
     needs=("adult",),
-    notes=f"{_ADULT} The algorithms are the corrected ones, see Figure 8; Algorithm 1 as printed "
+    notes=f"{_ADULT} The algorithms are the repaired ones, see Figure 8; Algorithm 1 as printed "
     "and the best under LDP with the whole ε are added.",
 )
 
@@ -368,6 +368,6 @@ FIGURE_10 = Figure(
     columns=2,
     notes="One random joint: the paper does not say how many it took, and at this size they hardly "
     "differ. The certified optimum, at whole ε and to a proven gap of 0.001, is added. The "
-    "algorithms are the corrected ones; with so many symbols Algorithm 1 as printed keeps these "
+    "algorithms are the repaired ones; with so many symbols Algorithm 1 as printed keeps these "
     "budgets too, so it is not drawn. A quick run has 60 symbols and 6 secrets.",
 )

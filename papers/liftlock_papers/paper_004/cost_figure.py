@@ -290,6 +290,6 @@ COSTS = Figure(
     "helps unless they lie evenly about 1/2; eq. (7) speaks of one flip for both. Its values above "
     "the panel are not drawn. In (b) the four curves are one: in each category some profile is "
     "0.15 away from 1/4. The optimum of eq. (6) is not unique; of all optima the one that moves "
-    "the least is taken, and its costs need not be smooth in ε. All mechanisms are certified; the "
-    "optimum for eq. (8) is ours.",
+    "the least is taken, and its costs need not be smooth in ε. All mechanisms are certified; "
+    "Smooth One Bit is the optimum of eq. (5), and the optimum for eq. (8) is ours.",
 )
