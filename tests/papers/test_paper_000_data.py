@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from liftlock import LDP, LIP, Family, InputError, Prior, line
+from liftlock import LDP, LIP, Family, InputError, Prior
 from liftlock.line import Mixture
 from liftlock_papers.data import DataFolder
 from liftlock_papers.data.baltimore_salaries import read_salaries, salaries_of
 from liftlock_papers.data.student_performance import Students, read_students, students_of
 from liftlock_papers.figure import Verdict
 from liftlock_papers.paper_000.comparing import below, judged
-from liftlock_papers.paper_000.salary_noise import published_deviations, true_delta
+from liftlock_papers.paper_000.salary_noise import published_deviations, sufficient, true_delta
 from liftlock_papers.paper_000.salary_release import sampling_delta, sampling_error
 from liftlock_papers.paper_000.student_priors import classes_of, in_thousandths, knowledge, split
 from liftlock_papers.paper_000.student_release import certified, errors, leakage, response_error
@@ -215,27 +215,28 @@ def _normal(y: Floats, mean: float, deviation: float) -> Floats:
 def test_published_deviations_need_their_delta_by_quadrature() -> None:
     places = np.array([5.0, 90.0])
     (found,) = published_deviations(TWO_PEAKS, places, 1.0, [0.01], 61)
-    for x, sigma in zip(places, found, strict=True):
+    for x, rough in zip(places, found, strict=True):
+        sigma = sufficient(TWO_PEAKS, x, 1.0, 0.01, rough)
+        assert sigma == pytest.approx(rough, rel=0.02)
         y = np.linspace(-15 * sigma, 100 + 15 * sigma, 40_001)
         alone = _normal(y, x, sigma)
         laws = zip(TWO_PEAKS.weights, TWO_PEAKS.means, TWO_PEAKS.deviations, strict=True)
         output = sum(share * _normal(y, mean, math.hypot(sd, sigma)) for share, mean, sd in laws)
         up = np.maximum(alone - math.e * output, 0).sum() * (y[1] - y[0])
         down = np.maximum(output - math.e * alone, 0).sum() * (y[1] - y[0])
-        assert max(up, down) == pytest.approx(0.01, rel=0.05)
+        assert max(up, down) == pytest.approx(0.01, rel=1e-4)
 
 
 def test_the_true_delta_of_noise_by_quadrature() -> None:
     values = np.array([0.0, 1.0, 2.0, 5.0])
-    prior = line.from_data(values, domain=(0, 6)).grid(4)
     sigmas = np.array([0.8, 0.5, 0.5, 2.0])
     y = np.linspace(-20, 25, 200_001)
-    rows = np.array([_normal(y, x, sd) for x, sd in zip(prior.points, sigmas, strict=True)])
+    rows = np.array([_normal(y, x, sd) for x, sd in zip(values, sigmas, strict=True)])
     output, ratio = rows.mean(axis=0), math.exp(0.5)
     ups = np.maximum(rows - ratio * output, 0).sum(axis=1) / ratio
     downs = np.maximum(output - ratio * rows, 0).sum(axis=1)
     expected = max(ups.max(), downs.max()) * (y[1] - y[0])
-    found = true_delta(prior, sigmas, "0.5", 2000)
+    found = true_delta(values, sigmas, 0.5, 2000)
     assert expected * 0.999 <= found <= expected * (1 + 1e-6)
 
 

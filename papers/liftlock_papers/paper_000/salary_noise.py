@@ -10,13 +10,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from liftlock import ApproximateLIP, Draft, InputError, lock
+from liftlock import InputError
 from liftlock.designs.formulas import gaussian
-from liftlock.line import GridPrior, Mixture
+from liftlock.line import Mixture
 from liftlock_papers.points import Floats
 
 _REACH = 6.0
 """Outputs go so many deviations beyond the numbers; the outermost cells take the rest."""
+_AT_ONCE = 2048
+_ASKED = 257
 
 
 def published_deviations(
@@ -57,21 +59,48 @@ def _least(sigmas: Floats, needs: Floats, delta: float) -> Floats:
     return found
 
 
-def true_delta(prior: GridPrior, sigmas: Floats, epsilon: str, outputs: int) -> float:
-    """Return the exact delta of noise of these deviations, with the output that they truly give.
+def sufficient(law: Mixture, place: float, epsilon: float, delta: float, near: float) -> float:
+    """Return the published deviation of one place to nine digits, given it roughly.
 
-    What is added to the numbers of the cells is cut into outputs, which can only hide: the delta
-    of the noise itself is at least this. It is that of 000 Def 5.
+    Source: 000 Cor 10, Remark 2.
     """
+    at = np.array([place])
+    low, high = 0.5 * near, 2.0 * near
+    while high - low > 1e-9 * high:
+        sigma = 0.5 * (low + high)
+        need = gaussian.mixture_delta(at, law.weights, law.means, law.deviations, sigma, epsilon)
+        low, high = (sigma, high) if float(need[0]) > delta else (low, sigma)
+    return high
+
+
+def true_delta(people: Floats, sigmas: Floats, epsilon: float, outputs: int) -> float:
+    """Return the delta of noise of these deviations, with the output that they truly give.
+
+    Everybody is as likely as anybody else, and nobody is moved. Only the outputs are cut into
+    cells, which can but hide, and of the people every so many is asked, with the first and the
+    last: the delta of the noise itself is at least this. It is that of 000 Def 5.
+    """
+    order = np.argsort(people, kind="stable")
+    numbers, widths = people[order], sigmas[order]
+    ends = (numbers - _REACH * widths).min(), (numbers + _REACH * widths).max()
+    edges = np.linspace(*ends, outputs + 1)[1:-1]
+    total = np.zeros(outputs)
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        total += _rows(numbers[some], widths[some], edges).sum(axis=0)
+    output, ratio = total / len(numbers), float(np.exp(epsilon))
+    asked = np.unique(np.linspace(0, len(numbers) - 1, _ASKED).astype(np.int64))
+    rows = _rows(numbers[asked], widths[asked], edges)
+    up = np.maximum(rows - ratio * output, 0.0).sum(axis=1) / ratio
+    down = np.maximum(output - ratio * rows, 0.0).sum(axis=1)
+    return float(max(up.max(), down.max()))
+
+
+def _rows(numbers: Floats, sigmas: Floats, edges: Floats) -> Floats:
+    """Return the probability of each output, for each number."""
     from scipy.special import ndtr
 
-    points = prior.points
-    ends = (points - _REACH * sigmas).min(), (points + _REACH * sigmas).max()
-    edges = np.linspace(*ends, outputs + 1)[1:-1]
-    inner = ndtr((edges - points[:, None]) / sigmas[:, None])
-    column = np.ones((len(points), 1))
-    matrix = np.diff(np.concatenate([0.0 * column, inner, column], axis=1), axis=1)
-    draft = Draft.of(prior.inputs, range(outputs), matrix)
-    # Any channel keeps a delta of 1; what it needs is what is measured on the way.
-    made = lock(draft, ApproximateLIP(epsilon, "1", "def5"), prior)
-    return float(made.certificate.claims[0].measured)
+    inner = ndtr((edges - numbers[:, None]) / sigmas[:, None])
+    column = np.ones((len(numbers), 1))
+    rows: Floats = np.diff(np.concatenate([0.0 * column, inner, column], axis=1), axis=1)
+    return rows

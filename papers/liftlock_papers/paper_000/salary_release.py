@@ -15,7 +15,7 @@ from liftlock import LIP, ApproximateLDP, ApproximateLIP, InputError, Mechanism,
 from liftlock.designs.formulas import gaussian, sampling
 from liftlock.line import Fit, GridPrior, Mixture
 from liftlock_papers.data.baltimore_salaries import read_salaries
-from liftlock_papers.paper_000.salary_noise import published_deviations, true_delta
+from liftlock_papers.paper_000.salary_noise import published_deviations, sufficient, true_delta
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
 
@@ -27,6 +27,8 @@ PANELS = {"0.0001": "b", "0.001": "c", "0.01": "d"}
 """The panel of each delta."""
 EPSILONS = ("1", "1.5", "2", "2.5", "3", "3.5", "4")
 FEW = ("1", "4")
+OUTPUTS = 512
+"""The true delta of added noise is measured with so many cells of the output."""
 BINS = 53
 _PARTS = 200
 """Each bin of the histogram is cut so often to integrate over it."""
@@ -112,23 +114,24 @@ def released(
 ) -> Iterator[tuple[str, float, float]]:
     """Return name, mean absolute error and true delta of all mechanisms of one budget."""
     people, prior = payroll.people, payroll.prior
-    outputs = 2 * len(prior.grid)
     budget = float(epsilon)
 
     def at(numbers: Floats) -> Floats:
         """Return the published deviations of numbers between the places."""
         return np.exp(np.interp(numbers, places, np.log(sigmas)))
 
-    common = float(sigmas.max())
+    most = int(sigmas.argmax())
+    law = payroll.laws["mixture"]
+    common = sufficient(law, float(places[most]), budget, float(delta), float(sigmas[most]))
     yield (
         "Gaussian, as published",
         _NORMAL_MEAN * common,
-        true_delta(prior, np.full(len(prior.grid), common), epsilon, outputs),
+        true_delta(people, np.full(len(people), common), budget, OUTPUTS),
     )
     yield (
         "Gaussian by instance, as published",
         _NORMAL_MEAN * float(at(people).mean()),
-        true_delta(prior, at(prior.points), epsilon, outputs),
+        true_delta(people, at(people), budget, OUTPUTS),
     )
     width = float(np.ptp(people))
     sigma = gaussian.analytic_sigma(budget, float(delta), width)

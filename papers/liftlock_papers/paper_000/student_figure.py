@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from liftlock_papers.figure import Curve, Figure, Finding, Panel, Verdict
+from liftlock_papers.figure import Curve, Figure, Finding, Panel
 from liftlock_papers.paper_000.comparing import below, judged, times
 from liftlock_papers.paper_000.student_release import student_points
 from liftlock_papers.points import Points
@@ -126,13 +126,11 @@ def _ldp_is_worst(points: Points) -> Finding:
         f"priors has {_at_one(points, _BEST_LDP)} at ε = 1 with 21 grades, k-RR "
         f"{_at_one(points, _KRR)}, and beats LIP with the global prior {times(own)} times"
     )
-    if all(wins) and not any(own):
-        return Finding(claim, Verdict.CONFIRMED, ours)
     why = (
         "True of k-RR. But an LDP mechanism, too, may be chosen by the prior for what it releases: "
         "much of the gap is the use of the prior, and not the notion of privacy."
     )
-    return Finding(claim, Verdict.CONDITION if any(wins) else Verdict.REFUTED, ours, why)
+    return judged(claim, [*wins, *(not win for win in own)], ours, why)
 
 
 def _unary(points: Points) -> Finding:
@@ -145,14 +143,12 @@ def _unary(points: Points) -> Finding:
         f"one of the set bits at random: {times(plain)} times; bits read by the median of what "
         f"they say: {times(read)}; both read by their median: {times(alike)}"
     )
-    if all(plain):
-        return Finding(claim, Verdict.CONFIRMED, ours)
     why = (
         "No ε-LDP report gives the true grade away more often than k-RR, so OUE can be nearer only "
         "if its bits are read with the prior. Read alike, it is ahead at small ε alone: "
         "OUE is made for frequencies, not for single answers."
     )
-    return Finding(claim, Verdict.CONDITION if any(read) else Verdict.REFUTED, ours, why)
+    return judged(claim, [*plain, *read], ours, why)
 
 
 def _many_classes(points: Points) -> Finding:
@@ -178,13 +174,11 @@ def _response_keeps(points: Points) -> Finding:
         f"{worst.leakage:.2f} for ε = {worst.budget:g} ({worst.curve}, |X| = {worst.panel})"
     )
     claim = "The randomised response of eq. (19) keeps ε-LIP."
-    if not broken:
-        return Finding(claim, Verdict.CONFIRMED, ours)
     why = (
-        "It does if and only if the rarest grade has probability 1/(1 + e^ε) or more. A grade that "
-        "a student hardly ever gets is given away as soon as it is reported."
+        "It does so if and only if the rarest grade has probability 1/(1 + e^ε) or more. A grade "
+        "that a student hardly ever gets is given away as soon as it is reported."
     )
-    return Finding(claim, Verdict.CONDITION if kept else Verdict.REFUTED, ours, why)
+    return judged(claim, [not broken], ours, why)
 
 
 def _students_panel(size: str) -> Panel:
