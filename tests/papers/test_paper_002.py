@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -217,6 +218,16 @@ def test_the_printed_risk_of_lip_gives_the_numbers_of_the_text() -> None:
 def test_the_printed_risk_of_lip_gives_the_number_of_adult() -> None:
     (joint,) = joints_of(Setting(), "adult", 1)
     assert information_of_subsets(joint, 0.5) == pytest.approx(0.73, abs=0.005)
+
+
+@pytest.mark.skipif(not DataFolder().has("adult"), reason="the Adult data are not here")
+@pytest.mark.parametrize("kind", ["l1", "chi2", "alpha"])
+def test_the_printed_algorithm_breaks_the_limits_of_the_measures(
+    kind: Literal["l1", "chi2", "alpha"],
+) -> None:
+    (joint,) = joints_of(Setting(), "adult", 1)
+    plan = Plan("merging as printed", Promise(kind, "0.5", 2 if kind == "alpha" else 0))
+    assert audited(plan, make(plan, joint, "2"), joint, "2")[1]
 
 
 @pytest.mark.parametrize(
