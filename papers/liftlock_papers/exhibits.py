@@ -18,6 +18,8 @@ class Exhibit:
 
     figure: Figure
     result: Result | None
+    drawn: bool = True
+    """Whether its picture is there."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Room:
     def shown(self) -> list[tuple[Figure, Result]]:
         """The figures that have a result."""
         return [(each.figure, each.result) for each in self.exhibits if each.result is not None]
+
+    @property
+    def undrawn(self) -> frozenset[str]:
+        """The keys of figures whose picture is missing."""
+        return frozenset(each.figure.key for each in self.exhibits if not each.drawn)
 
     @property
     def missing(self) -> list[Figure]:
@@ -63,9 +70,13 @@ def counted_verdicts(found: Counter[Verdict]) -> str:
 def rooms(folder: Path) -> list[Room]:
     """Read what a folder of results holds; one of another code is as good as none."""
     return [
-        Room(paper, tuple(Exhibit(each, _current(each, folder)) for each in paper.figures))
-        for paper in PAPERS
+        Room(paper, tuple(_exhibit(each, folder) for each in paper.figures)) for paper in PAPERS
     ]
+
+
+def _exhibit(figure: Figure, folder: Path) -> Exhibit:
+    drawn = (folder / f"{figure.key}.svg").exists()
+    return Exhibit(figure, _current(figure, folder), drawn)
 
 
 def _current(figure: Figure, folder: Path) -> Result | None:

@@ -142,7 +142,7 @@ def _room(room: Room) -> Markup:
         "section",
         tag("h2", f"{key} {room.paper.title}", id=key),
         _summary(room),
-        [_exhibit(figure, result) for figure, result in room.shown],
+        [_exhibit(figure, result, figure.key not in room.undrawn) for figure, result in room.shown],
         _missing(room.missing),
     )
 
@@ -178,8 +178,14 @@ def _summary(room: Room) -> Markup | None:
     )
 
 
-def _exhibit(figure: Figure, result: Result) -> Markup:
+def _exhibit(figure: Figure, result: Result, drawn: bool) -> Markup:
     source = f"{FIGURES_FOLDER}/{figure.key}"
+    picture = tag(
+        "a",
+        tag("img", src=f"{source}.svg", alt=_described(figure, result), loading="lazy"),
+        href=f"{source}.svg",
+        title="the picture alone",
+    )
     return tag(
         "article",
         tag(
@@ -188,12 +194,7 @@ def _exhibit(figure: Figure, result: Result) -> Markup:
             tag("a", "#", href=f"#{figure.key}", class_="anchor", aria_label="link to this figure"),
         ),
         tag("p", tag("b", "The paper. "), figure.says),
-        tag(
-            "a",
-            tag("img", src=f"{source}.svg", alt=_described(figure, result), loading="lazy"),
-            href=f"{source}.svg",
-            title="the picture alone",
-        ),
+        picture if drawn else tag("p", "Its picture is missing: run it again."),
         [_finding(each) for each in result.findings],
         tag("p", tag("b", "How it was read. "), figure.notes) if figure.notes else None,
         [tag("p", sentence(note, ".")) for note in result.notes],
@@ -247,7 +248,7 @@ def _missing(figures: Sequence[Figure]) -> Markup | None:
         return None
     return tag(
         "p",
-        "Not run: ",
+        "Not run, or by other code: ",
         ", ".join(
             figure.name
             + (

@@ -11,9 +11,11 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib
 import importlib.metadata
 import importlib.util
 import json
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +31,8 @@ from liftlock_papers.points import Points, from_csv, to_csv
 from liftlock_papers.setting import Setting
 
 _PACKAGE = "liftlock_papers"
+_LOADED = {path: path.stat().st_mtime_ns for path in Path(__file__).parent.rglob("*.py")}
+"""When the files of this package were written, as it is loaded."""
 _PACKAGES = ("numpy", "scipy", "highspy", "numba", "scikit-learn")
 _TELLING = ("cli", "report")
 """Parts of liftlock that show results and compute none."""
@@ -71,8 +75,11 @@ class Result:
         return self.figure.findings(self.points)
 
 
-def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) -> Result:
+def run(
+    figure: Figure, folder: str | os.PathLike[str], setting: Setting, *, again: bool = False
+) -> Result:
     """Return the points of a figure, computed now unless the same were computed before."""
+    folder = Path(folder)
     origin = origin_of(figure, setting)
     kept = None if again else read_result(figure, folder)
     if kept is not None and {name: kept.record.get(name) for name in origin} == origin:
@@ -98,8 +105,9 @@ def run(figure: Figure, folder: Path, setting: Setting, *, again: bool = False) 
     return Result(figure, from_csv(text), MappingProxyType(record), kept=False)
 
 
-def read_result(figure: Figure, folder: Path) -> Result | None:
+def read_result(figure: Figure, folder: str | os.PathLike[str]) -> Result | None:
     """Return what a folder holds of a figure, whatever it was made from; None if it is spoilt."""
+    folder = Path(folder)
     try:
         record = json.loads((folder / f"{figure.key}.json").read_text(encoding="utf-8"))
         text = (folder / f"{figure.key}.csv").read_text(encoding="utf-8")
@@ -154,8 +162,8 @@ def _version(package: str) -> str | None:
 def code_of(figure: Figure) -> str:
     """Return a fingerprint of the code that computes a figure, without comments and layout.
 
-    It covers the module of the computation and everything in this package that it imports. Sources
-    are read once, so whoever may change them while figures are computed asks before.
+    It covers the module of the computation and everything in this package that it imports. Code
+    that was changed since it was loaded is refused: it is not what computes.
     """
     compute: Any = figure.compute
     while isinstance(compute, functools.partial):
@@ -185,10 +193,12 @@ def _reached(name: str) -> frozenset[str]:
 
 @functools.cache
 def _parsed(name: str) -> ast.Module:
-    found = importlib.util.find_spec(name)
-    if found is None or found.origin is None:
-        raise ModuleNotFoundError(name)
-    return ast.parse(Path(found.origin).read_text(encoding="utf-8"))
+    path = Path(str(importlib.import_module(name).__file__))
+    if path.stat().st_mtime_ns != _LOADED.get(path, path.stat().st_mtime_ns):
+        raise InputError(
+            "this code was changed since it was loaded", where=path.name, remedy="start again"
+        )
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @functools.cache

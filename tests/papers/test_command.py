@@ -140,3 +140,14 @@ def test_a_package_that_is_not_installed_is_named(
     many = run("papers", "run", "003-fig3", "004-table1", "--quick", "--out", "made")
     assert many.code == 0
     assert "note: 003-fig3 was left out: 003-fig3 needs sklearn" in many.err
+
+
+def test_a_quick_run_does_not_replace_a_full_one(run: Run) -> None:
+    full = ("papers", "run", "004-table1", "--out", "made")
+    run(*full)
+    before = Path("made/figures/004-table1.json").read_bytes()
+    outcome = run(*full, "--quick")
+    assert outcome.code == 2
+    assert "a quick run would replace the result of a full one" in outcome.err
+    assert Path("made/figures/004-table1.json").read_bytes() == before
+    assert run(*full, "--quick", "--again").code == 0

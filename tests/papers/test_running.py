@@ -171,3 +171,24 @@ def test_a_data_set_is_found_in_its_folder_or_beside_the_others(tmp_path: Path) 
     assert set(folder.sums("adult")) == {"adult.data"}
     with open_text(folder.files("adult")[0]) as file:
         assert file.read() == "plain"
+
+
+def test_code_that_was_changed_since_it_was_loaded_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from liftlock_papers import running
+
+    figure = find_figure("004-table1")
+    running._parsed.cache_clear()
+    running._tree.cache_clear()
+    running._imported.cache_clear()
+    monkeypatch.setattr(running, "_LOADED", dict.fromkeys(running._LOADED, 1))
+    with pytest.raises(InputError, match="was changed since it was loaded"):
+        code_of(figure)
+    monkeypatch.undo()
+    assert code_of(figure)
+
+
+def test_a_figure_of_ones_own_is_run_from_a_folder_named_by_a_string(tmp_path: Path) -> None:
+    assert run(FIGURE, str(tmp_path), Setting(quick=True)).points.y("a", "squares")[-1] == 4
+    assert read_result(FIGURE, str(tmp_path)) is not None

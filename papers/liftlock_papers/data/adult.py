@@ -9,7 +9,8 @@ from liftlock import Alphabet, Joint
 from liftlock_papers.data.folder import DataFolder, open_text, refused, refused_whole
 
 KEY = "adult"
-COLUMNS = 15
+ROWS, COLUMNS = 32_561, 15
+"""Of the file as UCI publishes it."""
 OCCUPATION, RELATIONSHIP = 6, 7
 OCCUPATIONS = frozenset(
     {

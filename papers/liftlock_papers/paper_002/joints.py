@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from liftlock import Alphabet, Joint
-from liftlock_papers.data.adult import RAREST, read_adult
+from liftlock_papers.data.adult import RAREST, ROWS, read_adult
 from liftlock_papers.data.folder import DataFolder
 from liftlock_papers.setting import Setting
 
@@ -44,9 +44,12 @@ def joints_of(setting: Setting, world: World, count: int) -> tuple[Joint, ...]:
 def note_rows(setting: Setting, world: World) -> None:
     """Say how many rows of Adult a figure is made from."""
     if world in ("adult", "adult-six"):
-        (joint,) = joints_of(setting, world, 1)
-        rows = sum(map(sum, joint.counts))
-        setting.notes.append(f"{rows:,} rows of Adult are used")
+        used, every = (
+            sum(map(sum, joints_of(setting, each, 1)[0].counts)) for each in (world, "adult-six")
+        )
+        setting.notes.append(f"{used:,} of {every:,} rows of Adult are used")
+        if every != ROWS:
+            setting.notes.append(f"UCI's file has {ROWS:,} rows: these are not the paper's data")
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from liftlock.errors import InputError
 from liftlock.report.amounts import counted
 
 if TYPE_CHECKING:
-    from liftlock_papers import Result
+    from liftlock_papers import Figure, Result
 
 # The papers' code is imported where it is used: it needs the whole library.
 
@@ -135,6 +135,8 @@ def run_command(
         for key in chosen[0].needs:
             folder.files(key)
     place = out / FIGURES_FOLDER
+    if quick and not again:
+        _check_full_results(chosen, place)
     check_drawing(place)
     note = Notes()
     results: list[Result] = []
@@ -164,11 +166,28 @@ def run_command(
     return _LEFT_OUT if spoilt or not results else 0
 
 
+def _check_full_results(figures: Sequence[Figure], folder: Path) -> None:
+    """Refuse to replace full results by quick ones."""
+    from liftlock_papers.running import read_result
+
+    for figure in figures:
+        kept = read_result(figure, folder)
+        if kept is not None and not kept.quick:
+            raise InputError(
+                "a quick run would replace the result of a full one",
+                where=f"{folder}, {figure.key}",
+                remedy="give another --out, or --again to replace it",
+            )
+
+
 @contextmanager
 def _kept_if_interrupted(results: Sequence[Result], out: Path) -> Iterator[None]:
+    from liftlock_papers.gallery import write_gallery
+
     try:
         yield
     except KeyboardInterrupt:
+        write_gallery(out)
         kept = counted(len(results), "figure")
         click.echo(f"note: {kept} done and kept in {out}; the same command goes on", err=True)
         raise
