@@ -120,12 +120,12 @@ FIGURE_6 = Figure(
     compute=sums.both,
     judge=_judge_sums,
     panels=(
-        Panel("a", BUDGET, ERROR, "a) 500 users, values 0..4, random priors"),
+        Panel("a", BUDGET, ERROR, "(a) 500 users, values 0..4, random priors"),
         Panel(
             "b",
             "number of values |D|",
             ERROR,
-            "b) even prior, ε = 1",
+            "(b) even prior, ε = 1",
             ticks={size: str(size) for size in (2, 5, 10, 15, 20)},
         ),
     ),
@@ -219,8 +219,8 @@ FIGURE_7 = Figure(
     compute=histograms.trade_offs,
     judge=_judge_histogram,
     panels=(
-        Panel("a", BUDGET, ERROR, "a) even prior", y_scale="log"),
-        Panel("b", BUDGET, ERROR, "b) prior by Zipf's law (our addition)", y_scale="log"),
+        Panel("a", BUDGET, ERROR, "(a) even prior", y_scale="log"),
+        Panel("b", BUDGET, ERROR, "(b) prior by Zipf's law (ours)", y_scale="log"),
     ),
     curves=(
         Curve(histograms.UNARY_PRINTED, "red", "dotted"),

@@ -24,7 +24,7 @@ LOOKS = {
     UNARY: Curve(UNARY, "gold", "dashdot", marker="v"),
     RESPONSE: Curve(RESPONSE, "grey", marker="s"),
     STAIRCASE: Curve(STAIRCASE, "grey", "dashed"),
-    MERGED: Curve(MERGED, "grey", "dashed"),
+    MERGED: Curve(MERGED, "grey", "dashdot"),
     PUBLISHED: Curve(PUBLISHED, "orange", width=2.4),
     PUBLISHED_HALF: Curve(PUBLISHED_HALF, "orange", "dashed", width=2.4),
     OPTIMUM: Curve(OPTIMUM, "blue", marker="o"),

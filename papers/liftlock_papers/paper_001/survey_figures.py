@@ -109,8 +109,8 @@ FIGURE_2 = Figure(
     compute=survey_example.errors,
     judge=_judge_example,
     panels=(
-        Panel("a", BUDGET, SQUARED, "the formulas as printed", y_scale="log"),
-        Panel("b", BUDGET, SQUARED, "the true errors", y_scale="log"),
+        Panel("a", BUDGET, SQUARED, "(a) the formulas as printed", y_scale="log"),
+        Panel("b", BUDGET, SQUARED, "(b) the true errors (ours)", y_scale="log"),
     ),
     curves=(
         Curve(survey_example.LDP_PRINTED, "red", "dotted"),
@@ -190,7 +190,7 @@ FIGURE_5 = Figure(
     judge=_judge_skewness,
     panels=(
         Panel("even", BUDGET, ERROR, "P1 = 0.5", y_scale="log"),
-        Panel("nine in ten", BUDGET, ERROR, "P1 = 0.9 (our addition)", y_scale="log"),
+        Panel("nine in ten", BUDGET, ERROR, "P1 = 0.9 (ours)", y_scale="log"),
         Panel("skewed", BUDGET, ERROR, "P1 = 0.99", y_scale="log"),
     ),
     curves=looks(UNAWARE, RESPONSE, PUBLISHED, PUBLISHED_HALF, OPTIMUM, OPTIMUM_HALF, NOTHING),

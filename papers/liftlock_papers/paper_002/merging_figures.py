@@ -275,8 +275,8 @@ def _mean_figure(key: str, name: str, where: str) -> Figure:
             Curve(ALIP_EVEN, "teal", "dashed"),
             Curve(MEAN_CURVES["l1", "0.5"], "green", "dashed"),
             Curve(MEAN_CURVES["l1", "0.65"], "green"),
-            Curve(MEAN_CURVES["chi2", "0.5"], "purple", "dashed"),
-            Curve(MEAN_CURVES["chi2", "0.65"], "purple"),
+            Curve(MEAN_CURVES["chi2", "0.5"], "purple", "dotted", width=2.2),
+            Curve(MEAN_CURVES["chi2", "0.65"], "purple", "dashdot"),
             _LIMIT_CURVE,
         ),
         needs=("adult",) if adult else (),
@@ -289,9 +289,9 @@ def _mean_figure(key: str, name: str, where: str) -> Figure:
         "section 6.2. Its lifts may then go beyond what ALIP allows, the grey line. Algorithm 1 as "
         "printed breaks these limits too (ℓ₁ and χ² at ε = 2 on Adult) and is not drawn. Not "
         "judged: that merging comes near the best for these measures, which is not computed, and "
-        "that random response cannot be used, their limits not being convex. The inverses of ℓ₁ and χ² "
-        "are not; ℓ₁, χ², α-lift and its inverse are, and for ℓ₁ alone the optimal response is a "
-        "linear programme.",
+        "that random response cannot be used, their limits not being convex. The inverses of ℓ₁ "
+        "and χ² are not; ℓ₁, χ², α-lift and its inverse are, and for ℓ₁ alone the optimal response "
+        "is a linear programme.",
     )
 
 

@@ -159,7 +159,7 @@ CHAINS = Figure(
             Panel(
                 f"spread-{size}",
                 _EPSILON,
-                "spread: P(1) at p = 1 less at p = 0",
+                "spread: P(1) at p = 1 minus P(1) at p = 0",
                 f"the spread, {size} profiles",
                 y_limits=(0, 1),
                 mark=MARK,

@@ -251,7 +251,7 @@ COSTS = Figure(
     judge=_judge,
     panels=(
         _couplet("a-middle", "(a) couplet, evenly about ½", 0.5),
-        _couplet("a-high", "(a) couplet, lower parameter 0.8", 2.4, 0.2),
+        _couplet("a-high", "(a) couplet, lower parameter 0.8", 0.5, 0.2),
         Panel(
             "largest", _EPSILON, "largest cost of the four", "every method", y_limits=(-0.004, 0.17)
         ),
@@ -287,9 +287,10 @@ COSTS = Figure(
     ),
     notes="The paper gives neither the ε of (a) nor where the two parameters lie: three budgets "
     "and two placements are shown. Smooth One Bit may flip the two profiles differently, which "
-    "helps unless they lie evenly about 1/2; eq. (7) speaks of one flip for both. Its values above "
-    "the panel are not drawn. In (b) the four curves are one: in each category some profile is "
-    "0.15 away from 1/4. The optimum of eq. (6) is not unique; of all optima the one that moves "
-    "the least is taken, and its costs need not be smooth in ε. All mechanisms are certified; "
-    "Smooth One Bit is the optimum of eq. (5), and the optimum for eq. (8) is ours.",
+    "helps unless they lie evenly about 1/2; eq. (7) speaks of one flip for both. With the lower "
+    "parameter 0.8 it is above 1 nearly everywhere, beyond the panel. In (b) the four curves are "
+    "one: in each category some profile is 0.15 away from 1/4. The optimum of eq. (6) is not "
+    "unique; of all optima the one that moves the least is taken, and its costs need not be smooth "
+    "in ε. All mechanisms are certified; Smooth One Bit is the optimum of eq. (5), and the optimum "
+    "for eq. (8) is ours.",
 )

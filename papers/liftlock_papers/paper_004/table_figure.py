@@ -90,11 +90,11 @@ TABLE = Figure(
     ),
     curves=(
         Curve("P1", "teal", kind="bars"),
-        Curve("P2", "purple", kind="bars"),
-        Curve("P3", "grey", kind="bars"),
-        Curve(_EDGES[0], "gold", kind="bars"),
-        Curve(_EDGES[1], "red", kind="bars"),
-        Curve(_ENDS, "green", kind="bars", label=f"{_ENDS}, not joined"),
+        Curve("P2", "teal", kind="bars", shade=0.4),
+        Curve("P3", "teal", kind="bars", shade=0.75),
+        Curve(_EDGES[0], "purple", kind="bars"),
+        Curve(_EDGES[1], "purple", kind="bars", shade=0.4),
+        Curve(_ENDS, "gold", kind="bars", shade=0.5, label=f"{_ENDS}, not joined"),
     ),
     columns=2,
     notes="d∞ is the largest of the four, and what is lost if values are released as they are; it "
