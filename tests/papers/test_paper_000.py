@@ -131,6 +131,24 @@ def test_samples_are_binomial() -> None:
         assert (likely[0], likely[-1]) == binom(size, 0.3).interval(0.99)
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_the_best_release_of_two_halves_under_ldp(epsilon: float) -> None:
+    """It is randomised response, right with probability p = E / (E + 1)."""
+    prior = sampling_tradeoff.LAWS["Uniform(0, 1)"].grid(2)
+    made = sampling_tradeoff.optimum(prior, ll.LDP(f"{epsilon:g}"))
+    p = math.exp(epsilon) / (math.exp(epsilon) + 1)
+    middle = made.readings("median").min()
+    expected = p * (middle**2 + (0.5 - middle) ** 2) + 2 * (1 - p) * (0.375 - 0.5 * middle)
+    assert sampling_tradeoff.uniform_error(made, prior) == pytest.approx(expected, rel=1e-6)
+    assert sampling_tradeoff.leakage(made) <= epsilon
+
+
+def test_what_is_not_proved_is_not_called_an_optimum() -> None:
+    prior = sampling_tradeoff.LAWS["Uniform(0, 1)"].grid(32)
+    with pytest.raises(ll.InputError, match="not proved to be the optimum"):
+        sampling_tradeoff.optimum(prior, ll.LDP("4"))
+
+
 def test_mean_differences_in_closed_form() -> None:
     laws = sampling_tradeoff.LAWS
     assert sampling_tradeoff.mean_difference(laws["Gaussian N(0, 1)"]) == pytest.approx(

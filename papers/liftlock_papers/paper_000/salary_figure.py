@@ -23,20 +23,21 @@ _PURE, _NOTHING = "optimum, δ = 0", "no release"
 
 
 NOTES = (
-    "The paper counts 13,812 employees; the file has 13,811 rows, of which 653 state no gross pay: "
-    "13,158 people. The mixture has three normal laws, the fewest that show both peaks. Published "
-    "noise is added as it is and taken at face value; its deviation is that of Cor. 10 with the "
+    "The paper counts 13,812 employees; the file has 13,811 rows, of which 653 state no gross pay:"
+    " 13,158 people. The mixture has three normal laws, the fewest that show both peaks. Published"
+    " noise is added as it is and taken at face value; its deviation is that of Cor. 10 with the "
     "mixture as prior, by instance, or the largest of the data's range for all; LDP's is that of "
     "eq. (24) for the same range. Sampling has the rate of Prop. 2. Numbers at rings are the true "
-    "δ, not an ε: for these curves leakage and budget are the δ of Def. 5 at this ε. That of noise "
-    "is computed for the people themselves, with the output cut into 512 cells, which hides less "
+    "δ, not an ε: for these curves leakage and budget are the δ of Def. 5 at this ε. That of noise"
+    " is computed for the people themselves, with the output cut into 512 cells, which hides less "
     "than a hundredth of it; that of sampling is in closed form, max{λ/e^ε, ∫(λf − (1 − λ)(e^ε − "
-    "1)g)₊}, with the histogram of (a) as f and the fit as g; for LDP it is the δ of LDP. Certified "
-    "mechanisms are made for 512 cells of equal mass (quick: 48) of [0, 300,000] dollars, for the "
-    "δ of Def. 5, and their "
-    "reports are read as the median of what they say. The optimum is ε-LIP with the least absolute "
-    "error, certified on the same cells without a δ; its leakage and its budget are an ε. All "
-    "errors are expectations, exact, of the people and not of the cells."
+    "1)g)₊}, with the histogram of (a) as f and the fit as g; for LDP it is the δ of LDP. At "
+    "28,000 dollars four curves lie on one another: no release, and the three kinds of certified "
+    "noise. Certified mechanisms are made for 512 cells of equal mass (quick: 48) of [0, 300,000] "
+    "dollars, for the δ of Def. 5, and their reports are read as the median of what they say. The "
+    "optimum is ε-LIP with the least absolute error, certified on the same cells without a δ; its "
+    "leakage and its budget are an ε. All errors are expectations, exact, of the people and not of"
+    " the cells."
 )
 
 
