@@ -30,6 +30,7 @@ from liftlock_papers.running import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Sheet
     from matplotlib.lines import Line2D
     from matplotlib.transforms import BboxBase
@@ -73,6 +74,9 @@ FEW_RINGS = 9
 """Rings are small where a curve has more of them."""
 _OFFSETS = ((0, 10), (0, -10), (17, 6), (-17, 6), (17, -7), (-17, -7), (0, 19), (0, -19))
 """Where a number may stand beside its ring, in points, the best place first."""
+_FEW_DECADES = 10**2.4
+_PLAIN = (1e-3, 1e5)
+"""Between these a number on an axis needs no power of ten."""
 _BEYOND = 6.0
 """So many dots a number may stand out of its panel, to the right or above."""
 
@@ -254,6 +258,9 @@ def _panel(
         axes.set_xticks(list(panel.ticks), list(panel.ticks.values()))
     if panel.mark is not None:
         axes.axvline(panel.mark, color=LIGHT["soft"], linewidth=0.9, linestyle=(0, (2, 2)))
+    for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
+        if scale == "log":
+            _few_decades(axis)
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     if panel.title:
@@ -263,6 +270,17 @@ def _panel(
     for curve in curves:
         rows = [row for row in points.of(panel.key, curve.name) if row.broken]
         axes.add_line(_ring([row.x for row in rows], [row.y for row in rows]))
+
+
+def _few_decades(axis: Axis) -> None:
+    """Give a logarithmic axis over a few decades plain numbers at 1, 2 and 5."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = sorted(axis.get_view_interval())
+    if low > _PLAIN[0] and high < _PLAIN[1] and high / low < _FEW_DECADES:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _curve(axes: Axes, curve: Curve, rows: list[Point], bars: list[Curve]) -> Any:
