@@ -188,6 +188,7 @@ def _any_order(points: Points) -> Finding:
 
 
 _COLOURS: tuple[Colour, ...] = ("teal", "gold", "purple")
+_MARKERS: tuple[Marker, ...] = ("o", "s", "^")
 
 
 def _curves() -> tuple[Curve, ...]:
@@ -208,7 +209,9 @@ def _curves() -> tuple[Curve, ...]:
         for colour, prior, (other, members), order in names
     ]
     for kind, line, marker, width in styles:
-        for colour, prefixes, (prior, members, order) in groups:
+        for each, (colour, prefixes, (prior, members, order)) in enumerate(groups):
+            # In print without colours the marker tells them apart.
+            shown = _MARKERS[each] if marker == "o" else marker
             for prefix in prefixes:
                 if (kind in ("tight bound", "exact")) if prefix[0] == "X" else ("," in kind):
                     continue
@@ -219,7 +222,7 @@ def _curves() -> tuple[Curve, ...]:
                     label = f"{prior} | …: {kind}"
                 elif prefix.startswith("X") and kind == "exact, correlated":
                     label = f"{order}: {kind}"
-                found.append(Curve(prefix + kind, colour, line, marker, width, label=label))
+                found.append(Curve(prefix + kind, colour, line, shown, width, label=label))
     return tuple(found)
 
 
@@ -250,7 +253,8 @@ FIG5 = Figure(
     judge=_judge,
     panels=_panels(),
     curves=_curves(),
-    notes="The paper draws its bounds; the number of releases, up to 10, is ours. Beside them "
+    notes="A colour is a prior in (a), a set of priors in (b) and an order in (c). The paper draws "
+    "its bounds; the number of releases, up to 10, is ours. Beside them "
     "stand the exact leakage of n releases of the certified optimum (mutual information), and the "
     "bound in its tight form (dotted). P1 is "
     "uniform, P2 = (0.1, 0.1, 0.1, 0.7), P3 = (0.01, 0.33, 0.33, 0.33). The second set of priors "

@@ -37,8 +37,9 @@ def _outperforms(points: Points) -> Finding:
     return Finding(
         "With the same noise LIP has a smaller δ than both Gaussian mechanisms for 2ε-LDP",
         Verdict.of([*np.concatenate(smaller), *~worse_cut]),
-        f"ε = 1: x = 0 {points.y('a', 'LIP, x = 0')[at]:.5f}, x = 5 "
-        f"{points.y('a', 'LIP, x = 5')[at]:.3f}, x = 10 {edge[at]:.3f}; 2ε-LDP {ldp[at]:.3f}. At "
+        f"at ε = 1 δ is {points.y('a', 'LIP, x = 0')[at]:.5f} for x = 0, "
+        f"{points.y('a', 'LIP, x = 5')[at]:.3f} for x = 5, {edge[at]:.3f} for x = 10, and "
+        f"{ldp[at]:.3f} for 2ε-LDP. At "
         f"x = 10 LDP has the smaller δ from ε = {first} on, with clamping from {first_cut} on",
         "It depends on x and on ε: values at the edge of [−10, 10], which LDP protects as well, "
         "need more δ than 2ε-LDP once ε is large.",
@@ -84,7 +85,7 @@ def _not_empty(points: Points) -> Finding:
     return Finding(
         "Implied: the δ of Theorem 5 is below 1, so that it promises something",
         Verdict.of(below),
-        f"it is at least {everywhere.min():.3f} for every ε",
+        f"the supremum is {everywhere.min():.3f} to {everywhere.max():.3f}, whatever ε is",
         ""
         if below.all()
         else "A Gaussian prior has no end, so the supremum over all x is 1: the theorem is true "
@@ -121,7 +122,9 @@ FIG8 = Figure(
     judge=_judge_8,
     panels=(Panel("a", "ε (nats)", "δ", "", y_scale="log", y_limits=(1e-7, 2)),),
     curves=(
-        Curve("LIP, every x: Thm 5", "red", "dashed", label="LIP, every x (Thm. 5): void"),
+        Curve(
+            "LIP, every x: Thm 5", "red", "dashed", label="LIP, every x (Thm. 5): promises nothing"
+        ),
         Curve(
             "LIP on [−10, 10], certified", "green", width=3.4, label="LIP on [−10, 10], certified"
         ),
@@ -184,7 +187,7 @@ def _corollary_10(points: Points) -> Finding:
     holds = max(found.values()) <= gaussian_noise.DELTA
     worst = found["a"] / gaussian_noise.DELTA
     return Finding(
-        "The deviations of Corollary 10, one for each x, keep (ε, δ)-LIP with δ = 1e-4",
+        "The deviations of Corollary 10, one for each x, keep (ε, δ)-LIP with δ = 10⁻⁴",
         Verdict.of(holds),
         f"the true δ is up to {found['a']:.3f} at ε = 1, {worst:,.0f} times as much, and "
         f"{found['b']:.3f} at ε = 2",
@@ -214,7 +217,7 @@ FIG9 = Figure(
     leaks="true δ",
     name="Fig. 9",
     title="The deviation of Gaussian noise against the value, δ = 10⁻⁴",
-    says="The deviation of the noise that each value x gets, for data N(0, 25) and δ = 1e-4: less "
+    says="The deviation of the noise that each value x gets, for data N(0, 25) and δ = 10⁻⁴: less "
     "where the prior is dense.",
     compute=gaussian_noise.deviations,
     judge=_judge_9,

@@ -186,7 +186,7 @@ def _weaker(points: Points) -> Finding:
     return Finding(
         "Some mechanism keeps ε-MIP or ε-MIL for an ε at which it does not keep ε-LIP",
         Verdict.of(budget > 0),
-        f"at q = {at:g} LIP is {budget:.2f} nats above MIL; at q = 0 by infinitely many",
+        f"at q = {at:g} LIP is {budget:.2f} nats above MIL; at q = 0 LIP is infinite",
         "" if budget > 0 else "There is none.",
     )
 

@@ -133,13 +133,13 @@ def _ldp_below_by_instance(points: Points) -> Finding:
     )
     claim = "LDP's Gaussian noise is worse than LIP's noise by instance."
     ours = (
-        f"as published {times(published)} times, certified {times(certified)} times, by "
-        f"{100 * gain:.2g} % at most"
+        f"as published {times(published)} times, certified {times(certified)} times, there "
+        f"by {100 * gain:.2g} % at most"
     )
     kept = [not row.broken for panel in DELTAS for row in points.of(panel, _NOISE_EACH)]
     why = (
         "The large gap in the paper's figure is noise that breaks its own δ, which does not count. "
-        "With deviations that keep it, and reports read by their medians, LIP is ahead by little."
+        "With deviations that keep it, and reports read by their medians, LIP is ahead by far less."
     )
     fair = [win and keeps for win, keeps in zip(published, kept, strict=True)]
     return judged(claim, [*fair, *certified], ours, why)
@@ -289,13 +289,13 @@ SALARIES = Figure(
     ),
     curves=(
         Curve("gross pay", "grey", kind="steps"),
-        Curve("mixture fit", "teal", "solid"),
-        Curve("normal fit", "purple", "dashed"),
+        Curve("mixture fit", "teal", "solid", label="mixture fit, and sampling from it"),
+        Curve("normal fit", "purple", "dashed", label="normal fit, and sampling from it"),
         Curve(_NOISE_LDP, "grey", "solid", "v", label="Gaussian, LDP, as published"),
         Curve(_NOISE, "orange", "solid", "o"),
         Curve(_NOISE_EACH, "orange", "dashed", "s"),
-        Curve(_SAMPLING, "teal", "solid"),
-        Curve(_SAMPLING_NORMAL, "purple", "dashed"),
+        Curve(_SAMPLING, "teal", "solid", label=""),
+        Curve(_SAMPLING_NORMAL, "purple", "dashed", label=""),
         Curve(_NOTHING, "gold", "dotted", width=1.3),
         Curve(_SAFE_LDP, "grey", "dashed"),
         Curve(_SAFE, "green", "solid"),

@@ -134,7 +134,7 @@ FIG7 = Figure(
     curves=(
         Curve("Gaussian N(0, 1), expected", "purple", width=1.0, label=""),
         Curve("Beta(2, 5), expected", "teal", width=1.0, label=""),
-        Curve("Uniform(0, 1), expected", "gold", width=1.0, label="expected error"),
+        Curve("Uniform(0, 1), expected", "gold", width=1.0, label="expected errors (lines)"),
         Curve("Gaussian N(0, 1)", "purple", "none", "o"),
         Curve("Beta(2, 5)", "teal", "none", "s"),
         Curve("Uniform(0, 1)", "gold", "none", "^"),

@@ -58,7 +58,6 @@ def _local_is_best(points: Points) -> Finding:
     same = (_GLOBAL, _BOUNDED, _BEST_LDP, _KRR, _OUE, _OUE_READ)
     wins = below(points, SIZES, _LOCAL, *same, _KRR_TWICE)
     fair = below(points, SIZES, _LOCAL, *same)
-    known = below(points, SIZES, _LOCAL, _GLOBAL, _KRR, _OUE, _OUE_READ)
     hedged = " At small ε a prediction that is too sure can cost more than one that hedges."
     worse = [
         f"{other} ({times([not win for win in below(points, SIZES, _LOCAL, other)])})"
@@ -68,9 +67,9 @@ def _local_is_best(points: Points) -> Finding:
     return judged(
         "With local priors the error is the smallest of all, at every ε.",
         wins,
-        f"certified, {times(wins)} times; {times(fair)} among those that keep ε, {times(known)} "
-        f"against the global prior, k-RR and OUE; at ε = 1 with 21 grades {_at_one(points, _LOCAL)}"
-        f" (global prior {_at_one(points, _GLOBAL)}, k-RR {_at_one(points, _KRR)})",
+        f"certified, it is the smallest of all curves {times(wins)} times, without 2ε-LDP "
+        f"{times(fair)}; with 21 grades and ε = 1 it is {_at_one(points, _LOCAL)}, with the global "
+        f"prior {_at_one(points, _GLOBAL)}, with k-RR {_at_one(points, _KRR)}",
         f"Smaller somewhere: {', '.join(worse)}. 2ε-LDP is a weaker promise than ε-LIP, and "
         f"wins at large ε.{'' if all(fair) else hedged}",
     )
@@ -78,15 +77,13 @@ def _local_is_best(points: Points) -> Finding:
 
 def _learnt_from_all(points: Points) -> Finding:
     wins = [points.at(size, _LOCAL, 0.0) <= points.at(size, _GLOBAL, 0.0) for size in SIZES]
-    pairs = [
-        f"{points.at(size, _LOCAL, 0.0):.2f} instead of {points.at(size, _GLOBAL, 0.0):.2f}"
-        for size in ("2", "21")
-    ]
+    two, many = ([points.at(s, c, 0.0) for c in (_LOCAL, _GLOBAL)] for s in ("2", "21"))
     return judged(
         "The network predicts grades well from all attributes: its prior is near the truth.",
         wins,
-        f"without any report (ε = 0) the median of the local prior errs by {pairs[0]} classes of "
-        f"two, and by {pairs[1]} grades, the second with the global prior",
+        f"who guesses the median, without a report (ε = 0), errs by {many[0]:.2f} of 21 grades "
+        f"with the local prior and by {many[1]:.2f} with the global one; with two classes by "
+        f"{two[0]:.2f} and {two[1]:.2f}",
         "The prediction from all attributes is not better for every way to group the grades.",
     )
 

@@ -32,7 +32,7 @@ def _decreases(points: Points) -> Finding:
         "The leakage discrepancy of the response (19) falls with the sample size n, towards 0",
         Verdict.of(bool(holds)),
         f"from {gaps[0]:.3f} at n = {sizes[0]:.0f} to {gaps[-1]:.4f} nats at n = {sizes[-1]:,.0f} "
-        f"(99 % of samples), as n^{slope:.2f}",
+        f"(99 % of samples), like n to the power {slope:.2f}",
         "" if holds else "It does not.",
     )
 
@@ -57,7 +57,7 @@ def _rate(points: Points) -> Finding:
     return Finding(
         "η behaves as ln(1 + √(1/n))",
         Verdict.of(holds),
-        f"for large n it falls as n^{slope:.2f}",
+        f"for large n it falls like n to the power {slope:.2f}",
         "" if holds else "Its slope is another.",
     )
 
