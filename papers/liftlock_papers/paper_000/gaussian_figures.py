@@ -122,9 +122,7 @@ FIG8 = Figure(
     judge=_judge_8,
     panels=(Panel("a", "ε (nats)", "δ", "", y_scale="log", y_limits=(1e-7, 2)),),
     curves=(
-        Curve(
-            "LIP, every x: Thm 5", "red", "dashed", label="LIP, every x (Thm. 5): promises nothing"
-        ),
+        Curve("LIP, every x: Thm 5", "red", "dashed", label="LIP, every x (Thm. 5)"),
         Curve(
             "LIP on [−10, 10], certified", "green", width=3.4, label="LIP on [−10, 10], certified"
         ),
@@ -233,7 +231,7 @@ FIG9 = Figure(
     ),
     curves=(
         Curve("published, by value", "orange", label="as published (Cor. 10); its true δ"),
-        Curve("certified, by value", "green", width=2.2, label="certified, by value"),
+        Curve("certified, by value", "blue", width=2.2, label="certified, by value"),
         Curve("certified, one for all", "teal", "dashed", label="certified, one for all"),
         Curve("ε-LDP, certified", "grey", label="ε-LDP, certified"),
         Curve("ε-LDP, eq. (24)", "grey", "dotted", width=2.0, label="ε-LDP, eq. (24), ΔX = 20"),
@@ -242,6 +240,7 @@ FIG9 = Figure(
     "at the rings are the δ that the value truly has when every value has its own published "
     "deviation, by quadrature. The certified mechanisms clamp the sum to [−10, 10], which lets "
     "them do with less noise; their deviations are read off the certified tables. The paper does "
-    "not clamp: if it did, its deviations would keep both budgets, with noise to spare. The text "
+    "not clamp: if it did, its deviations would keep both budgets, with noise to spare. Blue is what "
+    "comes in the place of the published deviations; the optimum has no deviation. The text "
     "refers to this figure where it means Fig. 8.",
 )

@@ -239,8 +239,9 @@ def _delta_kept(points: Points, curve: str, claim: str, why: str) -> Finding:
     return judged(
         claim,
         [not broken],
-        f"{len(broken)} of {len(rows)} points need more than their δ; at worst it is "
-        f"{worst.leakage:.3g} for δ = {worst.budget:g}, at ε = {worst.x:g}",
+        f"{len(broken)} of {len(rows)} points need more than their δ; at worst "
+        f"{(worst.leakage or 0.0) / (worst.budget or 1.0):,.4g} times that of {worst.budget:g}, at "
+        f"ε = {worst.x:g}",
         why,
     )
 
