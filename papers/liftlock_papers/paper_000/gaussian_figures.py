@@ -240,7 +240,7 @@ FIG9 = Figure(
     "at the rings are the δ that the value truly has when every value has its own published "
     "deviation, by quadrature. The certified mechanisms clamp the sum to [−10, 10], which lets "
     "them do with less noise; their deviations are read off the certified tables. The paper does "
-    "not clamp: if it did, its deviations would keep both budgets, with noise to spare. Blue is what "
-    "comes in the place of the published deviations; the optimum has no deviation. The text "
+    "not clamp: if it did, its deviations would keep both budgets, with noise to spare. Blue is "
+    "what comes in the place of the published deviations; the optimum has no deviation. The text "
     "refers to this figure where it means Fig. 8.",
 )
