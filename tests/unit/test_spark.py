@@ -88,7 +88,9 @@ def session(folder: Path) -> Iterator[SparkSession]:
         # The second number is how often a task may fail: by default never in a local session.
         "spark.master": "local[2,3]",
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        # A short life: compile once and plainly, and trust the classes that Spark is made of.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+        "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
         "spark.local.dir": str(folder / "local"),
         "spark.log.level": "OFF",
         "spark.python.daemon.module": "tests.unit.spark_daemon",
