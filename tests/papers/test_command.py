@@ -42,18 +42,16 @@ def test_a_figure_is_computed_drawn_and_shown(run: Run) -> None:
     assert {path: path.stat().st_mtime_ns for path in Path("made/figures").iterdir()} == before
 
 
-def test_the_same_command_makes_the_same_points(run: Run) -> None:
-    run(*QUICK, "--out", "one")
-    run(*QUICK, "--out", "two")
-    one, two = (Path(name, "figures/004-table1.csv").read_bytes() for name in ("one", "two"))
-    assert one == two
-
-
-def test_findings_as_json(run: Run) -> None:
+def test_a_quick_run_makes_the_same_points_and_leaves_the_full_one_alone(run: Run) -> None:
+    outcome = run(*QUICK)
+    assert "gallery: papers-quick/index.html" in outcome.out
+    assert not Path("papers").exists()
     outcome = run(*QUICK, "--json", "--out", "made")
     (entry,) = json.loads(outcome.out)
     assert (entry["figure"], entry["quick"]) == ("004-table1", True)
     assert all(set(found) == {"claim", "verdict", "ours", "why"} for found in entry["findings"])
+    one, two = (Path(name, "figures/004-table1.csv") for name in ("papers-quick", "made"))
+    assert one.read_bytes() == two.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -89,12 +87,6 @@ def test_a_run_of_nothing_is_no_success(run: Run) -> None:
     outcome = run("papers", "run", "002-fig3", "002-fig5", "--quick", "--data", ".")
     assert outcome.code == 2
     assert outcome.err.count("was left out") == 2
-
-
-def test_a_quick_run_leaves_the_full_one_alone(run: Run) -> None:
-    outcome = run(*QUICK)
-    assert "gallery: papers-quick/index.html" in outcome.out
-    assert not Path("papers").exists()
 
 
 def test_figures_without_their_data_are_left_out_of_many(run: Run, tmp_path: Path) -> None:

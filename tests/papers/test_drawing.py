@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -40,8 +41,6 @@ def result(found: Points, figure: Figure = FIGURE) -> Result:
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_the_legend_and_the_title_stand_beside_the_axes(number: int) -> None:
-    from dataclasses import replace
-
     with styled():
         sheet = sheet_of(result(points(), replace(FIGURE, panels=PANELS[:number])))
         sheet.canvas.draw()
@@ -83,25 +82,26 @@ def test_without_a_broken_budget_nothing_speaks_of_one() -> None:
 
 
 def test_equal_points_give_equal_files_and_are_drawn_once(tmp_path: Path) -> None:
-    draw(result(points()), tmp_path / "one")
-    draw(result(points()), tmp_path / "two")
+    figure = replace(FIGURE, panels=PANELS[:1])
+    for name in ("one", "two"):
+        draw(result(points(), figure), tmp_path / name)
     for kind in ("svg", "png"):
         one, two = (tmp_path / name / f"000-fig0.{kind}" for name in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
     before = (tmp_path / "one/000-fig0.svg").stat().st_mtime_ns
-    draw(result(points()), tmp_path / "one")
+    draw(result(points(), figure), tmp_path / "one")
     assert (tmp_path / "one/000-fig0.svg").stat().st_mtime_ns == before
     draw(result(Points(points().rows[1:])), tmp_path / "one")
-    assert (tmp_path / "one/000-fig0.svg").stat().st_mtime_ns != before
-
-
-def test_an_svg_keeps_light_colours_for_what_knows_no_others(tmp_path: Path) -> None:
-    draw(result(points()), tmp_path)
-    text = (tmp_path / "000-fig0.svg").read_text(encoding="utf-8")
+    text = (tmp_path / "one/000-fig0.svg").read_text(encoding="utf-8")
+    assert text != (tmp_path / "two/000-fig0.svg").read_text(encoding="utf-8")
+    # What knows no other colours takes the light ones.
     ElementTree.fromstring(text)
     assert f"stroke: {LIGHT['blue']}; stroke: var(--blue)" in text
     assert "@media screen and (prefers-color-scheme:dark)" in text
     assert "http://" not in text.replace("http://www.w3.org", "")
+
+
+def test_other_colours_stay_as_they_are() -> None:
     assert follow_the_page('<svg><path style="fill: #123456"/></svg>').count("var(") == 0
 
 
