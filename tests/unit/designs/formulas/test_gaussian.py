@@ -88,8 +88,14 @@ def by_quadrature(*arguments: float) -> float:
         reach = [mean + k * sd for mean, sd in ((m1, s1), (m2, s2)) for k in (-14, -4, 0, 4, 14)]
         ends = sorted([*reach, *[root for root in roots if min(reach) < root < max(reach)]])
 
+        # mp.npdf would compute the height of each law again for every y.
+        height1, height2 = (
+            factor / (sd * mp.sqrt(2 * mp.pi)) for factor, sd in ((1, s1), (gamma, s2))
+        )
+
         def positive(y: Any) -> Any:
-            return max(mp.npdf(y, m1, s1) - gamma * mp.npdf(y, m2, s2), mp.mpf(0))
+            above = height1 * mp.exp(-(((y - m1) / s1) ** 2) / 2)
+            return max(above - height2 * mp.exp(-(((y - m2) / s2) ** 2) / 2), mp.mpf(0))
 
         return float(mp.quad(positive, ends))
 
