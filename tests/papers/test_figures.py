@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import pytest
 
 from liftlock.cli import main
-from liftlock_papers import FIGURES, PAPERS, Figure, Points, Result
+from liftlock_papers import FIGURES, PAPERS, Figure, Points, Result, Setting, run
 from liftlock_papers.catalogue import find_figures
 from liftlock_papers.data import DataFolder
-from liftlock_papers.drawing import LIGHT
+from liftlock_papers.drawing import LIGHT, draw
 from liftlock_papers.running import read_result
 from tests.papers.conftest import skip_without_data
 
@@ -49,13 +49,13 @@ def test_every_figure_of_the_papers_is_there() -> None:
 def test_all_is_run_by_one_command(quick_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["papers", "run", "all", "--quick", "--json", "--out", str(quick_folder)]) == 0
     said = capsys.readouterr()
-    run = [entry["figure"] for entry in json.loads(said.out)]
+    done = [entry["figure"] for entry in json.loads(said.out)]
     left_out = [key for key, figure in FIGURES.items() if f"{key} was left out" in said.err]
-    assert sorted([*run, *left_out]) == sorted(FIGURES)
+    assert sorted([*done, *left_out]) == sorted(FIGURES)
     for key in left_out:
         assert not all(DataFolder().has(name) for name in FIGURES[key].needs)
     page = (quick_folder / "index.html").read_text(encoding="utf-8")
-    for key in run:
+    for key in done:
         assert f'id="{key}"' in page
         assert (quick_folder / "figures" / f"{key}.svg").exists()
 
@@ -64,9 +64,8 @@ def test_all_is_run_by_one_command(quick_folder: Path, capsys: pytest.CaptureFix
 def result(request: pytest.FixtureRequest, quick_folder: Path) -> Result:
     figure: Figure = request.param
     skip_without_data(figure)
-    assert main(["papers", "run", figure.key, "--quick", "--out", str(quick_folder)]) == 0
-    found = read_result(figure, quick_folder / "figures")
-    assert found is not None
+    found = run(figure, quick_folder / "figures", Setting(quick=True))
+    draw(found, quick_folder / "figures")
     return found
 
 
