@@ -64,32 +64,37 @@ def _room(room: Room) -> str:
         for finding in result.findings:
             name = f"[{figure.name}](#{figure.key})"
             texts = sentence(finding.claim), _head(finding.verdict), sentence(finding.ours)
-            lines.append("| " + " | ".join(_cell(cell) for cell in (name, *texts)) + " |")
+            lines.append("| " + " | ".join([name, *map(_plain, texts)]) + " |")
     lines += [_figure(figure, result) for figure, result in room.shown]
     return "\n".join(lines)
 
 
-def _cell(text: str) -> str:
-    """Write a text so that it does not end its cell.
+_MEANT = {"|": "&#124;", "{": "&#123;", "}": "&#125;", "<": "&lt;", "\n": " "}
+"""Characters that Markdown, its tables or its attributes would take for theirs."""
 
-    >>> _cell("|X| = 4")
-    '&#124;X&#124; = 4'
+
+def _plain(text: str) -> str:
+    """Write a text so that it is shown as it is.
+
+    >>> _plain("|X| = 4 < 5")
+    '&#124;X&#124; = 4 &lt; 5'
     """
-    return text.replace("|", "&#124;").replace("\n", " ")
+    return "".join(_MEANT.get(character, character) for character in text)
 
 
 def _figure(figure: Figure, result: Result) -> str:
-    lines = [f"\n### {figure.name}: {figure.title} {{ #{figure.key} }}", "", figure.says, ""]
-    lines += [f"![{figure.title}]({SHOWN}/{figure.key}.svg)", ""]
+    title = _plain(figure.title)
+    lines = [f"\n### {figure.name}: {title} {{ #{figure.key} }}", "", _plain(figure.says), ""]
+    lines += [f"![{title}]({SHOWN}/{figure.key}.svg)", ""]
     for finding in result.findings:
         if finding.why:
             claim, why = sentence(finding.claim, "."), sentence(finding.why, ".")
-            lines += [f"- **{_head(finding.verdict)}**: {claim} {why}"]
+            lines += [f"- **{_head(finding.verdict)}**: {_plain(f'{claim} {why}')}"]
     lines.append("")
     if figure.notes:
-        lines += [figure.notes, ""]
+        lines += [_plain(figure.notes), ""]
     for note in result.notes:
-        lines += [sentence(note, "."), ""]
+        lines += [_plain(sentence(note, ".")), ""]
     run = f"`liftlock papers run {figure.key}`, {result.seconds:,.1f} s."
     lines.append(data_of(figure, "Data: {}. ") + run)
     return "\n".join(lines)
