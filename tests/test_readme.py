@@ -56,7 +56,7 @@ def test_every_command_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) ->
         for _, text in blocks("console")
         for line in text.splitlines()
     ]
-    assert len(commands) == 8
+    assert len(commands) == 9
     for command in commands:
         assert main(command) == 0
     assert 'Seeing "flu", the belief in "flu" can rise from 10 % to 25 %' in capsys.readouterr().out
