@@ -75,6 +75,7 @@ FEW_RINGS = 9
 _OFFSETS = ((0, 10), (0, -10), (17, 6), (-17, 6), (17, -7), (-17, -7), (0, 19), (0, -19))
 """Where a number may stand beside its ring, in points, the best place first."""
 _FEW_DECADES = 10**2.4
+"""From the least to the largest number of an axis that is labelled at 1, 2 and 5."""
 _PLAIN = (1e-3, 1e5)
 """Between these a number on an axis needs no power of ten."""
 _BEYOND = 6.0
@@ -349,12 +350,7 @@ def _leakages(axes: Axes, curves: Sequence[Sequence[Point]]) -> None:
                     fontsize=7,
                     ha="center",
                     va="center",
-                    bbox={
-                        "boxstyle": "round,pad=0.1",
-                        "fc": LIGHT["page"],
-                        "ec": "none",
-                        "alpha": 0.75,
-                    },
+                    bbox=_BACKING,
                 )
                 box = label.get_window_extent()
                 free = not any(box.overlaps(other) for other in taken)
