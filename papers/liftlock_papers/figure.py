@@ -31,10 +31,12 @@ class Verdict(Enum):
     def of(cls, truths: bool | Iterable[bool]) -> Verdict:
         """Confirm what holds everywhere, refute what holds nowhere; else there is a condition.
 
-        >>> Verdict.of(2 > 1).value, Verdict.of([True, False]).value, Verdict.of([]).value
-        ('confirmed', 'confirmed under a condition', 'confirmed')
+        >>> Verdict.of(2 > 1).value, Verdict.of([True, False]).value
+        ('confirmed', 'confirmed under a condition')
         """
         every = [bool(truth) for truth in (truths if isinstance(truths, Iterable) else [truths])]
+        if not every:
+            raise ValueError("nothing to judge by: a claim about no points is not confirmed")
         if all(every):
             return cls.CONFIRMED
         return cls.CONDITION if any(every) else cls.REFUTED

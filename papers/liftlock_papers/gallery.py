@@ -249,14 +249,7 @@ def _missing(figures: Sequence[Figure]) -> Markup | None:
     return tag(
         "p",
         "Not run, or by other code: ",
-        ", ".join(
-            figure.name
-            + (
-                f" (data: {', '.join(SETS[key].title for key in figure.needs)})"
-                * bool(figure.needs)
-            )
-            for figure in figures
-        ),
+        ", ".join(figure.name + data_of(figure, " (data: {})") for figure in figures),
         ".",
         class_="quiet",
     )

@@ -192,3 +192,8 @@ def test_code_that_was_changed_since_it_was_loaded_is_refused(
 def test_a_figure_of_ones_own_is_run_from_a_folder_named_by_a_string(tmp_path: Path) -> None:
     assert run(FIGURE, str(tmp_path), Setting(quick=True)).points.y("a", "squares")[-1] == 4
     assert read_result(FIGURE, str(tmp_path)) is not None
+
+
+def test_a_claim_about_no_points_is_not_confirmed() -> None:
+    with pytest.raises(ValueError, match="nothing to judge by"):
+        Verdict.of([])

@@ -99,11 +99,9 @@ def _grow(pool: Pool, high: list[int]) -> list[list[int]]:
 
 def _printed_risk(pool: Pool, notion: Notion) -> Callable[[Floats], Floats]:
     """Return the risk that 002 section 4.1 prints for a notion, or section 6.2 for a measure."""
-    symmetric = isinstance(notion, LIP) or (
-        isinstance(notion, ALIP) and notion.lower == notion.upper
-    )
-    if not symmetric and not isinstance(notion, ALIP):
+    if not isinstance(notion, LIP | ALIP):
         return pool.risks
+    symmetric = isinstance(notion, LIP) or notion.lower == notion.upper
 
     def risk(amounts: Floats) -> Floats:
         lifts, _ = pool.lifts(amounts)
