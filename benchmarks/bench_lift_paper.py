@@ -19,6 +19,8 @@ from rich.table import Table as Grid
 
 from liftlock import Joint
 from liftlock_papers.data import DataFolder
+from liftlock_papers.figure import Stated
+from liftlock_papers.paper_002 import expected
 from liftlock_papers.paper_002.joints import joints_of
 from liftlock_papers.paper_002.promises import Promise
 from liftlock_papers.paper_002.sweeps import Mechanism, Plan, audited, make
@@ -38,15 +40,18 @@ MECHANISMS: dict[Mechanism, int] = {
     "vertices": FEW,
 }
 """The last is the optimal response by listing every vertex, as the paper does."""
-PRINTED: dict[tuple[str, Mechanism, str], float] = {
-    ("random", "watchdog as published", "1"): 0.17,
-    ("random", "watchdog as published", "2"): 0.52,
-    ("random", "merging", "1"): 0.73,
-    ("random", "vertices", "2"): 0.94,
-    ("Adult, 5", "watchdog as published", "1"): 0.28,
-    ("Adult, 5", "watchdog as published", "2"): 0.73,
-    ("Adult, 5", "merging", "1"): 0.73,
-    ("Adult, 5", "vertices", "2"): 0.96,
+_STATED: tuple[tuple[str, Mechanism, tuple[Stated, ...]], ...] = (
+    ("random", "watchdog as published", expected.WATCHDOG_RANDOM),
+    ("random", "merging", expected.SUBSETS_RANDOM),
+    ("random", "vertices", expected.OPTIMUM_RANDOM),
+    ("Adult, 5", "watchdog as published", expected.WATCHDOG_ADULT),
+    ("Adult, 5", "merging", expected.SUBSETS_ADULT),
+    ("Adult, 5", "vertices", expected.OPTIMUM_ADULT),
+)
+PRINTED = {
+    (world, mechanism, f"{each.x:g}"): each.number
+    for world, mechanism, numbers in _STATED
+    for each in numbers
 }
 """What the paper says in its text, at lambda = 0.5."""
 
