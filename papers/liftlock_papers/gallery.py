@@ -305,7 +305,8 @@ th,td{padding:.4rem .9rem .4rem 0;text-align:left;vertical-align:top;
  border-bottom:1px solid var(--line)}
 .where{white-space:nowrap}
 @media(max-width:38rem){nav li{grid-template-columns:1fr}article{padding:.9rem .8rem}
- .badge{white-space:normal}}
+ thead{display:none}tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}
+ td{display:block;border:0;padding:.1rem 0}}
 @media print{article,.finding,tr{break-inside:avoid}article{border:0;padding:0}
  h2{break-before:page}a{color:inherit}body{font-size:10pt}}
 """
