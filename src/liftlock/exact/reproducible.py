@@ -1,0 +1,151 @@
+"""Floating-point arithmetic with one result on every machine.
+
+A product by BLAS is added up in an order that depends on the CPU, and numpy's and the C library's
+`log` and `exp` have other last digits where the CPU has wider vectors or fused operations. A
+mechanism is a table of integers, so a last digit is enough to make it another one. Here sums are
+added up in an order that depends on shapes alone, and `log` and `exp` are made of additions,
+multiplications and divisions, which IEEE 754 rounds in one way everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liftlock.exact.integers import Floats
+
+_CELLS = 1 << 20
+"""Products held at a time."""
+
+# ln 2 in two parts: the first has 32 bits, so that its product with an exponent is exact.
+_LN2_HIGH = float.fromhex("0x1.62E42FEEp-1")
+_LN2_LOW = float.fromhex("0x1.A39EF35793C76p-33")
+
+# 2 artanh(s) = 2 s + s (2/3 s^2 + 2/5 s^4 + ...), for |s| <= (sqrt(2) - 1) / (sqrt(2) + 1).
+_ARTANH = tuple(2.0 / (2 * k + 1) for k in range(1, 12))
+# exp(r) = 1 + r + r^2 (1/2 + r/6 + ...), for |r| <= ln(2) / 2.
+_EXP = (
+    0.5,
+    1 / 6,
+    1 / 24,
+    1 / 120,
+    1 / 720,
+    1 / 5040,
+    1 / 40320,
+    1 / 362880,
+    1 / 3628800,
+    1 / 39916800,
+    1 / 479001600,
+    1 / 6227020800,
+)
+_HALF_ROOT = 0.7071067811865476
+
+
+def dot(left: Any, right: Any) -> Any:
+    """Return ``left @ right`` of vectors or matrices, added up in one order on every machine.
+
+    >>> float(dot(np.array([0.5, 0.25]), np.array([2.0, 4.0])))
+    2.0
+    >>> dot(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    if a.ndim > 2 or b.ndim > 2 or not a.ndim or not b.ndim or a.shape[-1] != b.shape[0]:
+        raise ValueError(f"a product of shapes {a.shape} and {b.shape}")
+    if b.ndim == 1:
+        return _rows_times(a, b)
+    if a.ndim == 1:
+        return _rows_times(np.ascontiguousarray(b.T), a)
+    total = np.zeros((a.shape[0], b.shape[1]))
+    if b.shape[1] <= a.shape[1]:
+        for column in range(b.shape[1]):
+            total[:, column] = _rows_times(a, np.ascontiguousarray(b[:, column]))
+        return total
+    for term in range(a.shape[1]):
+        total += a[:, term, None] * b[term]
+    return total
+
+
+def _rows_times(rows: Floats, vector: Floats) -> Any:
+    """Return the sum of products of each row with a vector."""
+    if rows.ndim == 1 or rows.size <= _CELLS:
+        return (rows * vector).sum(axis=-1)
+    step = max(1, _CELLS // len(vector))
+    parts = [
+        (rows[first : first + step] * vector).sum(axis=-1) for first in range(0, len(rows), step)
+    ]
+    return np.concatenate(parts)
+
+
+def log(values: Any) -> Any:
+    """Return the natural logarithm, within an ulp, of each number of 0 or more.
+
+    >>> float(log(10.0)), float(log(1.0)), float(log(0.0))
+    (2.302585092994046, 0.0, -inf)
+    """
+    given = np.asarray(values, dtype=np.float64)
+    usual = (given > 0.0) & (given < np.inf)
+    part, power = np.frexp(np.where(usual, given, 1.0))
+    low = part < _HALF_ROOT
+    part, power = np.where(low, 2.0 * part, part), power - low
+    f = part - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    rest = np.full_like(z, _ARTANH[-1])
+    for term in _ARTANH[-2::-1]:
+        rest = rest * z + term
+    # ln(1 + f) = f - s (f - z rest): the largest term is exact.
+    found = power * _LN2_HIGH - ((s * (f - z * rest) - power * _LN2_LOW) - f)
+    ends = np.where(given == 0.0, -np.inf, np.where(given == np.inf, np.inf, np.nan))
+    return np.where(usual, found, ends)[()]
+
+
+def exp(values: Any) -> Any:
+    """Return e to the power of each number, within an ulp or so.
+
+    >>> float(exp(2.0)), float(exp(0.0)), float(exp(-800.0)), float(exp(800.0))
+    (7.38905609893065, 1.0, 0.0, inf)
+    """
+    given = np.asarray(values, dtype=np.float64)
+    # Beyond these ends the result is 0 or infinite anyway; NaN stays NaN.
+    inside = np.clip(given, -746.0, 710.0)
+    power = np.rint(inside * 1.4426950408889634)
+    r = (inside - power * _LN2_HIGH) - power * _LN2_LOW
+    rest = np.full_like(r, _EXP[-1])
+    for term in _EXP[-2::-1]:
+        rest = rest * r + term
+    part = 1.0 + (r + r * r * rest)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        whole = np.where(np.isnan(given), 0, power).astype(np.int64)
+        # In two steps, so that results below the least normal number are rounded once.
+        half = whole // 2
+        return np.ldexp(np.ldexp(part, half), whole - half)[()]
+
+
+def log1p(values: Any) -> Any:
+    """Return ln(1 + x) without losing the digits of a small x.
+
+    >>> float(log1p(1e-20)), float(log1p(1.0)) == float(log(2.0))
+    (1e-20, True)
+    """
+    given = np.asarray(values, dtype=np.float64)
+    whole = 1.0 + given
+    kept = whole - 1.0
+    # Where 1 + x is rounded, its logarithm is off by the same factor as its distance from 1.
+    scale = np.divide(given, kept, out=np.ones_like(given), where=(kept != 0.0) & np.isfinite(kept))
+    return np.where(kept == 0.0, given, log(whole) * scale)[()]
+
+
+def expm1(values: Any) -> Any:
+    """Return e^x - 1 without losing the digits of a small x.
+
+    >>> float(expm1(1e-20)), float(expm1(1.0)) == float(exp(1.0)) - 1.0
+    (1e-20, True)
+    """
+    given = np.asarray(values, dtype=np.float64)
+    whole = exp(given)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = (whole - 1.0) * given / log(whole)
+    found = np.where(np.abs(given) < 0.5, near, whole - 1.0)
+    return np.where(whole == 1.0, given, found)[()]
