@@ -32,6 +32,7 @@ from liftlock.estimate.model import Model
 from liftlock.estimate.question import Question
 from liftlock.estimate.unbiased import identifiable
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
@@ -445,7 +446,7 @@ class _Order:
         hidden = isinstance(self.context, Joint)
         label: Label = "nothing"
         if isinstance(goal, Distortion):  # its outputs are taken at their word
-            label = goal.reproductions.labels[int(np.argmin(masses @ goal.loss))]
+            label = goal.reproductions.labels[int(np.argmin(dot(masses, goal.loss)))]
         made = Draft.of(
             inputs,
             [label],
@@ -564,8 +565,8 @@ def _resolution(prior: GridPrior) -> list[str]:
     said = [prior.grid.describe()]
     masses = prior.floats()
     # Squares of numbers far from 0, such as times in seconds, would cancel each other.
-    away = prior.points - masses @ prior.points
-    whole = float(masses @ away**2) + prior.inner_variance
+    away = prior.points - dot(masses, prior.points)
+    whole = float(dot(masses, away**2)) + prior.inner_variance
     said.append(
         f"cutting adds {prior.inner_variance:.3g} to the squared error, "
         f"{100 * prior.inner_variance / whole:.2g} % of the variance of X"
@@ -607,10 +608,10 @@ def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tupl
     for part in np.array_split(reports, max(1, len(masses) * _PEOPLE >> 20)):
         weights = np.where(channel.supported(part), 1.0, low / high) * masses
         posteriors = weights / weights.sum(axis=1, keepdims=True)
-        costs.append(goal.costs(posteriors) - (posteriors - masses) @ slope)
+        costs.append(goal.costs(posteriors) - dot(posteriors - masses, slope))
     every = np.concatenate(costs)
     error = float(every.std() / np.sqrt(_PEOPLE))
-    least = float(masses @ goal.costs(np.eye(len(masses))))
+    least = float(dot(masses, goal.costs(np.eye(len(masses)))))
     return max(float(every.mean()), least), (
         f"its worth is the mean over {_PEOPLE:,} simulated reports, standard error {error:.2g}"
     )

@@ -20,6 +20,7 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.problem import refuse_never
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, check_cells, number_labels, read_domain
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
@@ -175,7 +176,7 @@ class Axis:
         """
         total = 0.0
         for point, mass, row in zip(self.points, self.masses, matrix, strict=True):
-            total += float(mass * (row @ np.abs(self.values - point) ** power))
+            total += float(mass * (dot(row, np.abs(self.values - point) ** power)))
         return total
 
 

@@ -16,6 +16,7 @@ from liftlock.designs.axis import RARE
 from liftlock.designs.problem import limits
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.e_divergence import positive_parts
@@ -78,7 +79,7 @@ def slack_of(notion: Notion) -> Slack:
         return lambda matrix, masses: _near_ldp_delta(matrix, ratio) - delta  # noqa: ARG005
     lower, upper, most = limits(notion)
     if most is not None:
-        return lambda matrix, masses: _log_ratio(matrix) - math.log(most)  # noqa: ARG005
+        return lambda matrix, masses: _log_ratio(matrix) - log(most)  # noqa: ARG005
     return lambda matrix, masses: _beyond_lifts(matrix, masses, lower, upper)
 
 
@@ -100,7 +101,7 @@ def lip_deltas(
     >>> [float(lip_deltas(np.eye(2), fair, 1.0, form)[0]) for form in ("def5", "ediv", "joint")]
     [0.5, 0.5, 0.25]
     """
-    output = masses @ matrix
+    output = dot(masses, matrix)
     worst = np.empty(len(matrix))
     step = max(1, _CACHED // matrix.shape[1])
     for start in range(0, len(matrix), step):
@@ -174,24 +175,24 @@ def lift_range(matrix: Floats, masses: Floats) -> tuple[float, float]:
     >>> lift_range(np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0.5, 0.5]))
     (0.5, 1.5)
     """
-    output = masses @ matrix
+    output = dot(masses, matrix)
     used = output > 0
     least, most = matrix.min(axis=0)[used], matrix.max(axis=0)[used]
     return float((least / output[used]).min()), float((most / output[used]).max())
 
 
 def _beyond_lifts(matrix: Floats, masses: Floats, lower: float, upper: float) -> float:
-    output = masses @ matrix
+    output = dot(masses, matrix)
     used = output > 0
     output, most = output[used], matrix.max(axis=0)[used]
     unit = _units(most)
     over = under = -_FAR
     if not math.isinf(upper):
         lifts = (most + unit) / np.maximum(output - unit, 1e-300)
-        over = _log(float(lifts.max())) - math.log(upper)
+        over = _log(float(lifts.max())) - log(upper)
     if lower > 0:
         least = np.maximum(matrix.min(axis=0)[used] - unit, 0.0)
-        under = math.log(lower) - _log(float((least / (output + unit)).min()))
+        under = log(lower) - _log(float((least / (output + unit)).min()))
     return max(over, under)
 
 
@@ -203,7 +204,7 @@ def _log_ratio(matrix: Floats) -> float:
     least = matrix.min(axis=0)[used] - unit
     if (least <= 0).any():
         return _FAR
-    return float(np.log((most + unit) / least).max())
+    return float(log((most + unit) / least).max())
 
 
 def _units(most: Floats) -> Floats:
@@ -213,7 +214,7 @@ def _units(most: Floats) -> Floats:
 
 
 def _log(number: float) -> float:
-    return max(math.log(number), -_FAR) if number > 0 else -_FAR
+    return max(log(number), -_FAR) if number > 0 else -_FAR
 
 
 def smallest_scale(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, lgamma, log, log1p
+from math import comb, lgamma
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact_probability
+from liftlock.exact.reproducible import dot, exp, log, log1p
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
@@ -115,7 +116,7 @@ def _tails(masses: Floats, means: Floats, low: float, high: float) -> tuple[Floa
     top = _tail(masses, -means, -high, order[::-1])
     if (bottom + top <= 1.0).all():
         return bottom, top
-    mean = float(masses @ means)
+    mean = float(dot(masses, means))
     if not low < mean < high:
         return np.ones_like(masses), np.zeros_like(masses)
     # The tails meet: two outputs, and all that is left to choose is who says what.
@@ -125,7 +126,7 @@ def _tails(masses: Floats, means: Floats, low: float, high: float) -> tuple[Floa
     filled[order] = np.where(
         masses[order] > 0, np.clip(room / np.maximum(masses[order], _LEAST), 0.0, 1.0), room > 0
     )
-    lowest = float((masses * filled) @ means) / share
+    lowest = float(dot(masses * filled, means)) / share
     blend = (mean - low) / (mean - lowest) if mean > lowest else 0.0
     bottom = np.clip(blend * filled + (1.0 - blend) * share, 0.0, 1.0)
     return bottom, 1.0 - bottom
@@ -244,23 +245,23 @@ def centralised_error(
     masses, means = _binomial(people, p), np.arange(people + 1) / people
     bottom, top = _tails(masses, means, low, high)
     rest = masses * (1.0 - bottom - top)
-    explained = rest @ (means - p) ** 2
+    explained = dot(rest, (means - p) ** 2)
     ends = list(means[rest > 0])
     for tail in (masses * bottom, masses * top):
         if tail.any():
-            ends.append(float(tail @ means) / float(tail.sum()))
+            ends.append(float(dot(tail, means)) / float(tail.sum()))
             explained += float(tail.sum()) * (ends[-1] - p) ** 2
-    error = float(masses @ (means - p) ** 2 - explained)
+    error = float(dot(masses, (means - p) ** 2) - explained)
     least, most = min(ends), max(ends)
     lifts = np.array([least / p, most / p, (1 - least) / (1 - p), (1 - most) / (1 - p)])
-    leakage = float(np.abs(np.log(np.maximum(lifts, _LEAST))).max())
+    leakage = float(np.abs(log(np.maximum(lifts, _LEAST))).max())
     return CentralisedError(people * low, people * high, max(error, 0.0) * people**2, leakage)
 
 
 def _binomial(people: int, p: float) -> Floats:
     counts = np.arange(people + 1)
     logs = np.array([lgamma(people + 1) - lgamma(s + 1) - lgamma(people - s + 1) for s in counts])
-    masses = np.exp(logs + counts * log(p) + (people - counts) * log1p(-p))
+    masses = exp(logs + counts * log(p) + (people - counts) * log1p(-p))
     law: Floats = masses / masses.sum()
     return law
 

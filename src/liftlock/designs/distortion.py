@@ -24,7 +24,9 @@ from liftlock.alphabet import Alphabet
 from liftlock.context import Ball, Family, Intervals
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.linear import LinearProgram, Optimum
+from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 
@@ -48,12 +50,14 @@ class Least:
     """No channel of this notion has a smaller expected distortion."""
     reference: float
     """The least expected distortion without any answer."""
+    solved: bool
+    """Whether the solver came to its end."""
     prices: Floats
     """y with sum_x d(x, z) v_x - y . v >= 0 for every posterior that is allowed, to rounding."""
 
 
 def least_distortion(
-    problem: Problem, utility: Distortion | Guess, *, seconds: float | None = None
+    problem: Problem, utility: Distortion | Guess, *, clock: Clock | None = None
 ) -> Least:
     """Find the channel of least expected distortion that a notion allows.
 
@@ -64,7 +68,7 @@ def least_distortion(
     0.5
     """
     loss, names = reproductions_of(problem, utility)
-    return least(problem, loss, names, seconds=seconds)
+    return least(problem, loss, names, clock=clock)
 
 
 def reproductions_of(problem: Problem, utility: Distortion | Guess) -> tuple[Floats, Alphabet]:
@@ -74,28 +78,36 @@ def reproductions_of(problem: Problem, utility: Distortion | Guess) -> tuple[Flo
     return utility.loss, utility.reproductions
 
 
-def least(
-    problem: Problem, loss: Floats, names: Alphabet, *, seconds: float | None = None
-) -> Least:
+def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | None = None) -> Least:
     """Find the best channel for any loss matrix, rows inputs, columns reproductions."""
     # Losses of any size are brought to about 1; a power of two rounds nothing.
     size = float(np.abs(loss).max(initial=0.0))
     unit = 2.0 ** round(np.log2(size)) if size > 0 else 1.0
     builder = Builder(problem, np.asarray(loss) / unit)
-    optimum, channel, prices = builder.solve(seconds)
+    optimum, channel, prices = builder.solve(clock)
     if not optimum.solved:
         # Out of time: the best constant answer, with whatever the prices prove.
         channel = np.zeros_like(channel)
-        channel[:, int(np.argmin(problem.masses @ loss))] = 1.0
+        channel[:, int(np.argmin(dot(problem.masses, loss)))] = 1.0
     matrix, used = _cleaned(channel)
     points = names.coordinates
     outputs = Alphabet.of(
         [names.labels[z] for z in used], None if points is None else [points[z] for z in used]
     )
     cost = float(((problem.masses[:, None] * matrix) * loss[:, used]).sum())
-    reference = float((problem.masses @ loss).min())
+    reference = float(dot(problem.masses, loss).min())
     bound = min(unit * optimum.bound, cost)
-    return Least(matrix, loss[:, used], tuple(used), outputs, cost, bound, reference, unit * prices)
+    return Least(
+        matrix,
+        loss[:, used],
+        tuple(used),
+        outputs,
+        cost,
+        bound,
+        reference,
+        optimum.solved,
+        unit * prices,
+    )
 
 
 def _cleaned(channel: Floats) -> tuple[Floats, list[int]]:
@@ -119,7 +131,7 @@ class Builder:
         self.program = LinearProgram()
         self._most = 1.0
 
-    def solve(self, seconds: float | None) -> tuple[Optimum, Floats, Floats]:
+    def solve(self, clock: Clock | None) -> tuple[Optimum, Floats, Floats]:
         """Return the solution, the channel, and prices of the inputs."""
         problem = self.problem
         if problem.uncertain and problem.ratio is None:
@@ -130,7 +142,7 @@ class Builder:
             read = self._staircase(problem.ratio)
         else:
             read = self._lifts()
-        optimum = self.program.minimise(seconds=seconds)
+        optimum = self.program.minimise(clock=clock)
         return optimum, read(optimum.values), optimum.prices[: self.inputs]
 
     # Blocks: entry (x, z) of a table is the variable x * outputs + z of its block.
@@ -167,7 +179,7 @@ class Builder:
         # A posterior of 1 is the most there is.
         upper = min(problem.upper, 1.0 / float(masses.min()))
         extra = program.variables(self._costs())
-        shares = program.variables(lower * (masses @ self.loss))
+        shares = program.variables(lower * dot(masses, self.loss))
         each = self.sparse.identity(self.outputs)
         program.between([(extra, self._over_outputs())], 1 - lower, 1 - lower)
         program.between([(extra, self.weighted(masses)), (shares, (lower - 1) * each)], 0.0, 0.0)
@@ -181,7 +193,7 @@ class Builder:
     def _staircase(self, ratio: float) -> Any:
         program = self.program
         extra = program.variables((ratio - 1) * self._costs())
-        least_of = program.variables(self.problem.masses @ self.loss)
+        least_of = program.variables(dot(self.problem.masses, self.loss))
         every = self.sparse.coo_matrix(np.ones((self.inputs, self.outputs)))
         program.between([(extra, (ratio - 1) * self._over_outputs()), (least_of, every)], 1.0, 1.0)
         program.between([(extra, self._each()), (least_of, -self._per_output())], -np.inf, 0.0)

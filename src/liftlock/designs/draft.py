@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,6 +31,17 @@ def gap_text(gap: float) -> str:
     return short
 
 
+Ending = Literal["", "work", "clock", "interrupt", "stuck"]
+"""What ended a search before the gap that was asked for; empty if nothing did."""
+
+_ENDINGS: dict[str, str] = {
+    "work": "stopped early at its limit of work",
+    "clock": "stopped early by the clock, where a faster machine would have gone on",
+    "interrupt": "stopped early by an interruption",
+    "stuck": "stopped early, as rounding let it go no further",
+}
+
+
 @dataclass(frozen=True)
 class Optimality:
     """What a solver proved of a draft: no mechanism of its kind costs less than `bound`.
@@ -47,8 +58,8 @@ class Optimality:
     """How many candidate outputs were looked at."""
     rounds: int = 0
     seconds: float = 0.0
-    stopped: bool = False
-    """Whether the search was stopped before the gap that was asked for."""
+    stopped: Ending = ""
+    """What ended the search before the gap that was asked for."""
 
     @property
     def gap(self) -> float:
@@ -56,6 +67,16 @@ class Optimality:
         if self.reference <= 0:
             return 0.0
         return max(self.cost - self.bound, 0.0) / self.reference
+
+    def stopped_early(self) -> tuple[str, ...]:
+        """Say what stopped the search before its end, and what is proved; nothing if it ended.
+
+        >>> Optimality("hamming", 0.5, 0.25, 1.0, stopped="work").stopped_early()
+        ('stopped early at its limit of work, with a proved gap of 0.25',)
+        """
+        if not self.stopped:
+            return ()
+        return (f"{_ENDINGS[self.stopped]}, with a proved gap of {gap_text(self.gap)}",)
 
 
 @dataclass(frozen=True)

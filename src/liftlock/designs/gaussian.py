@@ -23,6 +23,7 @@ from liftlock.designs.formulas.gaussian import (
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.line.law import numbers_of
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
@@ -96,9 +97,9 @@ class Normal:
     @classmethod
     def of(cls, axis: Axis) -> Normal:
         """Read the mean and the deviation of the numbers of an axis."""
-        mean = float(axis.masses @ axis.points)
+        mean = float(dot(axis.masses, axis.points))
         distances = np.abs(axis.points - mean)
-        sd = math.sqrt(float(axis.masses @ distances**2))
+        sd = math.sqrt(float(dot(axis.masses, distances**2)))
         if not sd > 0:
             raise InputError(
                 "the numbers have no spread", value=mean, remedy="there is nothing to protect"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from liftlock.designs.problem import limits
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, exp, log
 from liftlock.line.law import numbers_of
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
@@ -172,8 +172,8 @@ def profile(axis: Axis, notion: Notion, common: float) -> Floats:
     over, under = np.maximum(found[first, rows], 0.0), np.minimum(found[last, rows], 0.0)
     # Where a need changes its sign between two shares, as if it were straight.
     part = np.divide(-under, over - under, out=np.ones(len(rows)), where=over > under)
-    logs = np.log(_SHARES)
-    shares: Floats = np.exp(logs[last] + part * (logs[first] - logs[last]))
+    logs = log(_SHARES)
+    shares: Floats = exp(logs[last] + part * (logs[first] - logs[last]))
     return shares
 
 
@@ -194,25 +194,25 @@ def row_needs(notion: Notion) -> Callable[[Floats, Floats], Floats]:
         notion = LDP(notion.epsilon)
     lower, upper, most = limits(notion)
     if most is not None:
-        top = math.log(most)
+        top = log(most)
         return lambda matrix, masses: _ldp_logs(matrix) - top  # noqa: ARG005
     return lambda matrix, masses: _lift_logs(matrix, masses, lower, upper)
 
 
 def _lift_logs(matrix: Floats, masses: Floats, lower: float, upper: float) -> Floats:
-    lifts = matrix / np.maximum(masses @ matrix, _TINY)
+    lifts = matrix / np.maximum(dot(masses, matrix), _TINY)
     beyond = np.full(len(matrix), -np.inf)
     if np.isfinite(upper):
-        beyond = np.maximum(beyond, np.log(lifts.max(axis=1) / upper))
+        beyond = np.maximum(beyond, log(lifts.max(axis=1) / upper))
     if lower > 0:
-        beyond = np.maximum(beyond, np.log(lower / np.maximum(lifts.min(axis=1), _TINY)))
+        beyond = np.maximum(beyond, log(lower / np.maximum(lifts.min(axis=1), _TINY)))
     return beyond
 
 
 def _ldp_logs(matrix: Floats) -> Floats:
     safe = np.maximum(matrix, _TINY)
     above, below = safe.max(axis=0) / safe, safe / safe.min(axis=0)
-    logs: Floats = np.log(np.maximum(above.max(axis=1), below.max(axis=1)))
+    logs: Floats = log(np.maximum(above.max(axis=1), below.max(axis=1)))
     return logs
 
 

@@ -27,6 +27,7 @@ from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
+from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
 from liftlock.forms import SupportChannel
 from liftlock.notions.certificate import Certificate
@@ -273,7 +274,7 @@ class _Mixer:
         if isinstance(self.context, ProfileGraph):
             return _common_of_profiles(self.context, self.inputs, self.rows)
         masses = representative(self.context).reordered(self.inputs).floats()
-        common: Floats = (masses @ self.rows)[None, :]
+        common: Floats = (dot(masses, self.rows))[None, :]
         # Too small a chance for a float is a chance all the same.
         return np.maximum(common, _LEAST)
 
@@ -324,10 +325,10 @@ def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> 
     wanted = graph.inputs if inputs.labels == graph.inputs.labels else graph.pairs
     order = wanted.order_of(inputs, whose="the graph", other_name="the draft")
     if wanted is graph.inputs:
-        common: Floats = (graph.laws.mean(axis=0) @ rows[order])[None, :]
+        common: Floats = (dot(graph.laws.mean(axis=0), rows[order]))[None, :]
         return common
     blocks = rows[order].reshape(len(graph), len(graph.inputs), -1)
-    released = np.einsum("ix,ixy->iy", graph.laws, blocks)
+    released = (graph.laws[:, :, None] * blocks).sum(axis=1)
     mixed = blocks.copy()
     for part in graph.components:
         if len(part) > 1:

@@ -27,6 +27,7 @@ from liftlock.designs.problem import limits, refuse_never
 from liftlock.designs.registry import LIFT_NOTIONS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import log
 from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
 from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
 from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
@@ -328,7 +329,7 @@ def _merging_cost(mass: float, others: Floats) -> Floats:
 
 
 def _x_log_x(values: Floats) -> Floats:
-    product: Floats = values * np.log(np.where(values > 0, values, 1.0))
+    product: Floats = values * log(np.where(values > 0, values, 1.0))
     return product
 
 

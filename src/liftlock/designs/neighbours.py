@@ -18,6 +18,7 @@ from liftlock.designs.draft import Draft, Optimality
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
@@ -53,13 +54,12 @@ def by_neighbours(
     assert isinstance(notion, LDP)
     assert isinstance(prior, Prior)
     joined, group = _joined(prior, problem.masses, points_of(problem.inputs, goal.name))
-    limit = None if clock.seconds is None else max(_SOLVING * clock.left, 0.1)
-    options: dict[str, Any] = {"gap": clock.gap, "watch": clock.watch, "seconds": limit}
-    found = solve(joined, notion, utility=make_utility(goal.name, joined.inputs), **options)
+    first = clock.part(_SOLVING)
+    found = solve(joined, notion, make_utility(goal.name, joined.inputs), first)
+    clock.spend(first.work)
     matrix = found.matrix[group].copy()
     cost = mean_cost(goal, matrix, problem.masses)
-    options |= {"gap": _CLOSE, "seconds": None if limit is None else max(clock.left, 0.1)}
-    looser = solve(prior, LIP(notion.budget), utility=goal, **options).optimality
+    looser = solve(prior, LIP(notion.budget), goal, clock.part(1.0, gap=_CLOSE)).optimality
     reference = float(goal.costs(problem.masses[None, :])[0])
     bounds = [0.0, _bound(problem, goal, joined, group, found)]
     bounds += [] if looser is None else [looser.bound]
@@ -88,14 +88,14 @@ def _bound(
         # As a distortion it reads groups as their means alone, where inputs have more numbers to
         # be read as: the optimum of the groups then bounds nothing.
         return 0.0
-    rest = float(problem.masses @ np.abs(points - means[group]))
+    rest = float(dot(problem.masses, np.abs(points - means[group])))
     least = found.optimality.bound * (1.0 - _ROUNDING)
     if goal.name == "absolute":
         return least - rest * (1.0 + _ROUNDING)
     assert problem.ratio is not None
     weights = joined.floats()
-    spread = float(weights @ (means - weights @ means) ** 2)
-    whole = float(problem.masses @ (points - problem.masses @ points) ** 2)
+    spread = float(dot(weights, (means - dot(weights, means)) ** 2))
+    whole = float(dot(problem.masses, (points - dot(problem.masses, points)) ** 2))
     unseen = math.sqrt(max(whole - spread, 0.0))
     said = math.sqrt(max(spread - least, 0.0)) + min((problem.ratio - 1.0) / 2.0 * rest, unseen)
     return whole * (1.0 - _ROUNDING) - said**2 * (1.0 + _ROUNDING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, TypeGuard, get_args
+from typing import Literal, TypeGuard, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.distortion import Least
-from liftlock.designs.draft import Draft, Optimality, gap_text
+from liftlock.designs.draft import Draft, Ending, Optimality
 from liftlock.designs.lock import representative
 from liftlock.designs.merging import Pool
 from liftlock.designs.problem import Problem, supported
@@ -25,6 +25,7 @@ from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, h
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from liftlock.utility.distortion import Distortion
@@ -107,24 +108,30 @@ def optimal(
     """
     if how not in get_args(How):
         raise InputError("unknown way", value=how, remedy=f"use {', '.join(get_args(How))}")
-    problem = Problem.of(context, notion)
     goal = utility if utility is not None else MutualInformation()
-    clock = Clock(gap=gap, seconds=seconds, watch=watch)
+    return _within(context, notion, goal, Clock(gap=gap, seconds=seconds, watch=watch), how)
+
+
+def _within(
+    context: Context, notion: Notion, goal: Utility, clock: Clock, how: How = "auto"
+) -> Draft:
+    """Find the best mechanism within the work that a clock allows."""
+    problem = Problem.of(context, notion)
     if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
         if problem.given is None:
             return _constant(problem, goal, np.inf, DESIGN.key, _ZERO_BUDGET)
         # Outputs that speak of X and are independent of the secret may exist, but no rounded
         # table is *exactly* independent, as this budget demands.
-        worst = float(problem.masses @ goal.costs(np.eye(len(problem.masses))))
+        worst = float(dot(problem.masses, goal.costs(np.eye(len(problem.masses)))))
         return _constant(problem, goal, worst, DESIGN.key, _EXACT_BUDGET)
     if how == "auto" and _many_under_ldp(problem, goal):
         from liftlock.designs.neighbours import by_neighbours
 
-        return by_neighbours(problem, goal, clock, optimal)
+        return by_neighbours(problem, goal, clock, _within)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
         return _distortion(problem, goal, clock, how)
     if problem.ratio is not None and not (problem.masses > 0).all():
-        return _completed(context, notion, goal, gap=gap, seconds=seconds, watch=watch, how=how)
+        return _completed(context, notion, goal, clock, how)
     if how == "auto" and problem.given is None and problem.ratio is None and not problem.uncertain:
         direct = _many_symbols(problem, goal, clock)
         if direct is not None:
@@ -133,8 +140,8 @@ def optimal(
     oracle = _oracle(problem, scaled, how, clock)
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
     first = _merged(problem) if problem.given is not None else None
-    if watch is not None:
-        tell = watch
+    if clock.watch is not None:
+        tell = clock.watch
         clock.watch = lambda step: tell(
             replace(step, cost=unit * step.cost, bound=unit * step.bound)
         )
@@ -183,14 +190,15 @@ def _merged(problem: Problem) -> Floats:
     return posteriors
 
 
-def _completed(context: Context, notion: Notion, goal: Utility, **options: Any) -> Draft:
+def _completed(context: Context, notion: Notion, goal: Utility, clock: Clock, how: How) -> Draft:
     """Design for the inputs that occur; the others answer like the most likely one.
 
     LDP protects inputs of probability 0 as well, and a row that is there twice keeps every ratio.
     """
     kept, _ = supported(context)
     places = [context.inputs.index(label) for label in kept.inputs.labels]
-    inner = optimal(kept, notion, utility=restricted(goal, places, len(context.inputs)), **options)
+    narrow = restricted(goal, places, len(context.inputs))
+    inner = _within(kept, notion, narrow, clock, how)
     model = int(np.argmax(representative(kept).floats()))
     rows = np.full(len(context.inputs), model)
     rows[places] = np.arange(len(places))
@@ -211,7 +219,8 @@ def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | N
 
         return least_loss(problem, goal, clock)
     if len(problem.masses) > _MANY and isinstance(goal, MutualInformation | Histogram):
-        from liftlock.designs.solver.spread import spread
+        with clock.pause():
+            from liftlock.designs.solver.spread import spread
 
         found = spread(problem, goal, clock)
         return found if found is not None and found.gap <= clock.gap else None
@@ -222,7 +231,7 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
     if problem.uncertain and problem.ratio is None:  # LDP is the same under every prior
         from liftlock.designs.solver.prior_set import PriorSetOracle
 
-        return PriorSetOracle(problem, goal)
+        return PriorSetOracle(problem, goal, clock)
     symbols = len(problem.masses)
     if how == "enumeration":
         return ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
@@ -241,14 +250,17 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
             pass  # more than are worth listing
     if problem.given is not None:
         clock.tell("compiling (the first time takes half a minute)")
-        from liftlock.designs.solver.rows import RowsOracle
+        with clock.pause():
+            from liftlock.designs.solver.rows import RowsOracle
 
         return RowsOracle(problem, goal)
     if problem.ratio is not None:
         from liftlock.designs.solver.staircase import staircase_oracle
 
         return staircase_oracle(problem, goal)
-    from liftlock.designs.solver.box import BoxOracle
+    with clock.pause():
+        from liftlock.designs.solver import spread  # noqa: F401  compiled here
+        from liftlock.designs.solver.box import BoxOracle
 
     return BoxOracle(problem, goal)
 
@@ -256,20 +268,21 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
 def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock, how: How) -> Draft:
     from liftlock.designs.distortion import least_distortion
 
-    stopped = False
+    stopped: Ending = ""
     if how == "auto" and len(problem.masses) > _MANY_DISTANCES and _is_distance(goal, problem):
         from liftlock.designs.solver.places import least_loss
 
         solution = least_loss(problem, goal, clock)
         found, stopped = _medians(problem, goal, solution), solution.stopped
     else:
-        found = least_distortion(problem, goal, seconds=clock.seconds)
+        found = least_distortion(problem, goal, clock=clock)
+        stopped = "" if found.solved else clock.ended or "stuck"
     if found.cost >= found.reference * (1.0 - _WORTHLESS):
         remark = _why_constant(found.bound, found.reference)
         return _constant(problem, goal, found.bound, DESIGN.key, remark)
     kept = joined(problem, goal, found.matrix)
     cost = float((problem.masses[:, None] * kept.matrix * found.loss[:, list(kept.kept)]).sum())
-    truth = float(problem.masses @ goal.costs(np.eye(len(problem.masses))))
+    truth = float(dot(problem.masses, goal.costs(np.eye(len(problem.masses)))))
     proof = Optimality(
         goal.name,
         cost,
@@ -278,9 +291,7 @@ def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock, how: H
         seconds=clock.elapsed,
         stopped=stopped,
     )
-    remarks = kept.remarks()
-    if stopped:
-        remarks.append(f"stopped early, with a proved gap of {gap_text(proof.gap)}")
+    remarks = [*kept.remarks(), *proof.stopped_early()]
     return Draft.of(
         problem.inputs,
         found.outputs.subset(kept.kept),
@@ -329,6 +340,7 @@ def _medians(problem: Problem, goal: Distortion, solution: Solution) -> Least:
         cost,
         min(solution.bound, cost),
         solution.reference,
+        not solution.stopped,
         np.zeros(0),
     )
 
@@ -351,9 +363,7 @@ def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -
         solution.seconds,
         solution.stopped,
     )
-    remarks = kept.remarks()
-    if solution.stopped:
-        remarks.append(f"stopped early, with a proved gap of {gap_text(proof.gap)}")
+    remarks = [*kept.remarks(), *proof.stopped_early()]
     return Draft.of(
         problem.inputs,
         outputs,
@@ -395,7 +405,7 @@ def named_outputs(
     if len(joint) > len(inputs):
         return Alphabet.of(range(len(joint))), np.arange(len(joint))
     places = _assigned(joint)
-    order = np.argsort(places)
+    order = np.argsort(places, kind="stable")
     return inputs.subset(int(x) for x in places[order]), order
 
 
@@ -406,7 +416,7 @@ def _assigned(joint: Floats) -> npt.NDArray[np.intp]:
         return np.asarray(linear_sum_assignment(-joint)[1], dtype=np.intp)
     free = np.ones(joint.shape[1], dtype=bool)
     places = np.zeros(len(joint), dtype=np.intp)
-    for k in np.argsort(-joint.max(axis=1)):
+    for k in np.argsort(-joint.max(axis=1), kind="stable"):
         x = int(np.argmax(np.where(free, joint[k], -1.0)))
         free[x] = False
         places[k] = x

@@ -20,6 +20,7 @@ from liftlock.designs.registry import Design
 from liftlock.designs.solver.oracle import Progress
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
@@ -84,7 +85,7 @@ def outage(
     share = truth_share(problem.masses, notion, outputs)
     # The integers of the pure part must keep its limits by themselves, also when they are rare.
     blend = min(1.01 * float(strain(problem, pure.matrix).max()) / max(1.0 - share, 1e-9), 1.0)
-    quiet = (1.0 - blend) * pure.matrix + blend * (problem.masses @ pure.matrix)
+    quiet = (1.0 - blend) * pure.matrix + blend * (dot(problem.masses, pure.matrix))
     matrix = np.hstack([(1.0 - share) * quiet, share * np.eye(len(problem.masses))])
     names = _named(context, pure)
     used = matrix.max(axis=0) > 0

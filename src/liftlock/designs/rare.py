@@ -19,6 +19,7 @@ import numpy as np
 from liftlock.context import PriorSet
 from liftlock.designs.problem import Problem
 from liftlock.exact.integers import Floats, Integers
+from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.utility.utility import Utility
 
@@ -60,11 +61,11 @@ def strain(problem: Problem, matrix: Floats) -> Floats:
     >>> strain(problem, np.array([[0.8, 0.2], [0.2, 0.8]])).round(3).tolist()
     [0.167, 0.167]
     """
-    weights = problem.masses @ matrix
+    weights = dot(problem.masses, matrix)
     secrets = matrix
     if problem.given is not None:
         turned = problem.given * problem.masses / problem.secret_masses[:, None]
-        secrets = turned @ matrix
+        secrets = dot(turned, matrix)
     least, most = secrets.min(axis=0) - _UNIT, secrets.max(axis=0) + _UNIT
     if problem.ratio is not None:
         return _blend(most - problem.ratio * least, (problem.ratio - 1.0) * weights)
@@ -116,7 +117,7 @@ def joined(problem: Problem, utility: Utility, matrix: Floats) -> Joined:
     share = 0.0
     while len(kept) > 1:
         need = strain(problem, matrix[:, kept])
-        weights = problem.masses @ matrix[:, kept]
+        weights = dot(problem.masses, matrix[:, kept])
         gone = need > _level(need, weights)
         if not gone.any():
             break

@@ -9,6 +9,7 @@ import numpy as np
 from liftlock.alphabet import Alphabet
 from liftlock.designs.draft import Draft
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
 from liftlock.utility.mean import OF_NUMBERS
 from liftlock.utility.utility import Utility
@@ -23,13 +24,13 @@ _FEW_DIGITS = 1e-3
 def posterior_means(matrix: Floats, masses: Floats, points: Floats) -> Floats:
     """Return E[X | Y = y] for each output: the reading with the least squared error."""
     joint = matrix * masses[:, None]
-    means: Floats = (points @ joint) / joint.sum(axis=0)
+    means: Floats = (dot(points, joint)) / joint.sum(axis=0)
     return means
 
 
 def posterior_medians(matrix: Floats, masses: Floats, points: Floats) -> Floats:
     """Return the median of X given each output: the reading with the least absolute error."""
-    order = np.argsort(points)
+    order = np.argsort(points, kind="stable")
     rising = np.cumsum((matrix * masses[:, None])[order], axis=0)
     half = 0.5 * rising[-1]
     places = (rising < half).sum(axis=0)
@@ -48,10 +49,10 @@ def with_readings(draft: Draft, prior: GridPrior, utility: Utility) -> Draft:
     numeric = utility.name in OF_NUMBERS
     read = posterior_medians if utility.name == "absolute" else posterior_means
     # An output that never occurs has no posterior to be read.
-    matrix = draft.matrix[:, masses @ draft.matrix > 0]
+    matrix = draft.matrix[:, dot(masses, draft.matrix) > 0]
     numbers = read(matrix, masses, points)
     if numeric:
-        matrix = _without_rare(matrix, masses @ matrix, numbers)
+        matrix = _without_rare(matrix, dot(masses, matrix), numbers)
         numbers = read(matrix, masses, points)
     order = np.argsort(numbers, kind="stable")
     matrix, numbers = matrix[:, order], numbers[order]

@@ -8,7 +8,7 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
-from liftlock.designs.draft import Draft
+from liftlock.designs.draft import Draft, Ending
 from liftlock.designs.merging import Pool, in_order
 from liftlock.designs.optimal import named_outputs, optimal
 from liftlock.designs.problem import Problem
@@ -19,6 +19,7 @@ from liftlock.designs.solver.oracle import Clock, Oracle
 from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
@@ -88,7 +89,7 @@ class _Part:
     symbols: list[int]
     outputs: tuple[Label, ...]
     rows: Floats
-    stopped: bool = False
+    stopped: Ending = ""
 
 
 def _within(problem: Problem, goal: Utility, group: list[int], clock: Clock) -> _Part:
@@ -113,17 +114,17 @@ def _within(problem: Problem, goal: Utility, group: list[int], clock: Clock) -> 
     narrow = restricted(goal, places, len(problem.masses))
     outputs, channel, stopped = _solve(inside, narrow, clock)
     # A symbol that never occurs (LDP only) answers like the subset as a whole.
-    rows = np.tile(inside.masses @ channel, (len(group), 1))
+    rows = np.tile(dot(inside.masses, channel), (len(group), 1))
     rows[happen] = channel
     return _Part(group, _unique(outputs.labels, labels.labels), rows, stopped)
 
 
-def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Floats, bool]:
-    """Return the outputs and the channel of the best response, and whether time ran out."""
+def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Floats, Ending]:
+    """Return the outputs and the channel of the best response, and what stopped the search."""
     symbols = len(problem.masses)
     if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
         # A budget of 0 leaves no room for rounding, and only merging needs none.
-        return problem.inputs.subset([0]), np.ones((symbols, 1)), False
+        return problem.inputs.subset([0]), np.ones((symbols, 1)), ""
     oracle: Oracle
     cuts = half_spaces(problem) if symbols <= _ENUMERATE else np.zeros((0, symbols))
     if symbols <= 2 or 0 < len(cuts) <= _CUTS:
@@ -131,11 +132,12 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
     elif isinstance(goal, Distortion | Guess):
         from liftlock.designs.distortion import least_distortion
 
-        least = least_distortion(problem, goal, seconds=clock.left if clock.seconds else None)
+        least = least_distortion(problem, goal, clock=clock)
         kept = joined(problem, goal, least.matrix)
-        return least.outputs.subset(kept.kept), kept.matrix, False
+        return least.outputs.subset(kept.kept), kept.matrix, "" if least.solved else "work"
     else:
-        from liftlock.designs.solver.rows import RowsOracle
+        with clock.pause():  # while it is compiled
+            from liftlock.designs.solver.rows import RowsOracle
 
         oracle = RowsOracle(problem, goal)
     found = generate(problem.masses, goal, oracle, clock)

@@ -18,6 +18,9 @@ from liftlock.exact.integers import Floats
 _CELLS = 1 << 20
 """Products held at a time."""
 
+_LARGE = 1 << 20
+"""Matrices with more products than this are multiplied in parts."""
+
 # ln 2 in two parts: the first has 32 bits, so that its product with an exponent is exact.
 _LN2_HIGH = float.fromhex("0x1.62E42FEEp-1")
 _LN2_LOW = float.fromhex("0x1.A39EF35793C76p-33")
@@ -43,7 +46,7 @@ _HALF_ROOT = 0.7071067811865476
 
 
 def dot(left: Any, right: Any) -> Any:
-    """Return ``left @ right`` of vectors or matrices, added up in one order on every machine.
+    """Return ``left @ right`` of vectors or matrices, the same on every machine.
 
     >>> float(dot(np.array([0.5, 0.25]), np.array([2.0, 4.0])))
     2.0
@@ -51,12 +54,20 @@ def dot(left: Any, right: Any) -> Any:
     [[1.0, 2.0], [3.0, 4.0]]
     """
     a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    if a.ndim > 2 or b.ndim > 2 or not a.ndim or not b.ndim or a.shape[-1] != b.shape[0]:
+    if not a.ndim or not b.ndim or b.ndim > 2 or a.shape[-1] != b.shape[0]:
         raise ValueError(f"a product of shapes {a.shape} and {b.shape}")
     if b.ndim == 1:
         return _rows_times(a, b)
     if a.ndim == 1:
         return _rows_times(np.ascontiguousarray(b.T), a)
+    rows = a.reshape(-1, a.shape[-1])
+    large = len(rows) * b.shape[0] * b.shape[1] > _LARGE and _finite(rows) and _finite(b)
+    product = _exact_parts(rows, b) if large else _few_times(rows, b)
+    return product.reshape(*a.shape[:-1], b.shape[1])
+
+
+def _few_times(a: Floats, b: Floats) -> Floats:
+    """Multiply small matrices, one column or one term at a time."""
     total = np.zeros((a.shape[0], b.shape[1]))
     if b.shape[1] <= a.shape[1]:
         for column in range(b.shape[1]):
@@ -65,6 +76,42 @@ def dot(left: Any, right: Any) -> Any:
     for term in range(a.shape[1]):
         total += a[:, term, None] * b[term]
     return total
+
+
+def _finite(values: Floats) -> bool:
+    return bool(np.isfinite(values).all())
+
+
+def _exact_parts(a: Floats, b: Floats) -> Floats:
+    """Multiply large matrices by BLAS, cut into parts whose products are exact in any order.
+
+    A part has whole numbers of so few bits that no sum of products needs more than 53. Three parts
+    hold at least the digits that a float has, relative to the largest of the row or column.
+    """
+    bits = (53 - (max(a.shape[1], 2) - 1).bit_length()) // 2
+    ones, row_powers = _parts(a, bits)
+    others, column_powers = _parts(np.ascontiguousarray(b.T), bits)
+    total = np.zeros((a.shape[0], b.shape[1]))
+    for order in range(2, -1, -1):  # the smallest first
+        total *= 2.0**-bits
+        for place in range(order + 1):
+            total += ones[place] @ others[order - place].T  # whole numbers: exact
+    total *= np.ldexp(1.0, row_powers - bits)[:, None]
+    total *= np.ldexp(1.0, column_powers - bits)
+    return total
+
+
+def _parts(rows: Floats, bits: int) -> tuple[list[Floats], Any]:
+    """Write each row as 2^power (n_0 + n_1 2^-bits + n_2 2^-2bits) 2^-bits, with whole n."""
+    largest = np.maximum(rows.max(axis=1, initial=0.0), -rows.min(axis=1, initial=0.0))
+    powers = np.clip(np.frexp(largest)[1], -900, 900)
+    left = rows * np.ldexp(1.0, bits - powers)[:, None]
+    parts = []
+    for _ in range(3):
+        parts.append(np.rint(left))
+        left -= parts[-1]
+        left *= 2.0**bits
+    return parts, powers
 
 
 def _rows_times(rows: Floats, vector: Floats) -> Any:
@@ -94,11 +141,12 @@ def log(values: Any) -> Any:
     z = s * s
     rest = np.full_like(z, _ARTANH[-1])
     for term in _ARTANH[-2::-1]:
-        rest = rest * z + term
+        rest *= z
+        rest += term
     # ln(1 + f) = f - s (f - z rest): the largest term is exact.
     found = power * _LN2_HIGH - ((s * (f - z * rest) - power * _LN2_LOW) - f)
     ends = np.where(given == 0.0, -np.inf, np.where(given == np.inf, np.inf, np.nan))
-    return np.where(usual, found, ends)[()]
+    return _plain(np.where(usual, found, ends))
 
 
 def exp(values: Any) -> Any:
@@ -114,13 +162,14 @@ def exp(values: Any) -> Any:
     r = (inside - power * _LN2_HIGH) - power * _LN2_LOW
     rest = np.full_like(r, _EXP[-1])
     for term in _EXP[-2::-1]:
-        rest = rest * r + term
+        rest *= r
+        rest += term
     part = 1.0 + (r + r * r * rest)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         whole = np.where(np.isnan(given), 0, power).astype(np.int64)
         # In two steps, so that results below the least normal number are rounded once.
         half = whole // 2
-        return np.ldexp(np.ldexp(part, half), whole - half)[()]
+        return _plain(np.ldexp(np.ldexp(part, half), whole - half))
 
 
 def log1p(values: Any) -> Any:
@@ -134,7 +183,7 @@ def log1p(values: Any) -> Any:
     kept = whole - 1.0
     # Where 1 + x is rounded, its logarithm is off by the same factor as its distance from 1.
     scale = np.divide(given, kept, out=np.ones_like(given), where=(kept != 0.0) & np.isfinite(kept))
-    return np.where(kept == 0.0, given, log(whole) * scale)[()]
+    return _plain(np.where(kept == 0.0, given, log(whole) * scale))
 
 
 def expm1(values: Any) -> Any:
@@ -148,4 +197,9 @@ def expm1(values: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         near = (whole - 1.0) * given / log(whole)
     found = np.where(np.abs(given) < 0.5, near, whole - 1.0)
-    return np.where(whole == 1.0, given, found)[()]
+    return _plain(np.where(whole == 1.0, given, found))
+
+
+def _plain(values: Any) -> Any:
+    """Return an array, or the number itself if it is one."""
+    return values if np.ndim(values) else float(values)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from liftlock.exact.compiled import compiled
 from liftlock.forms.hashing_channel import FIELD_BITS, POLYNOMIAL
 
 # One byte of eight bits as eight bytes of one bit each, so that one addition counts all of them.
@@ -20,7 +20,7 @@ _LOW_SYMBOLS = 256
 _REPORTS_PER_WORD = (1 << 16) - 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _count_bits(
     packed: npt.NDArray[np.uint8], spread: npt.NDArray[np.uint64], counts: npt.NDArray[np.int64]
 ) -> None:
@@ -38,7 +38,7 @@ def _count_bits(
             sums[column] = 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _count_hashes(
     a: npt.NDArray[np.int64],
     b: npt.NDArray[np.int64],

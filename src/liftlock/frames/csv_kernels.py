@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from liftlock.exact.compiled import compiled
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -46,7 +48,7 @@ def _copying(_context: Any, out: Any, _at: Any, source: Any, _start: Any, _lengt
 _copy: Any = intrinsic(_copying)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def scan(
     buffer: Bytes,
     start: int,
@@ -135,7 +137,7 @@ def scan(
     return rows, done, FINE, -1, 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _blank_at(buffer: Bytes, at: int, stop: int) -> int:
     """Return the bytes of the white space that starts here, as `str.strip` knows it; 0 if none."""
     byte = buffer[at]
@@ -157,7 +159,7 @@ def _blank_at(buffer: Bytes, at: int, stop: int) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def _trimmed(buffer: Bytes, start: int, stop: int) -> tuple[int, int]:
     """Return where a text starts and stops without white space around it."""
     if start == stop or (32 < buffer[start] < 128 and 32 < buffer[stop - 1] < 128):
@@ -177,7 +179,7 @@ def _trimmed(buffer: Bytes, start: int, stop: int) -> tuple[int, int]:
     return start, stop
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def measure(
     buffer: Bytes,
     starts: Places,
@@ -217,7 +219,7 @@ def measure(
     return missing
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def gather(
     buffer: Bytes,
     begins: Places,
@@ -236,7 +238,7 @@ def gather(
             _copy(texts, offsets[row], buffer, source, offsets[row + 1] - offsets[row])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def any_special(texts: Bytes, offsets: Any, kinds: Bytes) -> bool:
     """Tell whether a text must stand between quotation marks: it has one, a mark or a line end in
     it, or white space around it."""
@@ -252,7 +254,7 @@ def any_special(texts: Bytes, offsets: Any, kinds: Bytes) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def assemble(
     buffer: Bytes,
     start: int,
@@ -299,7 +301,7 @@ def assemble(
     return end + stop - at
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def line_ends(buffer: Bytes, stop: int) -> int:
     """Count the line ends (LF, CRLF, CR) before a place; a CR last of all counts already."""
     found = 0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from liftlock.exact.compiled import compiled
 from liftlock.sampling.safe_kernels import keep
 
 _POINTS = 1 << 32
@@ -26,7 +26,7 @@ SAFE_ROWS = 7
 one more row has the largest of min(p, 2^32 - p) or of T of any user."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def arc_sums(
     counts: npt.NDArray[np.int64],
     reports: npt.NDArray[np.uint32],
@@ -91,7 +91,7 @@ def arc_sums(
         )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def safe_sums(
     counts: npt.NDArray[np.int64],
     reports: npt.NDArray[np.int64],
@@ -147,7 +147,7 @@ def safe_sums(
     return -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def moments(
     posteriors: npt.NDArray[np.float64],
     columns: npt.NDArray[np.float64],
@@ -171,7 +171,7 @@ def moments(
             variances[user, answer] = variance
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def window_variances(
     counts: npt.NDArray[np.int64],
     width: int,

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from liftlock.exact.compiled import compiled
 
 _POINTS = 1 << 32
 _MASK = np.uint64(_POINTS - 1)
 _HALF = np.uint64(32)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def windows(
     counts: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int64],
@@ -64,7 +65,7 @@ def windows(
     return int(len(pending) - waiting)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def posteriors(
     counts: npt.NDArray[np.int64],
     reports: npt.NDArray[np.uint32],

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from liftlock.exact.compiled import compiled
 from liftlock.forms.hashing_channel import FIELD_BITS, POLYNOMIAL
 
 Words = npt.NDArray[np.uint64]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def unary_reports(
     words: Words,
     codes: npt.NDArray[np.int64],
@@ -72,7 +72,7 @@ def unary_reports(
     return len(codes), used
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def hashed_reports(
     words: Words,
     codes: npt.NDArray[np.int64],

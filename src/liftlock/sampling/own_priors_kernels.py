@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from liftlock.exact.compiled import compiled
 
 _POINTS = 1 << 32
 _PLACE_BITS = 15
 _PLACES = (1 << _PLACE_BITS) - 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def counted(rows: npt.NDArray[np.float64], tolerance: float, counts: npt.NDArray[np.int64]) -> int:
     """Round each row to integers that sum to 2^32; return the first row that cannot be, or -1."""
     symbols = rows.shape[1]

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from liftlock.exact.compiled import compiled
 
 _POINTS = 1 << 32
 _MASK = np.uint64(_POINTS - 1)
 _HALF = np.uint64(32)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def keep(row: npt.NDArray[np.int64], most: int, gain: np.uint64, enough: int) -> np.int64:
     """Return T of a user: see `SafeLaw.keep`."""
     least = np.int64(_POINTS)
@@ -26,7 +27,7 @@ def keep(row: npt.NDArray[np.int64], most: int, gain: np.uint64, enough: int) ->
     return np.int64((gain * np.uint64(least)) // np.uint64(_POINTS - least))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def kept(
     counts: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int64],
@@ -53,7 +54,7 @@ def kept(
     return -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@compiled()
 def posteriors(
     counts: npt.NDArray[np.int64],
     reports: npt.NDArray[np.int64],

@@ -11,6 +11,7 @@ import numpy as np
 from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.utility.mean import points_of
 
 LOSSES = ("hamming", "absolute", "squared")
@@ -82,12 +83,12 @@ class Distortion:
                 f"posteriors of {symbols} symbols, losses for {len(self.loss)}",
                 remedy="give the loss one row for each input",
             )
-        total: Floats = np.min(posteriors @ self.loss, axis=-1)
+        total: Floats = np.min(dot(posteriors, self.loss), axis=-1)
         return total
 
     def slopes(self, posteriors: Floats) -> Floats:
         """Return the losses of the best reproduction."""
-        best = np.argmin(posteriors @ self.loss, axis=-1)
+        best = np.argmin(dot(posteriors, self.loss), axis=-1)
         slopes: Floats = self.loss.T[best]
         return slopes
 

@@ -13,6 +13,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
+from liftlock.exact.reproducible import dot
 
 _LARGEST = 1e150
 """Squares of larger numbers leave the range of floats."""
@@ -58,15 +59,15 @@ class Mean:
     def costs(self, posteriors: Floats) -> Floats:
         """Return the variance of each row."""
         points = self._centred(posteriors)
-        mean = np.asarray(posteriors @ points)
+        mean = np.asarray(dot(posteriors, points))
         # A difference of squares would lose the digits of small variances.
-        total: Floats = np.einsum("...x,...x->...", posteriors, (points - mean[..., None]) ** 2)
+        total: Floats = (posteriors * (points - mean[..., None]) ** 2).sum(axis=-1)
         return total
 
     def slopes(self, posteriors: Floats) -> Floats:
         """Return t^2 - 2 mean t."""
         points = self._centred(posteriors)
-        mean = np.asarray(posteriors @ points)
+        mean = np.asarray(dot(posteriors, points))
         slopes: Floats = points**2 - 2.0 * mean[..., None] * points
         return slopes
 

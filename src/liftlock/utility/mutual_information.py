@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import log
 
 _SMALLEST = 1e-300
 """Slopes of -v ln v at 0 are infinite; this keeps them finite and large."""
@@ -32,7 +33,8 @@ class MutualInformation:
 
     def slopes(self, posteriors: Floats) -> Floats:
         """Return -ln v - 1."""
-        return -np.log(np.clip(posteriors, _SMALLEST, None)) - 1.0
+        slopes: Floats = -log(np.clip(posteriors, _SMALLEST, None)) - 1.0
+        return slopes
 
     def shown(self, cost: float, masses: Floats) -> float:
         """Return H(X) - H(X | Y)."""
@@ -42,5 +44,5 @@ class MutualInformation:
 def entropy(masses: Floats) -> Floats:
     """Return -sum v ln v along the last axis, in nats."""
     positive = np.clip(masses, 0.0, None)
-    total: Floats = -(positive * np.log(np.where(positive > 0, positive, 1.0))).sum(axis=-1)
+    total: Floats = -(positive * log(np.where(positive > 0, positive, 1.0))).sum(axis=-1)
     return total

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 
 
 class Utility(Protocol):
@@ -72,7 +73,7 @@ def mean_cost(utility: Utility, channel: Floats, masses: Floats) -> float:
     weights = joint.sum(axis=1)
     keep = weights > 0
     posteriors = joint[keep] / weights[keep, None]
-    return float(weights[keep] @ utility.costs(posteriors))
+    return float(dot(weights[keep], utility.costs(posteriors)))
 
 
 def value(utility: Utility, channel: Floats, masses: Floats) -> float:
@@ -87,4 +88,4 @@ def value_of_nothing(utility: Utility, masses: Floats) -> float:
 
 def value_of_truth(utility: Utility, masses: Floats) -> float:
     """Return the utility when the value itself is released."""
-    return utility.shown(float(masses @ utility.costs(np.eye(len(masses)))), masses)
+    return utility.shown(float(dot(masses, utility.costs(np.eye(len(masses))))), masses)

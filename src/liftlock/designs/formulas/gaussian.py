@@ -15,6 +15,7 @@ import numpy as np
 
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, exp, expm1, log, log1p
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,7 +58,7 @@ def e_divergence(
     >>> e_divergence([0.25, 4], 0, 1, 0, 3).round(6).tolist()
     [0.839595, 0.0]
     """
-    return _divergence(np.log(_positive("gamma", gamma)), mean1, sd1, mean2, sd2)
+    return _divergence(log(_positive("gamma", gamma)), mean1, sd1, mean2, sd2)
 
 
 def _divergence(
@@ -76,8 +77,8 @@ def _divergence(
     inner = np.where(swap, second, first)
     outer = np.where(swap, first, second)
     part = _above(np.abs(level), shift, inner, outer)
-    value: Floats = np.where(swap, -np.expm1(np.minimum(level, 0.0)), 0.0) + part * np.where(
-        swap, np.exp(np.minimum(level, 0.0)), 1.0
+    value: Floats = np.where(swap, -expm1(np.minimum(level, 0.0)), 0.0) + part * np.where(
+        swap, exp(np.minimum(level, 0.0)), 1.0
     )
     return value
 
@@ -95,7 +96,7 @@ def _above(level: Floats, shift: Floats, sd1: Floats, sd2: Floats) -> Floats:
     excess = (sd1 - sd2) / sd2
     d, r = shift / sd2, 1.0 + excess
     bend = excess * (2.0 + excess)
-    height = level + np.log1p(excess)
+    height = level + log1p(excess)
     square = d**2 + 2.0 * bend * height
     some = (square > 0) & ((d > 0) | (bend != 0))
     # Where there are no roots the first law is nowhere above (gamma >= 1), or both are the same.
@@ -111,7 +112,7 @@ def _above(level: Floats, shift: Floats, sd1: Floats, sd2: Floats) -> Floats:
     around = some & (bend < 0) & ((near_w <= 0) | (near_z <= 0))
     if around.any():
         with np.errstate(divide="ignore"):
-            reference = np.exp(level + np.log(normal_mass(near_z, far_z)))
+            reference = exp(level + log(normal_mass(near_z, far_z)))
         total = np.where(around, normal_mass(near_w, far_w) - reference, total)
     narrow = some & (bend < 0) & (far_w - near_w < _NARROW)
     if narrow.any():
@@ -128,11 +129,11 @@ def _tail(level: Floats, r: Floats, w: Floats, z: Floats) -> Floats:
 
     both = (w > 0) & (z > 0) & np.isfinite(w) & np.isfinite(z)
     positive_w, positive_z = np.where(both, w, 1.0), np.where(both, z, 1.0)
-    density = np.exp(-0.5 * positive_w**2) / math.sqrt(2.0 * math.pi)
+    density = exp(-0.5 * positive_w**2) / math.sqrt(2.0 * math.pi)
     mills = math.sqrt(0.5 * math.pi) * (
         erfcx(positive_w / math.sqrt(2.0)) - erfcx(positive_z / math.sqrt(2.0)) / r
     )
-    plain = ndtr(-w) - np.exp(np.minimum(level + log_ndtr(-z), 0.0))
+    plain = ndtr(-w) - exp(np.minimum(level + log_ndtr(-z), 0.0))
     value: Floats = np.where(both, density * mills, plain)
     return value
 
@@ -147,8 +148,8 @@ def _between(bend: Floats, low: Floats, high: Floats) -> Floats:
     half = 0.5 * (high - low)
     w = low[..., None] + half[..., None] * (nodes + 1.0)
     parabola = 0.5 * bend[..., None] * (w - low[..., None]) * (high[..., None] - w)
-    f = np.exp(-0.5 * w**2) / math.sqrt(2.0 * math.pi)
-    value: Floats = half * ((-np.expm1(-parabola) * f) @ weights)
+    f = exp(-0.5 * w**2) / math.sqrt(2.0 * math.pi)
+    value: Floats = half * (dot(-expm1(-parabola) * f, weights))
     return value
 
 
@@ -180,7 +181,7 @@ def delta_at(
     whole = np.hypot(sd_x, noise)
     up = _divergence(epsilon, x, noise, mean, whole)
     down = _divergence(epsilon, mean, whole, x, noise)
-    worst: Floats = np.maximum(up * (math.exp(-epsilon) if form == "def5" else 1.0), down)
+    worst: Floats = np.maximum(up * (exp(-epsilon) if form == "def5" else 1.0), down)
     return worst
 
 
@@ -297,11 +298,11 @@ def output_deltas(
     found = []
     for value, deviation in zip(values.ravel(), own.ravel(), strict=True):
         y, steps = _levels(float(value), float(deviation), points, sds)
-        mixed = _density(y[:, None], points, sds) @ weights
+        mixed = dot(_density(y[:, None], points, sds), weights)
         alone = _density(y, np.float64(value), np.float64(deviation))
-        ratio = math.exp(min(epsilon, _MOST_LOG))
-        up = float(np.maximum(alone - ratio * mixed, 0.0) @ steps)
-        down = float(np.maximum(mixed - ratio * alone, 0.0) @ steps)
+        ratio = exp(min(epsilon, _MOST_LOG))
+        up = float(dot(np.maximum(alone - ratio * mixed, 0.0), steps))
+        down = float(dot(np.maximum(mixed - ratio * alone, 0.0), steps))
         found.append(max(up / ratio if form == "def5" else up, down))
     return np.array(found).reshape(values.shape)
 
@@ -317,7 +318,7 @@ def _levels(value: float, sd: float, points: Floats, sds: Floats) -> tuple[Float
 
 
 def _density(y: Floats, means: Any, sds: Any) -> Floats:
-    value: Floats = np.exp(-0.5 * ((y - means) / sds) ** 2) / (sds * math.sqrt(2.0 * math.pi))
+    value: Floats = exp(-0.5 * ((y - means) / sds) ** 2) / (sds * math.sqrt(2.0 * math.pi))
     return value
 
 
@@ -325,7 +326,7 @@ def _density(y: Floats, means: Any, sds: Any) -> Floats:
 def _normal_nodes() -> tuple[Floats, Floats]:
     """Return nodes and weights for means over a standard normal law."""
     nodes = np.linspace(-9.0, 9.0, 721)
-    weights = np.exp(-0.5 * nodes**2)
+    weights = exp(-0.5 * nodes**2)
     return nodes, weights / weights.sum()
 
 
@@ -361,16 +362,16 @@ def mixture_delta(
     wide = np.hypot(np.asarray(sds, dtype=np.float64), float(_positive("deviation", sd_n)))
     values = np.asarray(x, dtype=np.float64)
     flat = values.ravel()
-    logs = np.log(shares) - np.log(wide / sd_n)
+    logs = log(shares) - log(wide / sd_n)
 
     def terms(y: Floats) -> tuple[Floats, Floats]:
         standard = (y[:, None] - centres) / wide
         exponents = logs - 0.5 * standard**2
         top = exponents.max(axis=1)
-        parts = np.exp(exponents - top[:, None])
+        parts = exp(exponents - top[:, None])
         total = parts.sum(axis=1)
         slope = -(parts * standard / wide).sum(axis=1) / total
-        return top + np.log(total), slope
+        return top + log(total), slope
 
     def height(y: Floats) -> Floats:
         return terms(y)[0] + 0.5 * ((y - flat) / sd_n) ** 2
@@ -391,13 +392,13 @@ def mixture_delta(
         left, right = np.where(empty, bottom, left), np.where(empty, bottom, right)
         return left, right
 
-    ratio = math.exp(min(epsilon, _MOST_LOG))
+    ratio = exp(min(epsilon, _MOST_LOG))
     left, right = inside(-epsilon)
-    up = _mass(left, right, flat[:, None], np.array([sd_n])) @ np.ones(1)
-    up = np.clip(up - ratio * (_mass(left, right, centres, wide) @ shares), 0.0, 1.0)
+    up = dot(_mass(left, right, flat[:, None], np.array([sd_n])), np.ones(1))
+    up = np.clip(up - ratio * (dot(_mass(left, right, centres, wide), shares)), 0.0, 1.0)
     left, right = inside(epsilon)
-    down = _outside(left, right, centres, wide) @ shares
-    alone = _outside(left, right, flat[:, None], np.array([sd_n])) @ np.ones(1)
+    down = dot(_outside(left, right, centres, wide), shares)
+    alone = dot(_outside(left, right, flat[:, None], np.array([sd_n])), np.ones(1))
     down = np.clip(down - ratio * alone, 0.0, 1.0)
     worst: Floats = np.maximum(up / ratio if form == "def5" else up, down)
     return worst.reshape(values.shape)
@@ -442,7 +443,7 @@ def classical_delta(epsilon: float, sigma: float, sensitivity: float) -> float:
     >>> round(classical_delta(10, 0.3, 1), 4), round(analytic_delta(10, 0.3, 1), 4)
     (0.0139, 0.0575)
     """
-    return min(1.0, 1.25 * math.exp(-0.5 * (epsilon * sigma / sensitivity) ** 2))
+    return min(1.0, 1.25 * float(exp(-0.5 * (epsilon * sigma / sensitivity) ** 2)))
 
 
 def classical_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
@@ -461,7 +462,7 @@ def classical_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
             value=epsilon,
             remedy="use the analytic one",
         )
-    return sensitivity * math.sqrt(2.0 * math.log(1.25 / _check_delta(delta))) / epsilon
+    return sensitivity * math.sqrt(2.0 * log(1.25 / _check_delta(delta))) / epsilon
 
 
 def analytic_delta(epsilon: float, sigma: float, sensitivity: float) -> float:

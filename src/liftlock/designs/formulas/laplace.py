@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, exp, expm1, log, log1p
 
 _ROUNDS = 200
 _WITHIN = 1e-13
@@ -52,8 +53,8 @@ def scale_for_every_epsilon(epsilon: float, p_min: float, width: float) -> float
 
 def _log_one_plus(epsilon: float, p_min: float) -> float:
     if epsilon > 700:
-        return epsilon - math.log1p(-p_min)
-    return math.log1p(math.expm1(epsilon) / (1.0 - p_min))
+        return epsilon - float(log1p(-p_min))
+    return float(log1p(expm1(epsilon) / (1.0 - p_min)))
 
 
 def published_scale(epsilon: float, p_min: float, width: float) -> float:
@@ -64,7 +65,7 @@ def published_scale(epsilon: float, p_min: float, width: float) -> float:
     >>> [round(published_scale(epsilon, 0.5, 1.0), 4) for epsilon in (0.69, 0.70)]
     [0.9137, 1.4286]
     """
-    if epsilon < -math.log(p_min):
+    if epsilon < -log(p_min):
         return scale_for_every_epsilon(epsilon, p_min, width)
     return context_free_scale(epsilon, width)
 
@@ -79,7 +80,7 @@ def published_alpha(epsilon: float, p_min: float) -> float:
     >>> round(published_alpha(1.0, 0.05), 4), published_alpha(3.0, 0.05)
     (0.6546, 0.0)
     """
-    if epsilon >= -math.log(p_min):
+    if epsilon >= -log(p_min):
         return 0.0
     return (_log_one_plus(epsilon, p_min) - epsilon) / p_min
 
@@ -108,7 +109,7 @@ def normaliser(points: Floats, scales: float | Floats, lower: float, upper: floa
     [0.432332, 0.632121]
     """
     below, above = (points - lower) / scales, (upper - points) / scales
-    inside: Floats = -0.5 * (np.expm1(-below) + np.expm1(-above))
+    inside: Floats = -0.5 * (expm1(-below) + expm1(-above))
     return inside
 
 
@@ -135,8 +136,8 @@ def clamped_cells(points: Floats, edges: Floats, scales: float | Floats) -> Floa
     [[0.81606, 0.18394], [0.18394, 0.81606]]
     """
     cells = _cells(points, edges, scales)
-    cells[:, 0] += 0.5 * np.exp((edges[0] - points) / scales)
-    cells[:, -1] += 0.5 * np.exp((points - edges[-1]) / scales)
+    cells[:, 0] += 0.5 * exp((edges[0] - points) / scales)
+    cells[:, -1] += 0.5 * exp((points - edges[-1]) / scales)
     return cells
 
 
@@ -155,12 +156,12 @@ def _cells(points: Floats, edges: Floats, scales: float | Floats) -> Floats:
         inside = np.nonzero(near < 0)  # at most one cell of each row
         np.maximum(near, 0.0, out=near)
         near *= -rate
-        np.exp(near, out=near)
-        near *= -0.5 * np.expm1(-widths * rate)
+        near = exp(near)
+        near *= -0.5 * expm1(-widths * rate)
         row, column = inside
         left, right = edges[column] - place[row, 0], place[row, 0] - edges[column + 1]
         own = rate[row, 0]
-        near[inside] = -0.5 * (np.expm1(left * own) + np.expm1(right * own))
+        near[inside] = -0.5 * (expm1(left * own) + expm1(right * own))
         cells[rows] = near
     return cells
 
@@ -182,7 +183,7 @@ def leakage(
     [0.7423, 0.4213]
     """
     places = np.unique(np.concatenate([points, [lower, upper]]))
-    shift = np.log(normaliser(points, b, lower, upper))
+    shift = log(normaliser(points, b, lower, upper))
     return _range_of_lifts(points, masses, b, places, shift)
 
 
@@ -204,7 +205,7 @@ def _range_of_lifts(
     points: Floats, masses: Floats, b: float, places: Floats, shift: Floats
 ) -> tuple[float, float]:
     """Return the extreme log-lifts at some places; rows are places, columns values."""
-    logs = np.log(masses)
+    logs = log(masses)
     least, most = math.inf, -math.inf
     step = max(1, _BLOCK // len(points))
     for start in range(0, len(places), step):
@@ -214,7 +215,7 @@ def _range_of_lifts(
         weighted = given + logs
         top = weighted.max(axis=1, keepdims=True)
         weighted -= top
-        total = top[:, 0] + np.log(np.exp(weighted, out=weighted).sum(axis=1))
+        total = top[:, 0] + log(exp(weighted).sum(axis=1))
         least = min(least, float((given.min(axis=1) - total).min()))
         most = max(most, float((given.max(axis=1) - total).max()))
     return max(-least, 0.0), max(most, 0.0)
@@ -234,8 +235,8 @@ def instance_leakage(
     >>> [round(side, 4) for side in instance_leakage(points, masses, scales, 0.0, 3.0)]
     [1.183, 1.1956]
     """
-    shift = np.log(scales * normaliser(points, scales, lower, upper))
-    logs = np.log(masses)
+    shift = log(scales * normaliser(points, scales, lower, upper))
+    logs = log(masses)
 
     def log_lifts(places: Floats) -> Floats:
         """Return the log-lift of each value at a place of its own in each row."""
@@ -243,7 +244,7 @@ def instance_leakage(
         own = -np.abs(places - points) / scales - shift
         weighted = given + logs
         top = weighted.max(axis=-1)
-        lifts: Floats = own - top - np.log(np.exp(weighted - top[..., None]).sum(axis=-1))
+        lifts: Floats = own - top - log(exp(weighted - top[..., None]).sum(axis=-1))
         return lifts
 
     places = np.unique(np.concatenate([points, [lower, upper]]))
@@ -376,5 +377,5 @@ def _mean_error(
     if bounded:
         errors = inside.sum(axis=0) / (2.0 * normaliser(points, scales, lower, upper))
     else:
-        errors = 0.5 * (inside + sides**power * np.exp(-reach)).sum(axis=0)
-    return float(np.asarray(masses) @ errors)
+        errors = 0.5 * (inside + sides**power * exp(-reach)).sum(axis=0)
+    return float(dot(np.asarray(masses), errors))

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from liftlock.errors import NumberError
+from liftlock.exact.reproducible import exp, log
 
 _MOST = 700.0
 """Beyond so many nats a float cannot hold e^epsilon, and no flip is large enough to matter."""
@@ -50,7 +51,7 @@ def flip_probability(p: float, q: float, epsilon: float) -> float:
 def warner(epsilon: float) -> float:
     """Return the flipping probability of randomised response, 1 / (1 + E).
 
-    >>> round(warner(math.log(3)), 12)
+    >>> round(warner(log(3)), 12)
     0.25
     """
     return 1.0 / (1.0 + _ratio(epsilon))
@@ -113,7 +114,7 @@ def _loss(one: float, other: float) -> float:
         return 0.0
     if not one or not other:
         return math.inf
-    return abs(math.log(one) - math.log(other))
+    return abs(float(log(one) - log(other)))
 
 
 def _quotient(above: float, below: float) -> float:
@@ -123,7 +124,7 @@ def _quotient(above: float, below: float) -> float:
 def _ratio(epsilon: float) -> float:
     if not epsilon >= 0:
         raise NumberError("a budget below 0", value=epsilon, remedy="give 0 or more nats")
-    return math.exp(min(float(epsilon), _MOST))
+    return float(exp(min(float(epsilon), _MOST)))
 
 
 def _check(p: float | Fraction, q: float | Fraction) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 
 
 def lift_rate(masses: Floats, lower: float, upper: float) -> float:
@@ -113,14 +114,14 @@ def expected_error(points: Floats, masses: Floats, rate: float, power: int = 2) 
     (2.916667, 0.972222)
     """
     if power == 2:
-        centred = points - masses @ points
-        return float((1.0 - rate) * 2.0 * (masses @ centred**2))
+        centred = points - dot(masses, points)
+        return float((1.0 - rate) * 2.0 * (dot(masses, centred**2)))
     if power != 1:
         raise NotDefined("the error of sampling", f"the power {power}", "use 1 or 2")
-    order = np.argsort(points)
+    order = np.argsort(points, kind="stable")
     below = np.cumsum(masses[order])[:-1]
     above = np.cumsum(masses[order][::-1])[::-1][1:]
-    return float((1.0 - rate) * 2.0 * ((below * above) @ np.diff(points[order])))
+    return float((1.0 - rate) * 2.0 * (dot(below * above, np.diff(points[order]))))
 
 
 def _share(rate: float) -> float:

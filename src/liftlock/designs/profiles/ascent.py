@@ -14,7 +14,6 @@ extreme posteriors are listed instead, which bounds it more tightly.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -28,7 +27,6 @@ from liftlock.designs.profiles.direct import (
     Watch,
     mean_bound,
     shares,
-    stopped_early,
     without_budget,
 )
 from liftlock.designs.profiles.goal import Goal, information
@@ -36,6 +34,7 @@ from liftlock.designs.profiles.listing import Cells, list_all
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
 
 _STEPS = 200
 _RISE = 1e-12
@@ -90,7 +89,7 @@ def slopes(joint: Floats) -> Floats:
     posteriors = np.divide(
         joint, totals, out=np.repeat(prior, joint.shape[1], axis=1), where=totals > 0
     )
-    slope: Floats = np.log(np.maximum(posteriors, _RAREST))
+    slope: Floats = log(np.maximum(posteriors, _RAREST))
     return slope
 
 
@@ -135,17 +134,17 @@ def least_uncertainty(error: float, values: int) -> float:
         low, high = 1.0 - 1.0 / even, 1.0 - 1.0 / (even + 1)
         if error <= high:
             share = max(error - low, 0.0) / (high - low)
-            return math.log(even) + share * (math.log(even + 1) - math.log(even))
-    return math.log(values)
+            return float(log(even) + share * (log(even + 1) - log(even)))
+    return float(log(values))
 
 
 def proof(
     setting: Setting, goal: Goal, blocks: Floats, least: float, clock: Clock
 ) -> tuple[Optimality, tuple[str, ...]]:
     """State what is known: the information, and the least H(X | Y) that was proved."""
-    masses = goal.weights @ setting.laws
+    masses = dot(goal.weights, setting.laws)
     used = masses[masses > 0]
-    entropy = max(0.0, float(-(used * np.log(used)).sum()))
+    entropy = max(0.0, float(-(used * log(used)).sum()))
     bound = min(max(0.0, least - _RISE), entropy)
     proved = Optimality(
         goal.aim,
@@ -153,13 +152,13 @@ def proof(
         bound,
         entropy,
         seconds=clock.elapsed,
-        stopped=clock.left <= 0,
+        stopped=clock.ended if clock.left <= 0 else "",
     )
     most = f"none of its kind has more than {entropy - bound:.6g} of a value's {entropy:.6g} nats"
     if setting.ratio == 1.0:
         return proved, (NO_ROOM, most)
     if proved.stopped:
-        return proved, (*stopped_early(proved), most)
+        return proved, (*proved.stopped_early(), most)
     return proved, (most,) if proved.gap < _PROVED else (LOCAL, most)
 
 

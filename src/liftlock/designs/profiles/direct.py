@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.designs.draft import Optimality, gap_text
+from liftlock.designs.draft import Optimality
 from liftlock.designs.profiles.cluster import part_noise
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.solver.linear import LinearProgram, Optimum, Solver, safe_bound
 from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 
 _BROKEN = 1e-13
 """An edge that is broken by less is rounding."""
@@ -124,8 +125,7 @@ class Flows:
         gather = coo_matrix((np.ones(cells), (self.profile, np.arange(cells))), (size, cells))
         sums = kron(gather, identity(width))
         program.between([(flows, sums), (self._outputs, -identity(size * width))], 0.0, 0.0)
-        limit = clock.left if clock.seconds is not None else None
-        self._solver = Solver(program, seconds=limit)
+        self._solver = Solver(program, clock=clock)
         self._fixed = self._solver.matrix
         self._known = np.zeros((2, len(setting.edges), width), dtype=bool)
         self._asked: list[Broken] = []
@@ -153,7 +153,7 @@ class Flows:
                 return constant(setting, int(costs.sum(axis=(0, 1)).argmin())), 0.0, False
             if not found.solved or not self._ask(self._released(found)):
                 break
-        bound = (self._bound(found) + float(shift @ self.masses)) * scale
+        bound = (self._bound(found) + float(dot(shift, self.masses))) * scale
         return settled(setting, self._blocks(found)), bound, found.solved
 
     def _released(self, found: Optimum) -> Floats:
@@ -240,23 +240,12 @@ def least_distortion(
         goal.aim,
         mean_loss(setting, goal, blocks),
         mean_bound(bound, goal.weights, float(losses.max())),
-        float((goal.weights @ setting.laws @ losses).min()),
+        float((dot(dot(goal.weights, setting.laws), losses)).min()),
         rounds=flows.rounds,
         seconds=clock.elapsed,
-        stopped=not solved,
+        stopped="" if solved else clock.ended or "stuck",
     )
     return blocks, proved
-
-
-def stopped_early(proved: Optimality) -> tuple[str, ...]:
-    """Say so if a search was stopped before its end.
-
-    >>> stopped_early(Optimality("hamming", 0.5, 0.25, 1.0, stopped=True))
-    ('stopped early, with a proved gap of 0.25',)
-    """
-    if not proved.stopped:
-        return ()
-    return (f"stopped early, with a proved gap of {gap_text(proved.gap)}",)
 
 
 def mean_loss(setting: Setting, goal: Goal, blocks: Floats) -> float:
@@ -292,6 +281,6 @@ def without_budget(setting: Setting, goal: Goal) -> Floats:
     for part in differing(setting):
         blocks[part] = 1.0 / width
         if goal.aim not in ("minimax", "mutual-information"):
-            masses = goal.weights[part] @ setting.laws[part]
-            blocks[part] = np.eye(width)[int((masses @ losses).argmin())]
+            masses = dot(goal.weights[part], setting.laws[part])
+            blocks[part] = np.eye(width)[int((dot(masses, losses)).argmin())]
     return blocks

@@ -10,6 +10,7 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.distortion import Distortion
@@ -112,7 +113,7 @@ class Goal:
         if len(blocks) == 1:
             shared: Floats = masses.sum(axis=0)[:, None] * blocks[0]
             return shared
-        mixed: Floats = np.einsum("ix,ixy->xy", masses, blocks)
+        mixed: Floats = (masses[:, :, None] * blocks).sum(axis=0)
         return mixed
 
     def of_nothing(self, laws: Floats) -> float:
@@ -121,7 +122,7 @@ class Goal:
             return 0.0
         if self.aim == "minimax":
             return 1.0 / int(laws.shape[1])
-        return float((self.weights @ laws @ self.losses(laws.shape[1])).min())
+        return float((dot(dot(self.weights, laws), self.losses(laws.shape[1]))).min())
 
     def of_truth(self, laws: Floats) -> float:
         """Return the value of releasing the value itself."""
@@ -136,7 +137,7 @@ def information(joint: Floats) -> float:
     """
     product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     used = joint > 0
-    return max(0.0, float((joint[used] * np.log(joint[used] / product[used])).sum()))
+    return max(0.0, float((joint[used] * log(joint[used] / product[used])).sum()))
 
 
 def _weights(graph: ProfileGraph, weights: Prior | Mapping[Any, Any] | None) -> Floats:

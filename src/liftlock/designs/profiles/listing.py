@@ -21,6 +21,7 @@ from liftlock.designs.solver.linear import LinearProgram
 from liftlock.designs.solver.vertices import enumerate_vertices
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
 
 _MOST_CELLS, _MOST_NUMBERS, _MOST_VERTICES = 8, 1_000, 4_000
 """With more cells, numbers in the cuts, or vertices, listing is not worth its time."""
@@ -55,7 +56,7 @@ class Cells:
     @classmethod
     def shared(cls, setting: Setting, goal: Goal) -> Cells | None:
         """Take the values for cells; None if some only belong to profiles of weight 0."""
-        masses = goal.weights @ setting.laws
+        masses = dot(goal.weights, setting.laws)
         used = masses > 0
         if (setting.laws[:, ~used] > 0).any():
             return None
@@ -83,8 +84,8 @@ class Cells:
 
     def uncertainty(self, posteriors: Floats) -> Floats:
         """Return H(X | v) of posteriors of the cells."""
-        laws = np.clip(posteriors @ self.values, 0.0, None)
-        logs = np.log(laws, out=np.zeros_like(laws), where=laws > 0)
+        laws = np.clip(dot(posteriors, self.values), 0.0, None)
+        logs = log(np.where(laws > 0, laws, 1.0))
         entropy: Floats = -(laws * logs).sum(axis=1)
         return entropy
 
@@ -108,8 +109,8 @@ def list_all(setting: Setting, cells: Cells | None) -> Listed | None:
     if not found.solved or not len(found.values):
         return None
     # A concave cost less a linear one is least at a vertex: here of all that the budget allows.
-    reduced = float((cells.uncertainty(outside) - outside @ found.prices).min())
-    bound = float(cells.masses @ found.prices) + min(reduced, 0.0) - _CAREFUL
+    reduced = float((cells.uncertainty(outside) - dot(outside, found.prices)).min())
+    bound = float(dot(cells.masses, found.prices)) + min(reduced, 0.0) - _CAREFUL
     used = found.values > 0
     return Listed(inside[used], found.values[used], bound)
 
@@ -121,9 +122,9 @@ def matrix_of(setting: Setting, goal: Goal, listed: Listed) -> Floats:
     """
     from scipy.optimize import linear_sum_assignment
 
-    masses = goal.weights @ setting.laws
+    masses = dot(goal.weights, setting.laws)
     used = masses > 0
-    order = np.argsort(-listed.shares)[: setting.values]
+    order = np.argsort(-listed.shares, kind="stable")[: setting.values]
     joint = np.zeros((setting.values, setting.values))
     joint[np.ix_(used, np.arange(len(order)))] = (
         listed.posteriors[order] * listed.shares[order][:, None]

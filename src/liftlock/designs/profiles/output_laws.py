@@ -17,7 +17,6 @@ Source: 004 eq. (6), Thm 8.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -25,14 +24,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.designs.solver.interruptible import run as solve
+from liftlock.designs.solver.highs import Highs
 from liftlock.designs.solver.linear import safe_bound
 from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
-
-TOLERANCE = 1e-10
-"""The smallest that the solver knows."""
+from liftlock.exact.reproducible import dot
 
 VIOLATED = 1e-12
 """Rows violated by less are not worth adding: repairing them costs no more than rounding."""
@@ -49,8 +46,6 @@ _UNWEIGHTED = 1e-6
 """A profile that does not count is still not to be moved for nothing."""
 
 _HAIR = 1e-12
-
-_ENDS = ("Optimal", "Infeasible", "Time limit reached")
 
 Positions = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
@@ -114,7 +109,7 @@ def violated_sets(
         if kept <= 0:
             continue
         short = kept * laws - released
-        order = np.argsort(-short, axis=1)[:, :size]
+        order = np.argsort(-short, axis=1, kind="stable")[:, :size]
         missing = np.take_along_axis(short, order, axis=1).sum(axis=1)
         for i in np.flatnonzero(missing > tolerance):
             chosen = np.zeros(values, dtype=np.bool_)
@@ -155,23 +150,6 @@ def fresh_start(rows: int, values: int) -> bool:
     return rows > _MANY_ROWS and values > 2
 
 
-def run(highs: Any) -> str:
-    """Solve, from scratch if that is what it takes; return the solver's word for how it ended."""
-    solve(highs)
-    status = str(highs.modelStatusToString(highs.getModelStatus()))
-    if status not in _ENDS:
-        for presolve in ("on", "off"):
-            highs.clearSolver()
-            highs.setOptionValue("solver", "simplex")
-            highs.setOptionValue("presolve", presolve)
-            solve(highs)
-            status = str(highs.modelStatusToString(highs.getModelStatus()))
-            if status in _ENDS:
-                break
-        highs.setOptionValue("presolve", "choose")
-    return status
-
-
 class Master:
     """The relaxation of one part: the rows so far, solved again as rows are added.
 
@@ -186,8 +164,6 @@ class Master:
     """
 
     def __init__(self, part: Part, *, capped: bool = True) -> None:
-        import highspy
-
         self.part = part
         self.released = part.laws
         self.cap = 0.0 if capped else 1.0
@@ -205,15 +181,8 @@ class Master:
         self._new = 0
         self.edges_in: Flags = np.zeros((2 * len(part.edges), values), dtype=np.bool_)
         self._sets_in: set[tuple[int, bytes]] = set()
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", TOLERANCE),
-            ("dual_feasibility_tolerance", TOLERANCE),
-        ):
-            self._highs.setOptionValue(name, value)
-        self._highs.addVars(self._count, np.zeros(self._count), self._most)
+        self._highs = Highs()
+        self._highs.model.addVars(self._count, np.zeros(self._count), self._most)
         cells = np.arange(self._cells).reshape(profiles, values)
         ones = np.ones_like(part.laws)
         none = np.zeros(profiles)
@@ -277,30 +246,26 @@ class Master:
         """Solve what there is; releasing nothing always fits."""
         if clock.left <= 0:
             raise OutOfTime("no time is left")
-        highs = self._highs
-        highs.changeColsCost(self._count, np.arange(self._count, dtype=np.int32), costs)
+        self._highs.price(costs)
         many = fresh_start(self._new, self.part.laws.shape[1])
-        highs.setOptionValue("solver", "ipm" if many else "simplex")
+        self._highs.way = "ipm" if many else "simplex"
         if many:
-            highs.clearSolver()
-        if math.isfinite(clock.left):
-            highs.setOptionValue("time_limit", highs.getRunTime() + max(clock.left, 0.01))
+            self._highs.model.clearSolver()
         self._new = 0
         self.solves += 1
-        status = run(highs)
-        if status == "Time limit reached":
+        answer = self._highs.solve(clock)
+        if answer.status == "limit":
             raise OutOfTime("no time is left")
-        solution = highs.getSolution()
-        found = np.array(solution.col_value)
-        if status != "Optimal" or len(found) != self._count:
-            raise LiftlockError(f"the linear programme was not solved: {status}")
+        found = answer.values
+        if answer.status != "optimal" or len(found) != self._count:
+            raise LiftlockError(f"the linear programme was not solved: {answer.status}")
         gain, loss = found[:-1].reshape(2, *self.part.laws.shape)
         self.released = np.maximum(self.part.laws + gain - loss, 0.0)
         self.cap = float(found[-1])
         if not self.capped or costs[-1] > 0:
-            self.bound = max(self.bound, self._proved(np.array(solution.row_dual), costs))
+            self.bound = max(self.bound, self._proved(answer.prices, costs))
         if clock.watch is not None:
-            value = self.cap if self.capped else float(self._aim @ found)
+            value = self.cap if self.capped else float(dot(self._aim, found))
             gap = max(0.0, value - self.bound)
             rows = sum(len(row[3]) for row in self._rows)
             clock.watch(Progress(stage, value, self.bound, gap, rows, clock.elapsed))
@@ -339,7 +304,7 @@ class Master:
         """Add rows; `proof` has the entries and upper ends that the bound is to be proved with."""
         shown, most = (entries, upper) if proof is None else proof
         self._rows.append((starts, places, shown, lower, most))
-        self._highs.addRows(
+        self._highs.model.addRows(
             len(lower),
             lower,
             upper,

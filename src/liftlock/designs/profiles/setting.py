@@ -13,6 +13,7 @@ from liftlock.designs.problem import MOST_RATIO
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, exp
 from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
@@ -54,7 +55,7 @@ class Setting:
             )
         assert isinstance(notion.budget, Budget)
         epsilon = min(float(notion.budget), _MOST_EPSILON)
-        ratio = min(float(np.exp(epsilon * float(_INSIDE))), MOST_RATIO)
+        ratio = min(float(exp(epsilon * float(_INSIDE))), MOST_RATIO)
         return cls(graph, graph.laws, graph.edge_array, ratio)
 
     @property
@@ -70,9 +71,9 @@ class Setting:
     def released(self, blocks: Floats) -> Floats:
         """Return what each profile releases, P_i A^i."""
         if len(blocks) == 1:
-            shared: Floats = self.laws @ blocks[0]
+            shared: Floats = dot(self.laws, blocks[0])
             return shared
-        each: Floats = np.einsum("ix,ixy->iy", self.laws, blocks)
+        each: Floats = (self.laws[:, :, None] * blocks).sum(axis=1)
         return each
 
     def covered(self, blocks: Floats) -> Floats:

@@ -22,7 +22,6 @@ from liftlock.designs.profiles.direct import (
     Watch,
     differing,
     settled,
-    stopped_early,
 )
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
@@ -32,6 +31,7 @@ from liftlock.designs.registry import Design
 from liftlock.designs.solver.linear import LinearProgram, Optimum, Solver, safe_bound
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 
@@ -59,8 +59,7 @@ class SharedMatrix:
         self._largest = program.variables(np.zeros(1))
         each = kron(identity(width), np.ones((1, width)))
         program.between([(0, each)], 1.0, 1.0)
-        limit = clock.left if clock.seconds is not None else None
-        self._solver = Solver(program, seconds=limit)
+        self._solver = Solver(program, clock=clock)
         self._fixed = [self._solver.matrix]
         self._known = np.zeros((2, len(setting.edges), width), dtype=bool)
         self._asked: list[Broken | None] = [None]
@@ -130,7 +129,7 @@ class SharedMatrix:
             self.rounds += 1
             if not found.solved or not len(found.values):
                 return found
-            if not self._ask(self.setting.laws @ self._entries(found)):
+            if not self._ask(dot(self.setting.laws, self._entries(found))):
                 return found
 
     def _ask(self, released: Floats) -> bool:
@@ -179,7 +178,7 @@ class SharedMatrix:
         entries[entries.sum(axis=1) <= 0] = 1.0
         entries = entries / entries.sum(axis=1, keepdims=True)
         # A value that no profile has can follow what they release: it gives nothing away then.
-        entries[~self.occurs] = (self.setting.laws @ entries).mean(axis=0)
+        entries[~self.occurs] = (dot(self.setting.laws, entries)).mean(axis=0)
         return settled(self.setting, entries[None, :, :])
 
 
@@ -206,7 +205,7 @@ def shared_categorical(
     clock = Clock(seconds=seconds, watch=watch)
     clock.tell("one matrix")
     matrix = SharedMatrix(setting, clock=clock)
-    masses = goal.weights @ setting.laws
+    masses = dot(goal.weights, setting.laws)
     unweighted = (masses == 0) & matrix.occurs
     masses = np.where(unweighted, _UNWEIGHTED, masses)
     losses = goal.losses(setting.values)
@@ -235,9 +234,9 @@ def shared_categorical(
         goal.of_nothing(setting.laws),
         rounds=matrix.rounds,
         seconds=clock.elapsed,
-        stopped=not solved,
+        stopped="" if solved else clock.ended or "stuck",
     )
-    remarks = (NO_ROOM,) if nothing else stopped_early(proved)
+    remarks = (NO_ROOM,) if nothing else proved.stopped_early()
     return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
 
 
@@ -246,7 +245,7 @@ def _constant(setting: Setting, goal: Goal) -> Floats:
     width = setting.values
     blocks = np.full((1, width, width), 1.0 / width)
     if goal.aim not in ("minimax", "mutual-information"):
-        each = goal.weights @ setting.laws @ goal.losses(width)
+        each = dot(dot(goal.weights, setting.laws), goal.losses(width))
         blocks[:] = np.eye(width)[int(each.argmin())]
     return blocks
 

@@ -13,13 +13,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from liftlock.designs.draft import Draft, Optimality
+from liftlock.designs.draft import Draft, Ending, Optimality
 from liftlock.designs.profiles.cluster import edge_noise
 from liftlock.designs.profiles.direct import (
     NO_ROOM,
     differing,
     least_distortion,
-    stopped_early,
     without_budget,
 )
 from liftlock.designs.profiles.goal import Goal
@@ -29,6 +28,7 @@ from liftlock.designs.profiles.transport import Transport, in_proportion, least_
 from liftlock.designs.registry import Design
 from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 
@@ -76,7 +76,7 @@ def smooth_categorical(
         blocks, proof = _Search(setting, goal, Clock(seconds=seconds, watch=watch)).run()
     else:
         blocks, proof = least_distortion(setting, goal, seconds=seconds, watch=watch)
-    return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=stopped_early(proof))
+    return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=proof.stopped_early())
 
 
 class _Search:
@@ -94,11 +94,11 @@ class _Search:
 
     def run(self) -> tuple[Floats, Optimality]:
         """Return the matrices and what was proved of them."""
-        stopped = False
+        stopped: Ending = ""
         try:
             self._search()
-        except (OutOfTime, KeyboardInterrupt):
-            stopped = True
+        except (OutOfTime, KeyboardInterrupt) as why:
+            stopped = (self.clock.ended or "work") if isinstance(why, OutOfTime) else "interrupt"
             for places, master in self.masters.items():
                 self.blocks[list(places)] = _stopped(master, self.goal)
         laws, masters = self.setting.laws, self.masters.values()
@@ -168,7 +168,7 @@ def settled(part: Part, blocks: Floats) -> Floats:
 
     With s of even answers on m values an edge has (1 - s) x - s (E - 1)/m left of an excess x.
     """
-    released = np.einsum("ix,ixy->iy", part.laws, blocks)
+    released = (part.laws[:, :, None] * blocks).sum(axis=1)
     used = (part.laws.max(axis=0) > 0) | (released.max(axis=0) > _RESIDUE)
     count = int(used.sum())
     if (released[:, ~used] > 0).any():
@@ -176,7 +176,7 @@ def settled(part: Part, blocks: Floats) -> Floats:
         impossible = (part.laws == 0)[:, :, None] & ~used[None, :, None]
         blocks = np.where(impossible, used / count, np.where(used, blocks, 0.0))
         blocks /= blocks.sum(axis=2, keepdims=True)
-        released = np.einsum("ix,ixy->iy", part.laws, blocks)
+        released = (part.laws[:, :, None] * blocks).sum(axis=1)
     excess = float(part.excess(released)[:, used].max())
     wanted = excess + (1.0 + part.ratio) * _ROUNDING
     if wanted <= 0:
@@ -206,7 +206,7 @@ def _stopped(master: Master, goal: Goal) -> Floats:
     for released in (part.laws, master.released / total):
         noise = edge_noise(released[part.edges[:, 0]], released[part.edges[:, 1]], part.ratio).max()
         blocks = _one_by_one(part, released, master.cap)
-        mixed = blocks @ response(blocks.shape[1], np.array([noise]))
+        mixed = dot(blocks, response(blocks.shape[1], np.array([noise]))[0])
         tried.append(settled(part, mixed))
     return min(tried, key=lambda blocks: own.value(part.laws, blocks))
 

@@ -22,7 +22,6 @@ from liftlock.designs.profiles.direct import (
     mean_bound,
     settled,
     shares,
-    stopped_early,
 )
 from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
@@ -84,10 +83,10 @@ def smooth_one_bit(
         bound,
         goal.of_nothing(setting.laws),
         seconds=clock.elapsed,
-        stopped=not solved,
+        stopped="" if solved else clock.ended or "stuck",
     )
     return setting.draft(
-        blocks, DESIGN.key, optimality=proved, remarks=(*stopped_early(proved), *remarks)
+        blocks, DESIGN.key, optimality=proved, remarks=(*proved.stopped_early(), *remarks)
     )
 
 
@@ -108,8 +107,7 @@ def least_flips(setting: Setting, goal: Goal, clock: Clock) -> tuple[Floats, flo
     program.between([(flips, identity(size)), (largest, -column)], -np.inf, 0.0)
     rows, ends = edge_rows(setting, setting.ratio)
     program.between([(flips, rows)], -np.inf, ends)
-    limit = clock.left if clock.seconds is not None else None
-    solver = Solver(program, seconds=limit)
+    solver = Solver(program, clock=clock)
     solver.keep(np.zeros(size + 1), np.full(size + 1, 0.5))
     found = solver.solve()
     if not len(found.values):

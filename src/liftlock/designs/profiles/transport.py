@@ -11,21 +11,19 @@ Source: 004 eq. (6).
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from liftlock.designs.profiles.output_laws import (
-    TOLERANCE,
     VIOLATED,
     Flags,
     OutOfTime,
     Part,
     fresh_start,
     least_cap,
-    run,
 )
+from liftlock.designs.solver.highs import Highs
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
 
@@ -70,7 +68,7 @@ class Transport:
 
     def __init__(self, values: int) -> None:
         self.values = values
-        self._highs: Any = None
+        self._highs: Highs | None = None
 
     def matrix(self, law: Floats, released: Floats, cap: float = 1.0) -> Floats:
         """Return the matrix that moves the least; the cap is raised if it must be.
@@ -96,19 +94,16 @@ class Transport:
         np.fill_diagonal(most, law)
         if self._highs is None:
             self._highs = _balanced(values)
-        highs = self._highs
+        model = self._highs.model
         cells = np.arange(values * values, dtype=np.int32)
-        highs.changeColsBounds(len(cells), cells, np.zeros(len(cells)), most.ravel())
+        model.changeColsBounds(len(cells), cells, np.zeros(len(cells)), most.ravel())
         # One row is implied by the others: leaving it open, rounding cannot contradict it.
         open_row = values + int(np.argmax(released))
         for row, end in enumerate(np.concatenate([law, released]).tolist()):
             ends = (-np.inf, np.inf) if row == open_row else (end, end)
-            highs.changeRowBounds(row, *ends)
-        highs.run()
-        if highs.modelStatusToString(highs.getModelStatus()) != "Optimal":
-            return None
-        flows: Floats = np.array(highs.getSolution().col_value).reshape(values, values)
-        return flows
+            model.changeRowBounds(row, *ends)
+        answer = self._highs.solve()
+        return answer.values.reshape(values, values) if answer.status == "optimal" else None
 
 
 def _per_value(flows: Floats, laws: Floats) -> Floats:
@@ -117,39 +112,19 @@ def _per_value(flows: Floats, laws: Floats) -> Floats:
     return np.divide(flows, mass, out=np.zeros_like(flows), where=mass > 0)
 
 
-def _solver() -> Any:
-    import highspy
-
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    for name, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("solver", "simplex"),
-        ("primal_feasibility_tolerance", TOLERANCE),
-        ("dual_feasibility_tolerance", TOLERANCE),
-    ):
-        highs.setOptionValue(name, value)
-    return highs
-
-
-def _balanced(values: int) -> Any:
+def _balanced(values: int) -> Highs:
     """Build the flows of one profile, staying included; limits and ends are set later."""
-    import highspy
+    from scipy.sparse import csr_matrix
 
     cells = values * values
-    highs = _solver()
-    highs.setOptionValue("presolve", "off")
-    table = np.arange(cells, dtype=np.int32).reshape(values, values)
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = cells, 2 * values
-    model.col_cost_ = (1.0 - np.eye(values)).ravel()
-    model.col_lower_, model.col_upper_ = np.zeros(cells), np.ones(cells)
-    model.row_lower_, model.row_upper_ = np.zeros(2 * values), np.ones(2 * values)
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = np.arange(2 * values + 1, dtype=np.int32) * values
-    model.a_matrix_.index_ = np.concatenate([table.ravel(), table.T.ravel()])
-    model.a_matrix_.value_ = np.ones(2 * cells)
-    highs.passModel(model)
+    highs = Highs(presolve=False)
+    table = np.arange(cells).reshape(values, values)
+    starts = np.arange(2 * values + 1) * values
+    places = np.concatenate([table.ravel(), table.T.ravel()])
+    rows = csr_matrix((np.ones(2 * cells), places, starts), (2 * values, cells))
+    costs = (1.0 - np.eye(values)).ravel()
+    ends = np.ones(2 * values)
+    highs.pass_columns(rows.tocsc(), costs, np.ones(cells), 0.0 * ends, ends)
     return highs
 
 
@@ -191,11 +166,11 @@ class Flows:
         self._order = np.flatnonzero(self._in)
         """Which flow each variable is, in the order in which they were added."""
         self._edges_in = np.zeros_like(edges_in)
-        self._highs = _solver()
+        self._highs = Highs()
         cells = np.arange(self._cells, dtype=np.int32)
         none = np.zeros(self._cells)
-        self._highs.addVars(self._cells, -part.laws.ravel(), np.ones(self._cells))
-        self._highs.addRows(
+        self._highs.model.addVars(self._cells, -part.laws.ravel(), np.ones(self._cells))
+        self._highs.model.addRows(
             self._cells, none, none, self._cells, cells, cells, np.ones(self._cells)
         )
         # No value can send more than there is of it; a small cap sees to that.
@@ -203,7 +178,7 @@ class Flows:
         if self._limited:
             free = np.full(self._cells, -np.inf)
             empty = np.zeros(0, dtype=np.int32)
-            self._highs.addRows(
+            self._highs.model.addRows(
                 self._cells, free, part.laws.ravel(), 0, np.zeros_like(cells), empty, np.zeros(0)
             )
         self._add_flows(self._order)
@@ -214,21 +189,17 @@ class Flows:
         values = self.part.laws.shape[1]
         many = fresh_start(self._cells + len(self._order), values)
         while True:
-            self._highs.setOptionValue("solver", "ipm" if many else "simplex")
-            if math.isfinite(clock.left):
-                left = self._highs.getRunTime() + max(clock.left, 0.01)
-                self._highs.setOptionValue("time_limit", left)
-            status = run(self._highs)
-            if status == "Time limit reached" or clock.left <= 0:
+            self._highs.way = "ipm" if many else "simplex"
+            answer = self._highs.solve(clock)
+            if answer.status == "limit" or clock.left <= 0:
                 raise OutOfTime("no time is left")
-            if status != "Optimal":
+            if answer.status != "optimal":
                 if self._in.all():
                     return None
                 self._include(~self._in)
                 many = True
                 continue
-            solution = self._highs.getSolution()
-            found, prices = np.array(solution.col_value), np.array(solution.row_dual)
+            found, prices = answer.values, answer.prices
             released = self.part.laws + found[: self._cells].reshape(self.part.laws.shape)
             rows = self._add_edges(self.part.excess(released) > VIOLATED)
             flows = self._add_helpful(prices)
@@ -236,7 +207,7 @@ class Flows:
                 break
             many = fresh_start(rows + flows, values)
             # New flows leave the solution feasible, new edges leave the prices feasible.
-            self._highs.setOptionValue("simplex_strategy", 4 if flows and not rows else 1)
+            self._highs.model.setOptionValue("simplex_strategy", 4 if flows and not rows else 1)
         table = np.zeros((len(self.part.laws), values, values))
         profile, source, target = (place[self._order] for place in self._at)
         table[profile, source, target] = found[self._cells :]
@@ -247,7 +218,7 @@ class Flows:
         places = [self._from[chosen], self._to[chosen]]
         if self._limited:
             places.append(self._cells + self._from[chosen])
-        self._highs.addCols(
+        self._highs.model.addCols(
             len(chosen),
             self._cost[chosen],
             np.zeros(len(chosen)),
@@ -286,7 +257,7 @@ class Flows:
             values, ratio = self.part.laws.shape[1], self.part.ratio
             one, other = first * values + value, second * values + value
             laws = self.part.laws.ravel()
-            self._highs.addRows(
+            self._highs.model.addRows(
                 len(way),
                 np.full(len(way), -np.inf),
                 ratio * laws[other] - laws[one],

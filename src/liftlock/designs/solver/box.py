@@ -28,6 +28,7 @@ import numpy.typing as npt
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.oracle import Clock, Priced
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
@@ -42,6 +43,9 @@ _ROUNDING = 1e-13
 
 _STARTS = 128
 """Random starts of a search."""
+
+_PER_START = 20
+"""Passes over all pairs of symbols that one start of a search is counted as."""
 
 _FEW = 24
 """Up to so many symbols the depth-first search is asked for (almost) the exact minimum."""
@@ -121,7 +125,7 @@ class Box:
 
     def random_orders(self, count: int, generator: np.random.Generator) -> Places:
         """Return random orders, one for each row."""
-        return np.argsort(generator.random((count, len(self))), axis=1)
+        return np.argsort(generator.random((count, len(self))), axis=1, kind="stable")
 
 
 class Polytope(Protocol):
@@ -179,17 +183,18 @@ class BoxOracle:
         n = len(self.box)
         keys = self._generator.random((n, n))
         np.fill_diagonal(keys, -1.0)
-        columns = [self.box.fill_in(np.argsort(keys, axis=1))]
+        columns = [self.box.fill_in(np.argsort(keys, axis=1, kind="stable"))]
         if isinstance(self.shape, Separable):
             from liftlock.designs.solver.spread import even_columns
 
             columns.append(even_columns(self.box, self.shape, 4 * n, self._generator))
         return np.vstack(columns)
 
-    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
+    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Return vertices with c(v) - duals . v as low as heuristics find, best first."""
+        clock.spend(_PER_START * (len(columns) + _STARTS) * float(len(self.box)) ** 2)
         found = self.shape.search(duals, columns)
-        reduced = self.utility.costs(found) - found @ duals
+        reduced = self.utility.costs(found) - dot(found, duals)
         return found[np.argsort(reduced, kind="stable")]
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
@@ -225,7 +230,8 @@ class Separable:
         if self.kind == 1:
             return -np.square(values)
         positive = np.clip(values, 0.0, None)
-        return -positive * np.log(np.where(positive > 0, positive, 1.0))
+        found: Floats = -positive * log(np.where(positive > 0, positive, 1.0))
+        return found
 
     def slopes(self, duals: Floats) -> Floats:
         """Return the slopes of the chords of h(v) - y v; 0 where there is no room."""
@@ -295,7 +301,7 @@ class Variance:
         self.box = box
         # The middle of the range keeps squares small; the variance does not change.
         self.points: Floats = points - (points.max() + points.min()) / 2.0
-        ends = box.fill(np.stack([self.points, -self.points])) @ self.points
+        ends = dot(box.fill(np.stack([self.points, -self.points])), self.points)
         self.ends = float(ends[0]), float(ends[1])
 
     def _least(self, places: Floats, duals: Floats) -> tuple[Floats, Floats]:
@@ -310,12 +316,12 @@ class Variance:
         count = min(max(2 * len(self.box), 64), max(_CELLS // len(self.box), 64))
         places = np.linspace(*self.ends, count)
         if len(columns):
-            places = np.concatenate([places, columns @ self.points])
+            places = np.concatenate([places, dot(columns, self.points)])
         found = []
         for _ in range(3):
             _, vertices = self._least(places, duals)
             found.append(vertices)
-            places = np.unique(np.round(vertices @ self.points, 12))
+            places = np.unique(np.round(dot(vertices, self.points), 12))
         return np.unique(np.vstack(found[1:]), axis=0)
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
@@ -338,8 +344,9 @@ class Variance:
             closed = min(closed, float(bounds[~alive].min(initial=np.inf)))
             left, right, low, high = left[alive], right[alive], low[alive], high[alive]
             middle = (left + right) / 2.0
+            clock.spend(_PER_START * middle.size * float(len(self.box)))
             between, vertices = self._least(middle, duals)
-            columns.append(vertices[np.argsort(middle**2 + between)[:32]])
+            columns.append(vertices[np.argsort(middle**2 + between, kind="stable")[:32]])
             best = min(best, float((middle**2 + between).min()))
             left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
             low, high = np.concatenate([low, between]), np.concatenate([between, high])
@@ -420,11 +427,11 @@ class AnyConcave:
         """Bound by the values at the corners of the simplex around Pi."""
         box = self.box
         if box.free <= 0:
-            value = float(self.utility.costs(box.low[None])[0] - box.low @ duals)
+            value = float(self.utility.costs(box.low[None])[0] - dot(box.low, duals))
             return Priced(value, box.low[None].copy())
         # v = low + free * t with t on the simplex: c(v) >= t . corners.
         slopes = self._corners / box.free - duals
         vertex = box.fill(slopes)[0]
-        value = float((self._corners / box.free) @ (vertex - box.low) - duals @ vertex)
+        value = float(dot(self._corners / box.free, vertex - box.low) - dot(duals, vertex))
         size = float(np.abs(self._corners).sum() / max(box.free, 1e-3) + np.abs(duals).sum())
         return Priced(value - _ROUNDING * size, vertex[None])

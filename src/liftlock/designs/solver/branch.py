@@ -10,10 +10,7 @@ the present point, so that each starts from a feasible basis, and each has bette
 
 from __future__ import annotations
 
-from math import log
-
 import numpy as np
-from numba import njit
 
 from liftlock.designs.solver.simplex import (
     _FLAGS,
@@ -31,12 +28,13 @@ from liftlock.designs.solver.simplex import (
     safe_bound,
     settle,
 )
+from liftlock.exact.compiled import compiled, log
 
 LINEAR, ENTROPY, SQUARE = 0, 1, 2
 """The kinds of phi: 0, -x ln x, -x^2."""
 
 
-@njit("f8(i1,f8)", cache=True, nogil=True, error_model="numpy")
+@compiled("f8(i1,f8)")
 def phi(kind, x):  # type: ignore[no-untyped-def]
     """The concave part of the cost of one coordinate."""
     if kind == ENTROPY:
@@ -46,7 +44,7 @@ def phi(kind, x):  # type: ignore[no-untyped-def]
     return 0.0
 
 
-@njit("f8(i1,f8,f8)", cache=True, nogil=True, error_model="numpy")
+@compiled("f8(i1,f8,f8)")
 def chord(kind, low, high):  # type: ignore[no-untyped-def]
     """The slope of the chord of phi over [low, high]."""
     if kind == LINEAR or high <= low:
@@ -58,12 +56,7 @@ def chord(kind, low, high):  # type: ignore[no-untyped-def]
     return (phi(kind, high) - phi(kind, low)) / (high - low)
 
 
-@njit(
-    f"f8({_VECTOR},{_FLAGS},{_VECTOR},{_VECTOR},{_VECTOR})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-)
+@compiled(f"f8({_VECTOR},{_FLAGS},{_VECTOR},{_VECTOR},{_VECTOR})")
 def chords(linear, kinds, lower, upper, cost):  # type: ignore[no-untyped-def]
     """Write the cost of the linear relaxation on a box; return its constant."""
     constant = 0.0
@@ -77,12 +70,7 @@ def chords(linear, kinds, lower, upper, cost):  # type: ignore[no-untyped-def]
     return constant
 
 
-@njit(
-    f"void({_MATRIX},{_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-)
+@compiled(f"void({_MATRIX},{_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})")
 def squeeze(matrix, limits, count, lower, upper, room):  # type: ignore[no-untyped-def]
     """Lower the upper bounds of the coordinates by what the rest must leave room for.
 
@@ -116,9 +104,7 @@ def squeeze(matrix, limits, count, lower, upper, room):  # type: ignore[no-untyp
             upper[j] = top
 
 
-@njit(
-    f"void({_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},f8)", cache=True, nogil=True, error_model="numpy"
-)
+@compiled(f"void({_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},f8)")
 def tighten(lower, upper, place, reduced, slack):  # type: ignore[no-untyped-def]
     """Cut off what a reduced cost makes dearer than the goal, `slack` above the bound."""
     for j in range(len(lower)):
@@ -130,7 +116,7 @@ def tighten(lower, upper, place, reduced, slack):  # type: ignore[no-untyped-def
             lower[j] = upper[j] + slack / reduced[j] * (1 + 1e-9)
 
 
-@njit(f"void({_NUMBERS},{_VECTOR},{_NUMBERS},i8)", cache=True, nogil=True, error_model="numpy")
+@compiled(f"void({_NUMBERS},{_VECTOR},{_NUMBERS},i8)")
 def push(heap, bounds, counts, node):  # type: ignore[no-untyped-def]
     """Put a node into the heap of open nodes, least bound first."""
     k = counts[0]
@@ -144,7 +130,7 @@ def push(heap, bounds, counts, node):  # type: ignore[no-untyped-def]
     heap[k] = node
 
 
-@njit(f"i8({_NUMBERS},{_VECTOR},{_NUMBERS})", cache=True, nogil=True, error_model="numpy")
+@compiled(f"i8({_NUMBERS},{_VECTOR},{_NUMBERS})")
 def pop(heap, bounds, counts):  # type: ignore[no-untyped-def]
     """Take the node of least bound out of the heap."""
     top = heap[0]
@@ -166,12 +152,7 @@ def pop(heap, bounds, counts):  # type: ignore[no-untyped-def]
     return top
 
 
-@njit(
-    f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-)
+@compiled(f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR})")
 def outside(matrix, cost, multipliers, weights, reduced):  # type: ignore[no-untyped-def]
     """Return what variables that were left out may take from a bound: at most `weights` of each."""
     size = len(weights)
@@ -188,13 +169,10 @@ def outside(matrix, cost, multipliers, weights, reduced):  # type: ignore[no-unt
     return total
 
 
-@njit(
+@compiled(
     f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_MATRIX},{_VECTOR},{_FLAGS},f8,i8,f8,"
     f"f8,{_VECTOR},i8,i8,f8[:,:,::1],i1[:,::1],f8[:,:,::1],i8[:,::1],{_MATRIX},{_NUMBERS},"
-    f"{_NUMBERS})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
+    f"{_NUMBERS})"
 )
 def bound_region(  # type: ignore[no-untyped-def]
     matrix,
@@ -514,13 +492,10 @@ def bound_region(  # type: ignore[no-untyped-def]
         return min(least, goal)
 
 
-@njit(
+@compiled(
     f"i8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_MATRIX},{_VECTOR},{_FLAGS},f8,"
     f"{_NUMBERS},f8,{_MATRIX},i8,i8,i8,i8,{_MATRIX},{_NUMBERS},{_VECTOR},"
-    f"{_NUMBERS})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
+    f"{_NUMBERS})"
 )
 def bound_regions(  # type: ignore[no-untyped-def]
     matrix,

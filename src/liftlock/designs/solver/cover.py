@@ -17,12 +17,12 @@ be stopped after any step.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.exact.elimination import Factors
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 
 _INSIDE = 0.995
 """How much of the way to the nearest limit a step goes."""
@@ -93,7 +93,7 @@ class Band:
     def over_inputs(self, table: Floats) -> Floats:
         """Sum over inputs with their masses, for each output."""
         if self.whole:
-            return np.asarray(table @ self.masses)
+            return np.asarray(dot(table, self.masses))
         return np.add.reduceat(table * self._weights, self._starts)
 
     def of_inputs(self, values: Floats) -> Floats:
@@ -162,7 +162,14 @@ class Cover:
     @property
     def bound(self) -> float:
         """What the prices prove of the least cost with these outputs, to rounding."""
-        return float(self.masses @ self.prices)
+        return float(dot(self.masses, self.prices))
+
+    @property
+    def operations(self) -> float:
+        """About how many operations one step takes."""
+        inputs, near = len(self.masses), self.band.outputs
+        reach = min(2 * self.band.reach + 1, near)
+        return float(8 * inputs * near * reach + 8 * near * reach**2 + 40 * self.costs.size)
 
     @property
     def slack(self) -> float:
@@ -228,7 +235,8 @@ class _System:
         self.scale = 1.0 / np.sqrt(size)
         matrix *= self.scale
         matrix *= self.scale[:, None]
-        self._solve = _factored(matrix, 2 * band.reach + 1)
+        width = 2 * band.reach + 1
+        self._factors = Factors.of(matrix, width if 3 * width < len(matrix) else None)
 
     def _products(self) -> Floats:
         """Return -sum_x (P / rows) times the products of any two columns of give and lean."""
@@ -237,7 +245,7 @@ class _System:
         both[0::2], both[1::2] = band.full(self.give), band.full(self.lean)
         scaled = both * (-band.masses / self.rows)
         if band.whole:
-            whole: Floats = scaled @ both.T
+            whole: Floats = dot(scaled, both.T)
             return whole
         matrix = np.zeros((2 * count, 2 * count))
         for begin in range(0, count, _CHUNK):
@@ -245,7 +253,7 @@ class _System:
             last = min(end + band.reach, count)
             inputs = slice(int(band.first[begin]), int(band.last[end - 1]))
             here, there = slice(2 * begin, 2 * end), slice(2 * begin, 2 * last)
-            part = scaled[here, inputs] @ both[there, inputs].T
+            part = dot(scaled[here, inputs], both[there, inputs].T)
             matrix[here, there] = part
             matrix[there, here] = part.T
         return matrix
@@ -271,7 +279,7 @@ class _System:
         right = np.empty(2 * self.count)
         right[0::2] = -band.over_inputs(levelled)
         right[1::2] = -band.over_inputs(pressed + self.steep * levelled)
-        found = self.scale * self._solve(right * self.scale)
+        found = self.scale * self._factors.solve(right * self.scale)
         tolls, caps = found[0::2], found[1::2]
         moved = self.give * band.of_outputs(tolls) + self.lean * band.of_outputs(caps)
         fall = band.over_outputs(moved) / self.rows
@@ -299,21 +307,3 @@ class _System:
         room = self.room + primal * (self.band.of_outputs(caps) - shares)
         high = room * (self.above + dual * above)
         return float(self.band.over_inputs(low + high).sum()) / (2 * self.count)
-
-
-def _factored(matrix: Floats, width: int) -> Any:
-    """Return what solves equations with a matrix that is 0 beyond `width` off its diagonal."""
-    from scipy.linalg import get_lapack_funcs, lu_factor, lu_solve
-
-    size = len(matrix)
-    if 3 * width >= size:
-        factors = lu_factor(matrix, overwrite_a=True, check_finite=False)
-        return lambda right: lu_solve(factors, right, check_finite=False)
-    bands = np.zeros((3 * width + 1, size), order="F")
-    for off in range(-width, width + 1):
-        line = np.diagonal(matrix, off)
-        bands[2 * width - off, max(off, 0) : max(off, 0) + len(line)] = line
-    routines: Any = get_lapack_funcs(("gbtrf", "gbtrs"), (bands,))
-    factor, solve = routines
-    upper, pivots, _ = factor(bands, width, width, overwrite_ab=True)
-    return lambda right: solve(upper, width, width, right, pivots)[0]

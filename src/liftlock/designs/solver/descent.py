@@ -7,10 +7,7 @@ neighbour is better. What it ends in is a vertex that is better than all its nei
 
 from __future__ import annotations
 
-from math import log
-
 import numpy as np
-from numba import njit
 
 from liftlock.designs.solver.branch import ENTROPY, SQUARE, phi
 from liftlock.designs.solver.simplex import (
@@ -30,6 +27,7 @@ from liftlock.designs.solver.simplex import (
     safe_bound,
     settle,
 )
+from liftlock.exact.compiled import compiled, log
 
 # A polynomial for ln on [1, 2], wrong by 4e-8: fast enough to look along thousands of edges.
 _LN = (
@@ -49,7 +47,7 @@ _GAIN = 1e-10
 """A step along an edge must gain this much."""
 
 
-@njit(f"void({_VECTOR},i8[::1],{_VECTOR})", cache=True, nogil=True, error_model="numpy")
+@compiled(f"void({_VECTOR},i8[::1],{_VECTOR})")
 def rough_entropy(points, bits, sums):  # type: ignore[no-untyped-def]
     """Add -x ln x, nearly, to each sum; `bits` is the memory of `points` seen as integers."""
     mask, one = (1 << 52) - 1, 1023 << 52
@@ -71,12 +69,9 @@ def rough_entropy(points, bits, sums):  # type: ignore[no-untyped-def]
         sums[j] -= x * (log_m + power * 0.6931471805599453)
 
 
-@njit(
+@compiled(
     f"i8({_MATRIX},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_VECTOR},{_VECTOR},{_FLAGS},"
-    f"{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},i8)",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
+    f"{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},i8)"
 )
 def best_edge(  # type: ignore[no-untyped-def]
     tableau, lower, upper, basis, place, values, linear, kinds, signs, steps, sums, points, star
@@ -165,12 +160,7 @@ def best_edge(  # type: ignore[no-untyped-def]
     return entering
 
 
-@njit(
-    f"void({_MATRIX},{_MATRIX},{_MATRIX})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-)
+@compiled(f"void({_MATRIX},{_MATRIX},{_MATRIX})")
 def fill(inverse, matrix, tableau):  # type: ignore[no-untyped-def]
     """Compute the tableau: the inverse of the basis times the matrix."""
     rows, size = matrix.shape
@@ -186,12 +176,9 @@ def fill(inverse, matrix, tableau):  # type: ignore[no-untyped-def]
                     out[j] += share * row[j]
 
 
-@njit(
+@compiled(
     f"void({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},{_MATRIX},"
-    f"{_NUMBERS},i8,i8[:,::1],{_MATRIX},{_VECTOR})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
+    f"{_NUMBERS},i8,i8[:,::1],{_MATRIX},{_VECTOR})"
 )
 def descend(  # type: ignore[no-untyped-def]
     matrix,
@@ -292,12 +279,9 @@ def descend(  # type: ignore[no-untyped-def]
             star = -1
 
 
-@njit(
+@compiled(
     f"void({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},"
-    f"{_VECTOR},{_VECTOR},{_MATRIX},i8,i8)",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
+    f"{_VECTOR},{_VECTOR},{_MATRIX},i8,i8)"
 )
 def extremes(  # type: ignore[no-untyped-def]
     matrix,

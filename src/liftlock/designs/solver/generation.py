@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from liftlock.designs.draft import Ending
 from liftlock.designs.solver.master import Master, Mixture, refined
 from liftlock.designs.solver.oracle import Clock, Oracle, Progress
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.utility.utility import Utility
 
 _ENTER = 1e-10
@@ -31,6 +33,9 @@ _WIDTH = 0.3
 _LONG = 30
 _LITTLE = 0.1
 """After so many rounds, a best reduced cost below this share of the gap is tried for a proof."""
+
+_WIDEST = 1e6
+"""Prices that still press against a box so many times wider than the first are set free."""
 
 _FILLED = 1e-9
 """A stabilising slack below this is none."""
@@ -52,7 +57,8 @@ class Solution:
     seen: int
     rounds: int
     seconds: float
-    stopped: bool
+    stopped: Ending
+    """What ended the search before the gap that was asked for."""
 
     @property
     def gap(self) -> float:
@@ -89,7 +95,7 @@ def generate(
     try:
         search.run()
     except KeyboardInterrupt:
-        search.stopped = True
+        search.stopped = "interrupt"
     if search.filled:
         search.master.box(None)
         search.solve()
@@ -103,14 +109,14 @@ class _Search:
         self.masses, self.utility, self.oracle, self.clock = masses, utility, oracle, clock
         self.reference = float(utility.costs(masses[None, :])[0])
         # Nothing tells more than X itself.
-        self.bound = float(masses @ utility.costs(np.eye(len(masses))))
+        self.bound = float(dot(masses, utility.costs(np.eye(len(masses)))))
         # Some oracles know more without any search.
         self.bound = max(self.bound, float(getattr(oracle, "known_bound", -np.inf)))
         self.master = Master(masses, floor)
         self.master.add(masses[None, :], np.array([self.reference]))
         self.seen = 1
         self.rounds = 0
-        self.stopped = False
+        self.stopped: Ending = ""
         self.filled = False
         self.little = _LITTLE
         self.incumbent = (masses[None, :].copy(), np.ones(1), self.reference)
@@ -132,11 +138,14 @@ class _Search:
         while True:
             mixture = self.solve()
             if self.gap <= self.clock.gap:
-                self.stopped = False
+                self.stopped = ""
                 return
-            if self.clock.elapsed > _SEARCHING * (self.clock.elapsed + self.clock.left):
-                # What is left of the time is for a proof, which any prices allow.
-                self.stopped = True
+            if mixture is None:
+                self.stopped = self.clock.ended or "stuck"
+                return
+            if self.clock.left < (1.0 - _SEARCHING) * (self.clock.seconds or 0.0):
+                # What is left of the work is for a proof, which any prices allow.
+                self.stopped = self.clock.ended or "work"
                 self.tell("proving")
                 columns = self.prove(mixture)
                 if self.clock.left <= 0 or not self.accept(columns, mixture.duals):
@@ -153,14 +162,15 @@ class _Search:
                 continue
             if mixture.slack > _FILLED:
                 width *= 4
-                self.master.box(np.zeros(len(self.masses)), width)
+                within = width <= _WIDEST * _WIDTH * self.reference
+                self.master.box(np.zeros(len(self.masses)) if within else None, width)
                 continue
             self.tell("proving")
             columns = self.prove(mixture)
             if self.gap <= self.clock.gap:
                 return
             if not self.accept(columns, mixture.duals):
-                self.stopped = self.clock.left <= 0
+                self.stopped = self.clock.ended if self.clock.left <= 0 else ""
                 return
 
     def late(self, found: Floats, mixture: Mixture) -> bool:
@@ -170,7 +180,7 @@ class _Search:
         """
         if self.rounds < _LONG or mixture.slack > _FILLED or not len(found):
             return False
-        least = float((self.utility.costs(found) - found @ mixture.duals).min())
+        least = float((self.utility.costs(found) - dot(found, mixture.duals)).min())
         if least < -self.little * self.clock.gap * self.reference:
             return False
         self.little /= 10.0
@@ -181,13 +191,15 @@ class _Search:
         # Half of the allowed gap is left to the master's own rounding.
         goal = -0.5 * self.clock.gap * self.reference
         priced = self.oracle.prove(mixture.duals, goal, self.clock)
-        proved = float(mixture.duals @ self.masses) + min(priced.bound, 0.0)
+        proved = float(dot(mixture.duals, self.masses)) + min(priced.bound, 0.0)
         self.bound = max(self.bound, proved)
         return priced.columns
 
-    def solve(self) -> Mixture:
+    def solve(self) -> Mixture | None:
         self.rounds += 1
-        mixture = self.master.solve()
+        mixture = self.master.solve(self.clock)
+        if mixture is None:
+            return None
         self.filled = mixture.slack > _FILLED
         if self.filled:  # not yet a decomposition of the prior
             return mixture
@@ -203,7 +215,7 @@ class _Search:
         costs = self.utility.costs(columns)
         self.seen += len(columns)
         if duals is not None:
-            reduced = costs - columns @ duals
+            reduced = costs - dot(columns, duals)
             most = max(_MOST_NEW, 2 * len(self.masses))
             order = np.argsort(reduced, kind="stable")[:most]
             order = order[reduced[order] < -_ENTER * self.reference]
@@ -221,7 +233,7 @@ class _Search:
     def solution(self) -> Solution:
         columns, weights = refined(self.incumbent[0], self.incumbent[1], self.masses)
         weights = weights / weights.sum()
-        cost = float(weights @ self.utility.costs(columns))
+        cost = float(dot(weights, self.utility.costs(columns)))
         return Solution(
             columns,
             weights,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numba as nb
 import numpy as np
 
 from liftlock.designs.solver.oracle import Clock, Priced
+from liftlock.exact.compiled import compiled, log
 from liftlock.exact.integers import Floats
 
 if TYPE_CHECKING:
@@ -24,36 +24,22 @@ _KEPT = 64
 _NODES = 1_000_000
 """Nodes between two looks at the clock."""
 
+_PER_NODE = 20
+"""Operations that a node is counted as."""
+
 _MOST_NODES = 300_000_000
 """Without a time limit the search ends here."""
 
 
-@nb.njit(cache=True)
+@compiled("f8(f8,i8)")
 def _at(value: float, kind: int) -> float:
     """Return -v ln v or -v^2."""
     if kind == 1:
         return -value * value
-    return -value * np.log(value) if value > 0.0 else 0.0
+    return -value * log(value) if value > 0.0 else 0.0
 
 
-@nb.njit(cache=True)
-def improve(starts: Any, low: Any, width: Any, duals: Any, kind: int) -> Any:
-    """Exchange symbols of each vertex while that lowers sum_x h(v_x) - y_x v_x."""
-    count, n = starts.shape
-    found = np.empty((count, n))
-    base = np.empty(n)
-    rise = np.empty(n)
-    for x in range(n):
-        base[x] = _at(low[x], kind) - duals[x] * low[x]
-        high = low[x] + width[x]
-        rise[x] = _at(high, kind) - duals[x] * high - base[x]
-    raised = np.empty(n, dtype=np.bool_)
-    for k in range(count):
-        _improve_one(starts[k], low, width, duals, kind, base, rise, raised, found[k])
-    return found
-
-
-@nb.njit(cache=True)
+@compiled("void(f8[::1],f8[::1],f8[::1],f8[::1],i8,f8[::1],f8[::1],b1[::1],f8[::1])")
 def _improve_one(
     start: Any,
     low: Any,
@@ -150,7 +136,24 @@ def _improve_one(
     vertex[middle] = min(max(1.0 - total, low[middle]), low[middle] + width[middle])
 
 
-@nb.njit(cache=True)
+@compiled("f8[:,::1](f8[:,::1],f8[::1],f8[::1],f8[::1],i8)")
+def improve(starts: Any, low: Any, width: Any, duals: Any, kind: int) -> Any:
+    """Exchange symbols of each vertex while that lowers sum_x h(v_x) - y_x v_x."""
+    count, n = starts.shape
+    found = np.empty((count, n))
+    base = np.empty(n)
+    rise = np.empty(n)
+    for x in range(n):
+        base[x] = _at(low[x], kind) - duals[x] * low[x]
+        high = low[x] + width[x]
+        rise[x] = _at(high, kind) - duals[x] * high - base[x]
+    raised = np.empty(n, dtype=np.bool_)
+    for k in range(count):
+        _improve_one(starts[k], low, width, duals, kind, base, rise, raised, found[k])
+    return found
+
+
+@compiled("f8(i8,f8,f8[::1],f8[::1],f8[::1])")
 def _relaxed(first: int, left: float, widths: Any, costs: Any, slopes: Any) -> Any:
     """Return the least cost of filling `left` from the items `first`, ..., by their chords.
 
@@ -172,7 +175,10 @@ def _relaxed(first: int, left: float, widths: Any, costs: Any, slopes: Any) -> A
     return costs[low] - costs[first] + slopes[low] * (target - widths[low])
 
 
-@nb.njit(cache=True)
+@compiled(
+    "i8(i8[::1],i8[::1],f8[::1],f8[::1],i8[::1],f8[::1],f8[::1],f8[::1],i8,f8[::1],f8[::1],"
+    "f8[::1],f8[::1],f8,f8[:,::1],f8[::1],i8)"
+)
 def _walk(
     state: Any,
     choice: Any,
@@ -307,6 +313,7 @@ def explore(
             sorted_slopes, rise, widths, costs, target, found, values, _NODES,
         )  # fmt: skip
         spent += _NODES
+        clock.spend(_NODES * _PER_NODE)
     count = int(state[1])
     vertices = np.empty((count, n))
     vertices[:, order] = found[:count]

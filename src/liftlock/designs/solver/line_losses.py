@@ -20,12 +20,16 @@ import numpy.typing as npt
 from liftlock.designs.solver.box import Box
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 
 _ROUNDING = 1e-13
 """What float arithmetic may add to a bound for each input, relative to the numbers that went in."""
 
 _CELLS = 1 << 20
 """Entries of the arrays worked on at a time."""
+
+_PER_PLACE = 40
+"""Operations for each input that the curve at one place is counted as."""
 
 _CLOSE = 0.02
 """A curve is followed until this share of its minimum, or of the goal, is certain."""
@@ -91,11 +95,11 @@ def least(box: Box, slopes: Floats) -> Floats:
 
 def filled(box: Box, slopes: Floats) -> tuple[Floats, Floats]:
     """Return the least slopes . v for each row, and the slope at which the mass is used up."""
-    order = np.argsort(slopes, axis=1)
+    order = np.argsort(slopes, axis=1, kind="stable")
     widths = box.width[order]
     left = box.free - (np.cumsum(widths, axis=1) - widths)
     ascending = np.take_along_axis(slopes, order, axis=1)
-    values: Floats = slopes @ box.low + (ascending * np.clip(left, 0.0, widths)).sum(axis=1)
+    values: Floats = dot(slopes, box.low) + (ascending * np.clip(left, 0.0, widths)).sum(axis=1)
     last = np.maximum((left > 0).sum(axis=1) - 1, 0)
     return values, ascending[np.arange(len(last)), last]
 
@@ -110,7 +114,7 @@ def at_least(box: Box, slopes: Floats, levels: Floats) -> Floats:
     with equality when the mass is used up at the slope t.
     """
     short = np.maximum(levels[:, None] - slopes, 0.0)
-    bounds: Floats = slopes @ box.low + levels * box.free - short @ box.width
+    bounds: Floats = dot(slopes, box.low) + levels * box.free - dot(short, box.width)
     return bounds
 
 
@@ -148,16 +152,16 @@ class Squared:
 
     def read(self, posteriors: Floats) -> tuple[Floats, Floats]:
         """Return means and variances."""
-        means = posteriors @ self.points
+        means = dot(posteriors, self.points)
         # Squares of distances: a difference of squares would lose the digits of small variances.
-        return means, np.einsum("kx,kx->k", posteriors, self.table(means))
+        return means, (posteriors * self.table(means)).sum(axis=1)
 
     def dips(self, curve: Curve, prices: Floats, places: Floats, below: float) -> Floats:
         """Go downhill from between the places: to the mean of the best posterior, and again."""
         found = np.concatenate([(places[1:] + places[:-1]) / 2.0, _lowest(curve)])
         for _ in range(_DOWNHILL):
             slopes = self.points**2 - prices - 2.0 * found[:, None] * self.points
-            found = self.box.fill(slopes) @ self.points
+            found = dot(self.box.fill(slopes), self.points)
         values = self._values(found, prices) + found**2
         lowest: Floats = found[values < max(below, _SMALL * float(values.min()))]
         return lowest
@@ -190,6 +194,7 @@ class Squared:
             if not alive.any() or clock.left <= 0:
                 break
             middle = (left + right) / 2.0
+            clock.spend(_PER_PLACE * middle.size * len(self.box))
             between = self._values(middle, prices)
             known.append((middle, between + middle**2))
             best = min(best, float(known[-1][1].min()))
@@ -241,7 +246,7 @@ class Absolute:
         rising = np.cumsum(posteriors, axis=1)
         places = (rising < 0.5 * rising[:, -1:]).sum(axis=1)
         medians = self.points[np.minimum(places, len(self.points) - 1)]
-        return medians, np.einsum("kx,kx->k", posteriors, self.table(medians))
+        return medians, (posteriors * self.table(medians)).sum(axis=1)
 
     def dips(self, curve: Curve, prices: Floats, places: Floats, below: float) -> Floats:  # noqa: ARG002
         """Return the lowest number of each dip of the curve."""
@@ -263,6 +268,7 @@ class Absolute:
             bounds[some] = values
             low = np.flatnonzero(bounds < goal)
             low = low[~np.isin(low, some)]
+            clock.spend(_PER_PLACE * (len(some) + len(low)) * len(self.box))
             if len(low) and clock.left > 0:
                 bounds[low] = self._each(low, prices, None)[0]
             values = bounds

@@ -13,21 +13,18 @@ computed afresh. Every variable has an upper end that an optimum respects, so it
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liftlock.designs.solver.interruptible import run
+from liftlock.designs.solver.highs import Highs, Way
+from liftlock.designs.solver.oracle import Clock
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
 
-Way = Literal["simplex", "ipm"]
-"""How HiGHS solves: `ipm` is an interior point with a vertex at its end, for large programmes."""
-
-_TOLERANCE = 1e-10
 _ROUNDING = 1e-14
 
 
@@ -87,56 +84,36 @@ class LinearProgram:
             shape=(begin, self.count),
         ).tocsc()
 
-    def minimise(self, *, seconds: float | None = None) -> Optimum:
+    def minimise(self, *, clock: Clock | None = None) -> Optimum:
         """Solve it once."""
-        return Solver(self, seconds=seconds).solve()
+        return Solver(self, clock=clock).solve()
 
 
 class Solver:
     """A linear programme in HiGHS, to be solved again with other costs and ends."""
 
-    def __init__(self, program: LinearProgram, *, seconds: float | None = None) -> None:
-        import highspy
-
+    def __init__(self, program: LinearProgram, *, clock: Clock | None = None) -> None:
         self.matrix = program.matrix()
         self.cost, self.most = np.concatenate(program.costs), np.concatenate(program.most)
         self.least = np.zeros(len(self.most))
         self.lower = np.concatenate([row[1] for row in program.rows])
         self.upper = np.concatenate([row[2] for row in program.rows])
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        options: list[tuple[str, Any]] = [
-            ("output_flag", False),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", _TOLERANCE),
-            ("dual_feasibility_tolerance", _TOLERANCE),
-        ]
-        if seconds is not None and np.isfinite(seconds):
-            options.append(("time_limit", max(seconds, 0.01)))
-        for name, value in options:
-            self._highs.setOptionValue(name, value)
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = self.matrix.shape[1], self.matrix.shape[0]
-        model.col_cost_ = self.cost
+        self._clock = clock
+        self._highs = Highs()
         # The upper ends are redundant: leaving them out keeps the solver's problem simple.
-        model.col_lower_, model.col_upper_ = self.least, np.full(len(self.cost), np.inf)
-        model.row_lower_, model.row_upper_ = self.lower, self.upper
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_ = self.matrix.indptr
-        model.a_matrix_.index_ = self.matrix.indices
-        model.a_matrix_.value_ = self.matrix.data
-        self._highs.passModel(model)
+        free = np.full(len(self.cost), np.inf)
+        self._highs.pass_columns(self.matrix, self.cost, free, self.lower, self.upper)
 
     def price(self, costs: Floats) -> None:
         """Change the costs of the first variables."""
         self.cost[: len(costs)] = costs
-        places = np.arange(len(costs), dtype=np.int32)
-        self._highs.changeColsCost(len(costs), places, np.ascontiguousarray(costs))
+        self._highs.price(costs)
 
     def keep(self, least: Floats, most: Floats) -> None:
         """Change the ends of the first variables."""
         self.least[: len(least)], self.most[: len(most)] = least, most
         places = np.arange(len(least), dtype=np.int32)
-        self._highs.changeColsBounds(
+        self._highs.model.changeColsBounds(
             len(least), places, np.ascontiguousarray(least), np.ascontiguousarray(most)
         )
 
@@ -147,7 +124,7 @@ class Solver:
         added = rows.tocsr()
         count = added.shape[0]
         low, high = np.full(count, lower), np.full(count, upper)
-        self._highs.addRows(
+        self._highs.model.addRows(
             count, low, high, added.nnz, added.indptr[:-1], added.indices, added.data
         )
         self.matrix = vstack([self.matrix, added]).tocsc()
@@ -156,21 +133,19 @@ class Solver:
 
     def solve(self, way: Way = "simplex") -> Optimum:
         """Solve from the last basis; no feasible point gives a bound of infinity."""
-        self._highs.setOptionValue("solver", way)
-        run(self._highs)
-        status = self._highs.modelStatusToString(self._highs.getModelStatus())
-        if status == "Infeasible":
+        self._highs.way = way
+        answer = self._highs.solve(self._clock)
+        if answer.status == "infeasible":
             return Optimum(np.zeros(0), np.zeros(0), np.inf)
-        found = self._highs.getSolution()
-        values, prices = np.array(found.col_value), np.array(found.row_dual)
-        if len(values) != len(self.cost) or not np.isfinite(values).all():
-            raise LiftlockError(f"the linear programme was not solved: {status}")
+        if not answer.usable:
+            raise LiftlockError(f"the linear programme was not solved: {answer.status}")
+        values, prices = answer.values, answer.prices
         if len(prices) != len(self.lower):
             prices = np.zeros(len(self.lower))
         bound = safe_bound(
             self.cost, self.least, self.most, self.matrix, self.lower, self.upper, prices
         )
-        return Optimum(values, prices, bound, solved=status == "Optimal")
+        return Optimum(values, prices, bound, solved=answer.status == "optimal")
 
 
 def safe_bound(

@@ -9,17 +9,22 @@ probability of x; and the smallest possible lift is subtracted, which leaves a s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.designs.solver.highs import Highs
+from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 
-_TOLERANCE = 1e-10
 _KEEP = 1e-13
 """Weights below this are a solver's zero."""
-_DENSE = 200
-"""Beyond so many columns the weights are polished with sparse matrices."""
+_POLISHED = 1500
+"""The weights of more columns than this are left as the solver gives them."""
+_DEPENDENT = 1e-9
+"""Columns whose pivots are below this are dependent, or nearly so."""
 
 
 @dataclass(frozen=True)
@@ -39,36 +44,24 @@ class Master:
     """A growing linear programme, solved again from where it was."""
 
     def __init__(self, masses: Floats, floor: float = 0.0) -> None:
-        import highspy
-
         self.masses = np.asarray(masses, dtype=np.float64)
         self.floor = floor if floor < 1 - 1e-9 else 0.0
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("solver", "simplex"),
-            ("simplex_strategy", 4),
-            ("primal_feasibility_tolerance", _TOLERANCE),
-            ("dual_feasibility_tolerance", _TOLERANCE),
-            ("threads", 1),
-        ):
-            self._highs.setOptionValue(name, value)
+        self._highs = Highs(presolve=False, primal=True)
         n = len(self.masses)
         none = np.zeros(0, dtype=np.int32)
-        self._highs.addRows(
+        self._highs.model.addRows(
             n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), none, np.zeros(0)
         )
         # One more row for the sum of the weights, which binds only while the prices are boxed:
         # without it prices that no box admits would make the problem unbounded.
-        self._highs.addRow(-np.inf, np.inf, 0, none, np.zeros(0))
+        self._highs.model.addRow(-np.inf, np.inf, 0, none, np.zeros(0))
         # Two slacks for each row: their costs are the ends of the box that its price lies in.
         # Without a box they are fixed at 0.
         starts = np.arange(2 * n, dtype=np.int32)
         rows = np.repeat(np.arange(n, dtype=np.int32), 2)
         signs = np.tile([1.0, -1.0], n)
         zeros = np.zeros(2 * n)
-        self._highs.addCols(2 * n, zeros, zeros, zeros, 2 * n, starts, rows, signs)
+        self._highs.model.addCols(2 * n, zeros, zeros, zeros, 2 * n, starts, rows, signs)
         self._slacks = np.arange(2 * n, dtype=np.int32)
         self._boxed = False
         # One posterior a row, kept as the places and the sizes of its entries.
@@ -107,7 +100,7 @@ class Master:
         starts = np.concatenate(([0], np.cumsum(filled.sum(axis=1))[:-1])).astype(np.int32)
         index = np.nonzero(filled)[1].astype(np.int32)
         count = len(fresh)
-        self._highs.addCols(
+        self._highs.model.addCols(
             count,
             np.ascontiguousarray(prices, dtype=np.float64),
             np.zeros(count),
@@ -125,8 +118,8 @@ class Master:
         if centre is None:
             if self._boxed:
                 zeros = np.zeros(2 * n)
-                self._highs.changeColsBounds(2 * n, self._slacks, zeros, zeros)
-                self._highs.changeRowBounds(n, -np.inf, np.inf)
+                self._highs.model.changeColsBounds(2 * n, self._slacks, zeros, zeros)
+                self._highs.model.changeRowBounds(n, -np.inf, np.inf)
             self._boxed = False
             return
         middle = self._row_prices(centre)
@@ -134,26 +127,26 @@ class Master:
         reach = width * (1.0 - self.floor) * self.masses
         ends[0::2] = middle + reach
         ends[1::2] = -(middle - reach)
-        self._highs.changeColsCost(2 * n, self._slacks, ends)
+        self._highs.price(ends)
         if not self._boxed:
-            self._highs.changeColsBounds(
+            self._highs.model.changeColsBounds(
                 2 * n, self._slacks, np.zeros(2 * n), np.full(2 * n, np.inf)
             )
-            self._highs.changeRowBounds(n, 1.0, 1.0)
+            self._highs.model.changeRowBounds(n, 1.0, 1.0)
         self._boxed = True
 
-    def solve(self) -> Mixture:
-        """Solve from the last basis."""
-        self._highs.run()
-        found = self._highs.getSolution()
-        values = np.array(found.col_value)
-        *row_prices, sum_price = found.row_dual
+    def solve(self, clock: Clock | None = None) -> Mixture | None:
+        """Solve from the last basis; None if the solver came to no end that can be used."""
+        found = self._highs.solve(clock)
+        if found.status != "optimal":
+            return None
+        values = found.values
+        *row_prices, sum_price = found.prices
         slacks = len(self._slacks)
         weights = values[slacks:]
         weights[weights < _KEEP] = 0.0
-        cost = float(self._highs.getInfo().objective_function_value)
         filled = float(np.abs(values[:slacks]).sum()) if self._boxed else 0.0
-        return Mixture(cost, self._duals(np.array(row_prices)) + sum_price, weights, filled)
+        return Mixture(found.cost, self._duals(np.array(row_prices)) + sum_price, weights, filled)
 
     def _duals(self, prices: Floats) -> Floats:
         """Turn the prices of scaled rows into y; a constant shift pays for the floor."""
@@ -163,7 +156,7 @@ class Master:
 
     def _row_prices(self, duals: Floats) -> Floats:
         """Turn y back into prices of the scaled rows."""
-        total = float(duals @ self.masses)  # equals the sum of the prices
+        total = float(dot(duals, self.masses))  # equals the sum of the prices
         prices: Floats = self.masses * ((1.0 - self.floor) * duals + self.floor * total)
         return prices
 
@@ -180,15 +173,12 @@ def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
     """Drop unused columns and polish the weights, so that their mean is the prior to rounding."""
     keep = weights > _KEEP
     used, beta = columns[keep], weights[keep]
-    residual = masses - beta @ used
-    try:
-        step = _correction(used / masses, residual / masses)
-    except (np.linalg.LinAlgError, RuntimeError):  # dependent columns: keep what there is
+    residual = _residual(used, beta, masses)
+    step = _correction(used / masses, residual / masses)
+    if step is None:  # dependent columns: keep what there is
         return used, beta
     polished = beta + step
-    if not np.isfinite(polished).all():
-        return used, beta
-    better = np.abs(masses - polished @ used).max() < np.abs(residual).max()
+    better = np.abs(_residual(used, polished, masses)).max() < np.abs(residual).max()
     if better and polished.min() >= -1e-12:
         beta = np.clip(polished, 0.0, None)
         keep = beta > _KEEP
@@ -196,16 +186,33 @@ def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
     return used, beta
 
 
-def _correction(lifts: Floats, residual: Floats) -> Floats:
-    """Solve sum_k step_k lifts[k] = residual, in the least-squares sense."""
-    if len(lifts) <= _DENSE:
-        return np.asarray(np.linalg.lstsq(lifts.T, residual, rcond=None)[0], dtype=np.float64)
-    from scipy.sparse import csc_matrix
-    from scipy.sparse.linalg import lsmr, splu
+def _residual(columns: Floats, weights: Floats, masses: Floats) -> Floats:
+    """Return how far the mean of the columns is from the prior, each entry rounded once."""
+    shares = columns * weights[:, None]
+    off = [fsum([mass, *(-shares[:, x]).tolist()]) for x, mass in enumerate(masses.tolist())]
+    return np.array(off)
 
-    system = csc_matrix(lifts.T)
-    if system.shape[0] == system.shape[1]:
-        exact: Floats = splu(system).solve(residual)
-        return exact
-    near: Floats = lsmr(system, residual, atol=1e-15, btol=1e-15)[0]
-    return near
+
+def _correction(lifts: Floats, residual: Floats) -> Floats | None:
+    """Solve sum_k step_k lifts[k] = residual by elimination; None if columns are dependent.
+
+    Where there are more rows than columns, those with the largest pivots are solved. Elementwise,
+    as a solver that calls BLAS has other last digits on another CPU.
+    """
+    count = len(lifts)
+    if count > _POLISHED:
+        return None
+    system = np.concatenate([lifts.T, residual[:, None]], axis=1)
+    for k in range(count):
+        pivot = k + int(np.argmax(np.abs(system[k:, k])))
+        if np.abs(system[pivot, k]) < _DEPENDENT:
+            return None
+        system[[k, pivot]] = system[[pivot, k]]
+        factors = system[k + 1 :, k] / system[k, k]
+        active = np.flatnonzero(factors)
+        system[k + 1 + active, k:] -= factors[active, None] * system[k, k:]
+    step = system[:count, count].copy()
+    for k in range(count - 1, -1, -1):
+        step[k] /= system[k, k]
+        step[:k] -= system[:k, k] * step[k]
+    return step if bool(np.isfinite(step).all()) else None

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from liftlock.designs.draft import Ending
 from liftlock.exact.integers import Floats
 
 
@@ -46,24 +48,72 @@ class Progress:
     seconds: float
 
 
+SPEED = 2e8
+"""Operations a second that a machine is trusted to do: what `seconds` means in work."""
+
+
 @dataclass
 class Clock:
-    """When to stop: a time limit, or a gap that is small enough."""
+    """When to stop: a gap that is small enough, or a limit of work.
+
+    A limit of seconds is one of work, counted in operations that are the same on every machine, so
+    that the result is the same too. A machine that does fewer than `SPEED` a second is stopped by
+    the clock on the wall, and `ended` says so. Compiling is no work: see `pause`.
+    """
 
     gap: float = 1e-6
     seconds: float | None = None
     watch: Callable[[Progress], None] | None = None
     started: float = field(default_factory=time.monotonic)
+    work: float = 0.0
+    """Operations done so far."""
+    ended: Ending = ""
+    """Which of the limits was met, `work` or `clock`."""
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start."""
+        """Seconds since the start, for people; what is decided is decided by `spent`."""
         return time.monotonic() - self.started
 
     @property
+    def spent(self) -> float:
+        """The work done so far, in seconds at the speed that every machine is trusted with."""
+        return self.work / SPEED
+
+    @property
     def left(self) -> float:
-        """Seconds that are left; infinite without a limit."""
-        return float("inf") if self.seconds is None else self.seconds - self.elapsed
+        """Seconds' worth of work that are left; infinite without a limit."""
+        if self.seconds is None:
+            return math.inf
+        if self.ended == "clock" or self.elapsed > self.seconds:
+            self.ended = "clock"
+            return 0.0
+        left = self.seconds - self.spent
+        if left > 0:
+            return left
+        self.ended = "work"
+        return 0.0
+
+    def spend(self, operations: float) -> None:
+        """Count work that was done."""
+        self.work += operations
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Stop the clock, while code that is needed is compiled."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.started += time.monotonic() - begun
+
+    def part(self, share: float, *, gap: float | None = None) -> Clock:
+        """Return a clock for a part of the search, with a share of the work that is left.
+
+        Give what it did back to this one, with `spend(part.work)`.
+        """
+        limit = None if self.seconds is None else share * self.left
+        return Clock(self.gap if gap is None else gap, limit, self.watch)
 
     def tell(self, stage: str) -> None:
         """Tell whoever watches that something begins, before there is anything to show for it."""

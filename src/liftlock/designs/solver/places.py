@@ -17,6 +17,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.designs.draft import Ending
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.box import Box
 from liftlock.designs.solver.cover import Band, Cover
@@ -24,6 +25,7 @@ from liftlock.designs.solver.generation import Solution
 from liftlock.designs.solver.line_losses import Absolute, Curve, LineLoss, Squared, windows
 from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.utility.mean import Mean, points_of
 from liftlock.utility.utility import Utility
 
@@ -69,8 +71,6 @@ _ROUNDING = 1e-13
 
 def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
     """Find the decomposition of the prior with the least mean cost, squared or absolute."""
-    from threadpoolctl import threadpool_limits
-
     squared = isinstance(utility, Mean)
     if isinstance(utility, Mean):
         points = np.array(utility.points)
@@ -89,9 +89,7 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
         unit=(high - low) ** (2 if squared else 1),
     )
     try:
-        # The matrices are small: threads would wait for each other more than they work.
-        with threadpool_limits(limits=1, user_api="blas"):
-            search.solve()
+        search.solve()
     except KeyboardInterrupt:
         search.interrupted()
     columns, weights, cost = search.tidied()
@@ -135,7 +133,7 @@ class Search:
         self.bound, self.rounds, self.seen = 0.0, 0, 1
         self.reach = _REACH
         self.fine, self.gain = clock.gap, 1.0
-        self.stopped = False
+        self.stopped: Ending = ""
         self.prices: Floats | None = None
         self.best = (masses[None, :].copy(), np.ones(1), self.reference)
         self._cover: Cover | None = None
@@ -173,7 +171,7 @@ class Search:
         """
         columns = np.tile(self.lower * self.masses, (len(self.masses), 1))
         columns[np.diag_indices(len(self.masses))] += 1.0 - self.lower
-        cost = float(self.masses @ self.loss.read(columns)[1])
+        cost = float(dot(self.masses, self.loss.read(columns)[1]))
         self.best = (columns, self.masses.copy(), cost)
         self.bound = cost * (1.0 - _ONE_PRODUCT)
 
@@ -183,12 +181,12 @@ class Search:
         _, group = np.unique((middle * _COARSE).astype(np.intp), return_inverse=True)
         masses = np.bincount(group, self.masses).astype(np.float64)
         means = np.bincount(group, self.masses * self.loss.points) / masses
-        seconds = None if self.clock.seconds is None else 0.3 * self.clock.seconds
-        watch = None if self.clock.watch is None else lambda _: self._tell()
-        clock = Clock(max(self.clock.gap, 1e-5), seconds, watch, self.clock.started)
+        clock = self.clock.part(0.3, gap=max(self.clock.gap, 1e-5))
+        clock.watch = None if self.clock.watch is None else lambda _: self._tell()
         coarse = Search(masses, means, self.limits, clock, squared=self.squared, unit=self.unit)
         self._coarse = coarse, group
         coarse.solve()
+        self.clock.spend(clock.work)
         self._adopt_coarse()
         if coarse.prices is not None:
             self._prove(np.interp(self.loss.points, means, coarse.prices))
@@ -215,13 +213,12 @@ class Search:
             prices, outputs = self._solve(places)
             curve = self._prove(prices)
             self._tell(now=True)
-            late = self.clock.elapsed > (self.clock.seconds or _PATIENCE)
+            late = self.clock.left <= 0 or self.clock.spent > (self.clock.seconds or _PATIENCE)
             stuck = stuck + 1 if self.gap > 0.9 * before else 0
             if stuck >= _STUCK and self.reach * self.crowd < 1.0:
                 self.reach, stuck = 2.0 * self.reach, 0
-            self.stopped = self.gap > self.clock.gap and (
-                late or self.clock.left <= 0 or stuck >= _STUCK or self.rounds >= _ROUNDS
-            )
+            if self.gap > self.clock.gap and (late or stuck >= _STUCK or self.rounds >= _ROUNDS):
+                self.stopped = self.clock.ended or ("work" if late else "stuck")
             below = -0.02 * self.fine * self.reference
             # Dips are never dropped: without the old ones the prices would go in circles.
             found = np.concatenate([found, self.loss.dips(curve, prices, places, below)])
@@ -230,11 +227,14 @@ class Search:
     def _solve(self, places: Floats) -> tuple[Floats, Floats]:
         """Return the prices for some places, and where the outputs in use would rather be."""
         losses = self.loss.table(places)
-        costs = (1.0 - self.lower) * losses + self.lower * (losses @ self.masses)[:, None]
+        costs = (1.0 - self.lower) * losses + self.lower * (dot(losses, self.masses))[:, None]
         cover = self._cover = self._start(places, costs)
         goal = self.reference * max(_SOLVED * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain))
         most = np.inf if self.clock.seconds is None else _PROVING * self.clock.seconds
-        while cover.slack > goal and self.clock.elapsed < most and cover.step():
+        while cover.slack > goal and self.clock.left > 0 and self.clock.spent < most:
+            if not cover.step():
+                break
+            self.clock.spend(cover.operations)
             self._tell()
         self.seen += len(places)
         self._cover = None
@@ -242,7 +242,7 @@ class Search:
         self._offer(joint)
         outputs = self._gathered(joint)
         worth = cover.prices
-        return (worth - self.lower * (worth @ self.masses)) / (1.0 - self.lower), outputs
+        return (worth - self.lower * (dot(worth, self.masses))) / (1.0 - self.lower), outputs
 
     def _start(self, places: Floats, costs: Floats) -> Cover:
         """Let outputs speak of their neighbourhood, as wide as it has to be."""
@@ -268,7 +268,8 @@ class Search:
 
     def _channel(self, cover: Cover) -> Floats:
         shares = cover.shares
-        channel: Floats = self.lower * (shares @ self.masses)[:, None] + (1.0 - self.lower) * shares
+        sizes = dot(shares, self.masses)[:, None]
+        channel: Floats = self.lower * sizes + (1.0 - self.lower) * shares
         return channel
 
     def _gathered(self, joint: Floats) -> Floats:
@@ -306,7 +307,7 @@ class Search:
         weights = joint.sum(axis=0)
         joint, weights = joint[:, weights > 0], weights[weights > 0]
         columns = (joint / weights).T
-        cost = float(weights @ self.loss.read(columns)[1])
+        cost = float(dot(weights, self.loss.read(columns)[1]))
         if cost < self.best[2]:
             self.best = (columns, weights, cost)
 
@@ -314,14 +315,15 @@ class Search:
         """Bound the optimum with some prices."""
         goal = -0.1 * self.fine * self.reference
         curve = self.loss.curve(prices, goal, self.clock)
-        worth = float(prices @ self.masses) - _ROUNDING * float(np.abs(prices) @ self.masses)
+        rounding = _ROUNDING * float(dot(np.abs(prices), self.masses))
+        worth = float(dot(prices, self.masses)) - rounding
         if worth + curve.bound > self.bound or self.prices is None:
             self.bound, self.prices = max(self.bound, worth + curve.bound), prices
         return curve
 
     def interrupted(self) -> None:
         """Keep what there is when somebody stops the search."""
-        self.stopped = True
+        self.stopped = "interrupt"
         if self._coarse is not None:
             coarse = self._coarse[0]
             if coarse._cover is not None:
@@ -351,7 +353,7 @@ class Search:
             joint = np.delete(joint, chosen + 1, axis=0)
         weights = joint.sum(axis=1)
         columns = joint / weights[:, None]
-        return columns, weights, float(weights @ self.loss.read(columns)[1])
+        return columns, weights, float(dot(weights, self.loss.read(columns)[1]))
 
     def _total(self, joint: Floats) -> Floats:
         weights = joint.sum(axis=1)

@@ -25,6 +25,7 @@ from liftlock.designs.solver.box import Box, Separable, Shape, Variance, lineari
 from liftlock.designs.solver.linear import Optimum, Solver
 from liftlock.designs.solver.oracle import Clock, Priced
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.utility.mean import Mean
 from liftlock.utility.utility import Utility
 
@@ -35,7 +36,7 @@ _MOST_NODES = 20_000
 class Columns:
     """The polytope of posteriors that a set of priors allows."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, clock: Clock | None = None) -> None:
         self.masses = problem.masses
         builder = Builder(problem, np.zeros((len(self.masses), 1)))
         # Likelihoods with sum_x P(x) q_x = 1, so q is the lift under the prior P.
@@ -43,7 +44,7 @@ class Columns:
         table = builder.program.variables(np.zeros(len(self.masses)), most)
         builder.limit_lifts(table, most)
         builder.program.between([(table, builder.weighted(self.masses))], 1.0, 1.0)
-        self._solver = Solver(builder.program)
+        self._solver = Solver(builder.program, clock=clock)
         self.low, self.high = np.zeros(len(self.masses)), np.ones(len(self.masses))
         self._tighten()
 
@@ -90,9 +91,9 @@ class _Node:
 class PriorSetOracle:
     """Prices posteriors whose lifts every prior of a set sees within the limits."""
 
-    def __init__(self, problem: Problem, utility: Utility) -> None:
+    def __init__(self, problem: Problem, utility: Utility, clock: Clock | None = None) -> None:
         self.utility = utility
-        self.columns = Columns(problem)
+        self.columns = Columns(problem, clock)
         self._generator = np.random.default_rng(len(self.columns))
         box = Box.between(self.columns.low, self.columns.high, problem.masses)
         self._shape: Shape = shape_of(box, utility)
@@ -114,7 +115,7 @@ class PriorSetOracle:
             slopes = self._generator.standard_normal((_STARTS, len(self.columns)))
             starts = np.vstack([columns, self.columns.fill(slopes)])
         found = linearised(self.columns, self.utility, duals, starts, steps=6)
-        reduced = self.utility.costs(found) - found @ duals
+        reduced = self.utility.costs(found) - dot(found, duals)
         return found[np.argsort(reduced, kind="stable")]
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
@@ -153,7 +154,7 @@ class PriorSetOracle:
             worst = heap[0]
             if worst.bound >= goal:
                 break
-            value = float(self.utility.costs(worst.vertex[None])[0] - worst.vertex @ duals)
+            value = float(self.utility.costs(worst.vertex[None])[0] - dot(worst.vertex, duals))
             best = min(best, value)
             if worst.bound >= best - 1e-12:
                 break
@@ -168,8 +169,8 @@ class PriorSetOracle:
                     heapq.heappush(heap, _Node(max(child.bound, worst.bound), *ends, child.vertex))
         bound = heap[0].bound if heap else goal
         vertices = np.array(met)
-        reduced = self.utility.costs(vertices) - vertices @ duals
-        return Priced(bound, vertices[np.argsort(reduced)[:32]])
+        reduced = self.utility.costs(vertices) - dot(vertices, duals)
+        return Priced(bound, vertices[np.argsort(reduced, kind="stable")[:32]])
 
 
 def _split(shape: Separable, node: _Node) -> tuple[int, float]:

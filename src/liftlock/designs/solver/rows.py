@@ -12,19 +12,21 @@ Source: 002 eq. (25), eq. (26).
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver import branch, descent, simplex
-from liftlock.designs.solver.oracle import Clock, Priced
+from liftlock.designs.solver.highs import Highs
+from liftlock.designs.solver.oracle import SPEED, Clock, Priced
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
@@ -54,9 +56,13 @@ _MEMORY = 1 << 30
 """Bytes that the open boxes of one region may take."""
 _CELLS = 20_000_000
 """No more entries than this are written out for new columns at once."""
+_PER_DESCENT, _PER_NODE = 60, 20
+"""Passes over the rows that a descent, and a box of a proof, are counted as."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 Numbers = npt.NDArray[np.int64]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass
@@ -133,8 +139,8 @@ class RowsOracle:
         if isinstance(utility, Mean):
             # To unit variance: the rows of the programme should be of similar size.
             points = np.array(utility.points)
-            points = points - problem.masses @ points
-            spread = float(np.sqrt(problem.masses @ points**2)) or 1.0
+            points = points - dot(problem.masses, points)
+            spread = float(np.sqrt(dot(problem.masses, points**2))) or 1.0
             points = points / spread
             self._scale = spread**2
         self.programme = Programme.of(problem, points)
@@ -169,7 +175,7 @@ class RowsOracle:
         if len(columns) < _MANY or _FRUITFUL * len(found) < len(columns):
             more = self._descended(linear, [self._vertices], clock)
             found = np.concatenate([found, more])
-            found = found[np.argsort(self.utility.costs(found) - found @ duals, kind="stable")]
+            found = found[np.argsort(self.utility.costs(found) - dot(found, duals), kind="stable")]
         return found
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
@@ -193,10 +199,10 @@ class RowsOracle:
         """Descend from every row; return distinct vertices cheaper than `below`, best first."""
         programme = self.programme
         rows = len(programme.right)
-        results: dict[int, tuple[Numbers, Floats, Floats]] = {}
+        each = float(_PER_DESCENT * rows * programme.matrix.shape[1])
 
-        def descend(task: tuple[int, Floats, Numbers]) -> None:
-            number, points, chosen = task
+        def descend(task: tuple[Floats, Numbers]) -> tuple[tuple[Numbers, Floats, Floats], float]:
+            points, chosen = task
             indices = np.zeros((2 * len(chosen), rows), np.int64)
             entries = np.zeros((2 * len(chosen), rows))
             costs = np.full(2 * len(chosen), np.inf)
@@ -204,24 +210,18 @@ class RowsOracle:
                 programme.matrix, programme.right, programme.lower, programme.upper, linear,
                 self._kinds, self._reach, points, chosen, _STEPS, indices, entries, costs,
             )  # fmt: skip
-            results[number] = (indices, entries, costs * self._scale + self._constant)
+            found = (indices, entries, costs * self._scale + self._constant)
+            return found, each * len(chosen)
 
-        # Numbered, so that the result does not depend on which thread was faster.
-        tasks = deque(
-            (number, points, chosen)
-            for number, (points, chosen) in enumerate(
-                (np.ascontiguousarray(points), chosen)
-                for points in sources
-                for chosen in np.array_split(np.arange(len(points)), len(points) // 50 + 1)
-            )
-        )
-        _share(tasks, descend, clock)
+        tasks = [
+            (np.ascontiguousarray(points), chosen)
+            for points in sources
+            for chosen in np.array_split(np.arange(len(points)), len(points) // 50 + 1)
+        ]
+        results = _share(tasks, descend, clock)
         if not results:
             return np.zeros((0, self.inputs))
-        indices, entries, costs = (
-            np.concatenate(part)
-            for part in zip(*(results[k] for k in sorted(results)), strict=True)
-        )
+        indices, entries, costs = (np.concatenate(part) for part in zip(*results, strict=True))
         good = np.flatnonzero(costs < below)
         order = good[np.argsort(costs[good], kind="stable")]
         # Equal vertices have equal costs, so that they follow each other or nearly.
@@ -229,7 +229,7 @@ class RowsOracle:
         for k in order:
             used = np.flatnonzero((indices[k] < self.inputs) & (entries[k] > _TINY))
             names = indices[k, used]
-            arranged = np.argsort(names)
+            arranged = np.argsort(names, kind="stable")
             key = names[arranged].tobytes() + entries[k, used][arranged].round(9).tobytes()
             kept.setdefault(key, int(k))
             if len(kept) * self.inputs > _CELLS:
@@ -248,10 +248,11 @@ class RowsOracle:
         else:
             for point in np.concatenate([columns, self._vertices]):
                 best = np.inf
+                clock.spend(_PER_DESCENT * self.programme.matrix.size)
                 for _ in range(10):
                     slopes = self.utility.slopes(point[None, :])[0]
                     point = np.clip(self._least(slopes - duals)[1], 0.0, None)
-                    cost = float(self.utility.costs(point[None, :])[0] - duals @ point)
+                    cost = float(self.utility.costs(point[None, :])[0] - dot(duals, point))
                     if cost >= best - 1e-12:
                         break
                     best = cost
@@ -259,9 +260,10 @@ class RowsOracle:
                 if clock.left <= 0:
                     break
         vertices = self._checked(np.unique(np.array(found).round(15), axis=0))
-        reduced = self.utility.costs(vertices) - vertices @ duals
+        reduced = self.utility.costs(vertices) - dot(vertices, duals)
         order = np.argsort(reduced, kind="stable")
-        return vertices[order[reduced[order] < 0]]
+        better: Floats = vertices[order[reduced[order] < 0]]
+        return better
 
     # ------------------------------------------------------------------- proof
 
@@ -272,7 +274,7 @@ class RowsOracle:
         # coordinate that may be the largest.
         separate = self.inputs >= _MANY and bool(self._kinds[0])
         if separate:
-            cap = self._cap(linear, goal)
+            cap = self._cap(linear, goal, clock)
             stars = np.flatnonzero(self._reach[: self.inputs] >= cap)
             width = max(64, self.inputs // 5)
         else:
@@ -289,8 +291,10 @@ class RowsOracle:
         per_box = 8 * (len(programme.right) ** 2 + 4 * size) + size
         room = int(min(_SLOTS, max(64, _MEMORY // per_box)))
 
-        def bound(task: tuple[Numbers, int]) -> None:
-            chosen, budget = task
+        per_node = float(_PER_NODE * len(programme.right) * min(size, width + len(programme.right)))
+
+        def bound(task: Numbers) -> tuple[tuple[Numbers, Floats, Floats], float]:
+            chosen = task
             part = np.full(len(chosen), -np.inf)
             found = np.zeros((each * len(chosen), self.inputs))
             counts = np.zeros(3, np.int64)
@@ -299,16 +303,19 @@ class RowsOracle:
                 programme.limits, linear, self._kinds, goal, stars[chosen], cap - 1e-9,
                 self._vertices, budget, width, room, each, found, counts, part, halt,
             )  # fmt: skip
-            bounds[chosen] = np.maximum(bounds[chosen], part)
-            points.append(found[: counts[0]])
             self.opened += int(counts[1])
+            return (chosen, part, found[: counts[0]]), per_node * float(counts[1] + len(chosen))
 
         self.opened = 0
         todo = np.arange(len(stars))
         for budget in _BUDGETS if separate else _BUDGETS_WHOLE:
+            # A task must not take more than the work that is left.
+            budget = int(min(budget, max(clock.left * SPEED / per_node, 1.0)))
             pieces = len(todo) * budget // 1000 + 1
-            tasks = deque((part, budget) for part in np.array_split(todo, pieces) if len(part))
-            _share(tasks, bound, clock, halt)
+            tasks = [part for part in np.array_split(todo, pieces) if len(part)]
+            for chosen, part, found in _share(tasks, bound, clock, halt):
+                bounds[chosen] = np.maximum(bounds[chosen], part)
+                points.append(found)
             todo = todo[bounds[todo] < goal]
             if any(len(part) for part in points):
                 # Each point leads to a vertex that costs no more, unless it was a rounding error.
@@ -323,38 +330,42 @@ class RowsOracle:
                 break
         return min(float(bounds.min(initial=np.inf)), goal), vertices
 
-    def _cap(self, linear: Floats, goal: float) -> float:
+    def _cap(self, linear: Floats, goal: float, clock: Clock) -> float:
         """Return a size that some entry must exceed where the cost is below the goal.
 
         If no entry exceeds t, each chord is at least phi(t) / t, so that the cost is at least
         phi(t) / t plus the least linear cost of such posteriors.
         """
-        import highspy
+        from scipy.sparse import csc_matrix
 
         programme = self.programme
-        highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        highs.setOptionValue("output_flag", False)
+        highs = Highs()
         size = len(linear)
         index = np.arange(size, dtype=np.int32)
-        highs.addVars(size, programme.lower, programme.upper)
-        for row, right in zip(programme.matrix, programme.right, strict=True):
-            highs.addRow(right, right, size, index, row)
-        highs.changeColsCost(size, index, linear)
+        # With the ends of the variables as they are.
+        right = programme.right
+        highs.pass_columns(csc_matrix(programme.matrix), linear, programme.upper, right, right)
+        highs.model.changeColsBounds(size, index, programme.lower, programme.upper)
         n = self.inputs
         # A vertex has at most one positive entry for each row, so one of them is at least this.
         low, high = 1.0 / len(programme.right), 1.0
         for _ in range(12):
             middle = 0.5 * (low + high)
-            highs.changeColsBounds(n, index[:n], np.zeros(n), np.full(n, middle))
-            highs.run()
-            if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
-                low = middle
-                continue
-            multipliers = np.array(highs.getSolution().row_dual)
-            reduced = linear - multipliers @ programme.matrix
+            highs.model.changeColsBounds(n, index[:n], np.zeros(n), np.full(n, middle))
+            answer = highs.solve(clock)
             upper = programme.upper.copy()
             upper[:n] = middle
-            slope = -np.log(middle) if self._kinds[0] == branch.ENTROPY else -middle
+            if answer.status == "infeasible":
+                if self._empty(highs.ray(), upper):
+                    low = middle
+                else:
+                    high = middle
+                continue
+            if len(answer.prices) != len(right):
+                break
+            multipliers = answer.prices
+            reduced = linear - dot(multipliers, programme.matrix)
+            slope = -log(middle) if self._kinds[0] == branch.ENTROPY else -middle
             bound = slope + simplex.safe_bound(
                 programme.scales, programme.right, programme.lower, upper, linear, multipliers,
                 reduced, 0.0,
@@ -364,6 +375,23 @@ class RowsOracle:
             else:
                 high = middle
         return low
+
+    def _empty(self, ray: Floats, upper: Floats) -> bool:
+        """Tell whether multipliers prove that nothing lies below some upper ends.
+
+        They do if a cost of 0 would be more than 0.
+        """
+        programme = self.programme
+        if len(ray) != len(programme.right):
+            return False
+        nothing = np.zeros(len(upper))
+        return any(
+            simplex.safe_bound(
+                programme.scales, programme.right, programme.lower, upper, nothing, sign * ray,
+                -dot(sign * ray, programme.matrix), 0.0,
+            ) > 0.0
+            for sign in (1.0, -1.0)
+        )  # fmt: skip
 
     def _piecewise(self, duals: Floats) -> Priced:
         """Bound a cost by linear programmes.
@@ -445,7 +473,7 @@ class RowsOracle:
         columns = np.where(columns < _TINY, 0.0, columns)
         columns /= columns.sum(axis=1, keepdims=True)
         assert self.problem.given is not None
-        lifts = columns @ (self.problem.given / self.problem.secret_masses[:, None]).T
+        lifts = dot(columns, (self.problem.given / self.problem.secret_masses[:, None]).T)
         least, most = lifts.min(axis=1), lifts.max(axis=1)
         if self.problem.ratio is None:
             good = (least >= self.problem.lower - _OFF) & (most <= self.problem.upper + _OFF)
@@ -456,33 +484,57 @@ class RowsOracle:
 
 
 def _share(
-    tasks: deque[Any], work: Callable[[Any], None], clock: Clock, halt: Numbers | None = None
-) -> None:
+    tasks: Sequence[T],
+    work: Callable[[T], tuple[R, float]],
+    clock: Clock,
+    halt: Numbers | None = None,
+) -> list[R]:
     """Work off tasks with some threads (the compiled code runs without the interpreter's lock).
 
-    `halt` is a flag that the work itself looks at; it is set when the clock has run out, and on an
-    interrupt, which only the main thread sees.
+    `work` returns a result and its operations. Those results are returned, in order, that the work
+    left was enough for: which thread was faster makes no difference. `halt` is a flag that the work
+    itself looks at; it is set when the clock has run out, and on an interrupt, which only the main
+    thread sees.
     """
+    allowed = clock.left * SPEED
+    done: dict[int, tuple[R, float]] = {}
+    waiting = iter(range(len(tasks)))
+    stop = threading.Event()
+
+    def enough() -> tuple[int, bool]:
+        """Return how many of the first tasks are done and count, and whether that is all."""
+        total = 0.0
+        for number in range(len(tasks)):
+            if total >= allowed:
+                return number, True
+            if number not in done:
+                return number, False
+            total += done[number][1]
+        return len(tasks), True
 
     def run() -> None:
-        while clock.left > 0:
-            try:
-                task = tasks.popleft()
-            except IndexError:
+        while not stop.is_set() and clock.left > 0:
+            number = next(waiting, None)
+            if number is None:
                 return
-            work(task)
+            done[number] = work(tasks[number])
+            if enough()[1]:
+                return
 
     with ThreadPoolExecutor(_WORKERS) as pool:
         running = {pool.submit(run) for _ in range(min(_WORKERS, len(tasks)))}
         try:
             while running:
-                done, running = wait(running, 0.1, FIRST_COMPLETED)
-                for future in done:
+                ended, running = wait(running, 0.1, FIRST_COMPLETED)
+                for future in ended:
                     future.result()
                 if halt is not None and clock.left <= 0:
                     halt[0] = 1
         except BaseException:
-            tasks.clear()
+            stop.set()
             if halt is not None:
                 halt[0] = 1
             raise
+    counted = [done[number] for number in range(enough()[0])]
+    clock.spend(sum(operations for _, operations in counted))
+    return [result for result, _ in counted]

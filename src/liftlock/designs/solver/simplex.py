@@ -13,7 +13,8 @@ All of it is compiled, releases the interpreter's lock, and works in arrays that
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from liftlock.exact.compiled import compiled
 
 AT_LOWER, AT_UPPER, BASIC, BETWEEN = 0, 1, 2, 3
 """Where a variable is: at a bound, in the basis, or (before `purify`) between its bounds."""
@@ -35,7 +36,7 @@ _MATRIX, _VECTOR, _NUMBERS, _FLAGS = "f8[:,::1]", "f8[::1]", "i8[::1]", "i1[::1]
 _STATE = f"{_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},{_VECTOR}"
 
 
-@njit(f"b1({_MATRIX},{_NUMBERS},{_MATRIX})", cache=True, nogil=True, error_model="numpy")
+@compiled(f"b1({_MATRIX},{_NUMBERS},{_MATRIX})")
 def invert(matrix, basis, inverse):  # type: ignore[no-untyped-def]
     """Compute the inverse of the basis columns; False if they are (nearly) dependent."""
     size = len(basis)
@@ -69,12 +70,7 @@ def invert(matrix, basis, inverse):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(
-    f"void({_MATRIX},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},{_VECTOR})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-)
+@compiled(f"void({_MATRIX},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},{_VECTOR})")
 def settle(matrix, right, basis, place, inverse, values):  # type: ignore[no-untyped-def]
     """Compute the basic variables from all others."""
     size = len(basis)
@@ -90,11 +86,8 @@ def settle(matrix, right, basis, place, inverse, values):  # type: ignore[no-unt
         values[basis[i]] = total
 
 
-@njit(
-    f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},{_VECTOR},i8,f8,{_VECTOR})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
+@compiled(
+    f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},{_VECTOR},i8,f8,{_VECTOR})"
 )
 def move(matrix, lower, upper, basis, place, inverse, values, entering, sign, column):  # type: ignore[no-untyped-def]
     """Move one non-basic variable up (sign 1) or down (-1) as far as it can go; return how far."""
@@ -170,12 +163,7 @@ def move(matrix, lower, upper, basis, place, inverse, values, entering, sign, co
     return step
 
 
-@njit(
-    f"void({_MATRIX},{_VECTOR},{_NUMBERS},{_MATRIX},{_VECTOR},{_VECTOR})",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-)
+@compiled(f"void({_MATRIX},{_VECTOR},{_NUMBERS},{_MATRIX},{_VECTOR},{_VECTOR})")
 def price(matrix, cost, basis, inverse, multipliers, reduced):  # type: ignore[no-untyped-def]
     """Compute the multipliers of a basis and the reduced cost of every variable."""
     size = len(basis)
@@ -195,7 +183,7 @@ def price(matrix, cost, basis, inverse, multipliers, reduced):  # type: ignore[n
                 reduced[j] -= share * row[j]
 
 
-@njit(f"i8({_STATE},{_VECTOR},{_VECTOR},{_VECTOR},i8)", cache=True, nogil=True, error_model="numpy")
+@compiled(f"i8({_STATE},{_VECTOR},{_VECTOR},{_VECTOR},i8)")
 def optimise(  # type: ignore[no-untyped-def]
     matrix, right, lower, upper, basis, place, inverse, values, cost, multipliers, reduced, limit
 ):
@@ -235,9 +223,7 @@ def optimise(  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(
-    f"void({_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})", cache=True, nogil=True, error_model="numpy"
-)
+@compiled(f"void({_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})")
 def complete(matrix, count, lower, upper, values):  # type: ignore[no-untyped-def]
     """Give the variables after the slacks their largest values that keep every row feasible.
 
@@ -256,7 +242,7 @@ def complete(matrix, count, lower, upper, values):  # type: ignore[no-untyped-de
         values[j] = max(least, lower[j])
 
 
-@njit(f"void({_STATE},{_VECTOR})", cache=True, nogil=True, error_model="numpy")
+@compiled(f"void({_STATE},{_VECTOR})")
 def purify(matrix, right, lower, upper, basis, place, inverse, values, cost):  # type: ignore[no-untyped-def]
     """Push every variable that lies between its bounds to a bound or into the basis.
 
@@ -288,12 +274,7 @@ def purify(matrix, right, lower, upper, basis, place, inverse, values, cost):  #
                 settle(matrix, right, basis, place, inverse, values)
 
 
-@njit(
-    f"f8({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},f8)",
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-)
+@compiled(f"f8({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},f8)")
 def safe_bound(scales, right, lower, upper, cost, multipliers, reduced, constant):  # type: ignore[no-untyped-def]
     """Return a lower bound of constant + cost . x that holds for every x within the bounds.
 

@@ -15,13 +15,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numba as nb
 import numpy as np
 
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.knapsack import improve
 from liftlock.designs.solver.oracle import Clock
+from liftlock.exact.compiled import compiled
+from liftlock.exact.elimination import Factors
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 
 if TYPE_CHECKING:
     from liftlock.designs.solver.box import Box, Separable
@@ -37,7 +39,7 @@ _OFF = 1e-9
 """Means farther from the prior than this, relative to it, are not good enough."""
 
 
-@nb.njit(cache=True)
+@compiled("f8[:,::1](f8[::1],f8[::1],i8[:,::1],f8[:,::1])")
 def _drawn(shares: Any, width: Any, orders: Any, coins: Any) -> Any:
     """Round each symbol's share to 0 or 1 but for one, keeping every mean and the total width.
 
@@ -77,7 +79,7 @@ def _drawn(shares: Any, width: Any, orders: Any, coins: Any) -> Any:
     return shown
 
 
-@nb.njit(cache=True)
+@compiled("void(f8[:,::1],f8[::1],i8[::1])")
 def _fitted(shown: Any, width: Any, by_width: Any) -> None:
     """Exchange one raised symbol for one that is not, so that the one in between nears an end."""
     count, n = shown.shape
@@ -123,7 +125,7 @@ def even_columns(box: Box, shape: Separable, count: int, generator: np.random.Ge
     orders = box.random_orders(count, generator)
     shown = _drawn(box.shares, box.width, orders, generator.random((count, n)))
     if n > _EXCHANGES:
-        _fitted(shown, box.width, np.argsort(box.width))
+        _fitted(shown, box.width, np.argsort(box.width, kind="stable"))
         return box.vertices_among(box.exact(box.low + shown * box.width))
     level = shape.slopes(np.zeros(n))
     # Priced by the chords' slopes, a vertex costs exactly what it lies above its chord.
@@ -147,9 +149,9 @@ def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:
     masses, box = problem.masses, oracle.box
     drawn = even_columns(box, shape, 6 * len(masses), np.random.default_rng(len(masses)))
     costs = utility.costs(drawn)
-    level = drawn @ shape.slopes(np.zeros(len(masses)))
+    level = dot(drawn, shape.slopes(np.zeros(len(masses))))
     # The better half: those that lie least above their chord.
-    columns = drawn[np.argsort(costs - level)[: 3 * len(masses)]]
+    columns = drawn[np.argsort(costs - level, kind="stable")[: 3 * len(masses)]]
     weights = mixed(columns, masses)
     if weights is None:
         columns = drawn
@@ -158,10 +160,10 @@ def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:
         return None
     columns, weights = reduced(columns, weights, masses)
     weights = polished(columns, weights, masses)
-    if np.abs(weights @ columns / masses - 1.0).max() > _OFF:
+    if np.abs(dot(weights, columns) / masses - 1.0).max() > _OFF:
         return None
     reference = float(utility.costs(masses[None, :])[0])
-    cost = float(weights @ utility.costs(columns) / weights.sum())
+    cost = float(dot(weights, utility.costs(columns)) / weights.sum())
     return Solution(
         columns,
         weights / weights.sum(),
@@ -171,21 +173,21 @@ def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:
         len(drawn),
         1,
         clock.elapsed,
-        stopped=False,
+        stopped="",
     )
 
 
 def polished(columns: Floats, weights: Floats, masses: Floats) -> Floats:
     """Let the mean be the prior to rounding, by least squares and refinement."""
     scaled = columns / masses
-    gram = scaled @ scaled.T
+    gram = dot(scaled, scaled.T)
     gram[np.diag_indices_from(gram)] *= 1.0 + 1e-13
-    try:
-        inverse = np.linalg.inv(gram)
-    except np.linalg.LinAlgError:
-        return weights
+    factors = Factors.of(gram)
     for _ in range(4):
-        weights = np.maximum(weights + inverse @ (scaled @ (1.0 - weights @ scaled)), 0.0)
+        step = factors.solve(dot(scaled, 1.0 - dot(weights, scaled)))
+        if not np.isfinite(step).all():  # dependent columns
+            break
+        weights = np.maximum(weights + step, 0.0)
     return weights
 
 
@@ -197,14 +199,14 @@ def mixed(columns: Floats, masses: Floats) -> Floats | None:
     count = len(columns)
     scaled = columns / masses - 1.0
     rows = np.hstack([scaled, np.ones((count, 1))])
-    gram = rows.T @ rows
+    gram = dot(rows.T, rows)
     gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) / len(gram)
-    inverse = np.linalg.inv(gram)
+    inverse = Factors.of(gram).solve(np.eye(len(gram)))
     target = np.zeros(rows.shape[1])
     target[-1] = 1.0
     weights: Floats = np.full(count, 1.0 / count)
     for _ in range(_PROJECTIONS):
-        weights = weights + rows @ (inverse @ (target - weights @ rows))
+        weights = weights + dot(rows, dot(inverse, target - dot(weights, rows)))
         if weights.min() >= 0.0:
             return weights
         # Aiming a little above 0 ends the alternation after finitely many steps.
@@ -220,7 +222,7 @@ def reduced(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
         sums = np.array([weights[group].sum() for group in groups])
         points = np.array(
             [
-                weights[group] @ columns[group] / total
+                dot(weights[group], columns[group]) / total
                 for group, total in zip(groups, sums, strict=True)
             ]
         )
@@ -236,16 +238,14 @@ def reduced(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
 
 def _eliminated(points: Floats, weights: Floats) -> Floats:
     """Set weights to 0 one by one along directions that do not move the mean."""
-    n = points.shape[1]
-    full = np.linalg.qr(points, mode="complete")[0]
-    # Rows of `null` are directions d with d @ points = 0.
-    null = np.ascontiguousarray(full[:, n:].T)
+    # Rows of `null` are directions d with d . points = 0.
+    null = np.ascontiguousarray(Factors.of(points).nothing())
     left = weights.copy()
     _eliminate(null, left)
     return left
 
 
-@nb.njit(cache=True)
+@compiled("void(f8[:,::1],f8[::1])")
 def _eliminate(null: Any, left: Any) -> None:
     directions, count = null.shape
     for d in range(directions):

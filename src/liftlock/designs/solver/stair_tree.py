@@ -27,12 +27,16 @@ import numpy.typing as npt
 
 from liftlock.designs.solver.oracle import Clock, Priced
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
 
 Marks: TypeAlias = npt.NDArray[np.int8]
 Places: TypeAlias = npt.NDArray[np.intp]
 
 _BATCH = 128
 _MOST_NODES = 400_000
+_PER_NODE = 200
+"""Operations for each symbol that a node is counted as."""
+
 _KEPT = 32
 _ROUNDING = 1e-13
 
@@ -77,8 +81,8 @@ class StairTree:
 
     def __init__(self, masses: Floats, ratio: float, kind: int) -> None:
         self.masses, self.ratio, self.kind = np.asarray(masses, dtype=np.float64), ratio, kind
-        self._squares = float(self.masses @ self.masses)
-        self._weight = ratio * np.log(ratio) / (ratio - 1.0)
+        self._squares = float(dot(self.masses, self.masses))
+        self._weight = ratio * log(ratio) / (ratio - 1.0)
 
     def costs(self, raised: Floats) -> tuple[Floats, Floats]:
         """Return the posteriors of sets, given as rows of 0 and 1, and their costs."""
@@ -86,7 +90,7 @@ class StairTree:
         posteriors = weights / weights.sum(axis=1, keepdims=True)
         if self.kind == 1:
             return posteriors, 1.0 - (posteriors**2).sum(axis=1)
-        return posteriors, -(posteriors * np.log(posteriors)).sum(axis=1)
+        return posteriors, -(posteriors * log(posteriors)).sum(axis=1)
 
     def improved(self, raised: Floats, duals: Floats) -> Floats:
         """Raise or lower one symbol of each set at a time, the best one, while that helps.
@@ -95,12 +99,12 @@ class StairTree:
         """
         sets = raised.astype(np.float64)
         gain = self.ratio - 1.0
-        slopes = -duals - (np.log(self.masses) if self.kind == 0 else 0.0)
+        slopes = -duals - (log(self.masses) if self.kind == 0 else 0.0)
         parts = np.stack([self.masses, self.masses * slopes, self.masses**2])
         rows = np.arange(len(sets))
-        best = self._values((1.0 + gain * sets) @ parts.T)
+        best = self._values(dot(1.0 + gain * sets, parts.T))
         for _ in range(2 * sets.shape[1]):
-            sums = (1.0 + gain * sets) @ parts.T
+            sums = dot(1.0 + gain * sets, parts.T)
             changes = (gain * (1.0 - 2.0 * sets))[:, :, None] * parts.T
             values = self._values(sums[:, None, :] + changes)
             place = np.argmin(values, axis=1)
@@ -117,7 +121,7 @@ class StairTree:
         u = 1.0 / sums[..., 0]
         linear = u * sums[..., 1]
         if self.kind == 0:
-            bend = -np.log(u) - self._weight * (1.0 - u)
+            bend = -log(u) - self._weight * (1.0 - u)
         else:
             bend = 1.0 + u**2 * (self.ratio * self._squares - (self.ratio + 1.0) * sums[..., 2])
         values: Floats = bend + linear
@@ -126,7 +130,7 @@ class StairTree:
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Return a safe lower bound, the goal if it is reached, and staircases below the goal."""
         n = len(self.masses)
-        size = float(np.abs(duals).max() + np.abs(np.log(self.masses)).max() + self._weight + 2.0)
+        size = float(np.abs(duals).max() + np.abs(log(self.masses)).max() + self._weight + 2.0)
         slack = _ROUNDING * size * n
         root = Nodes(np.zeros((1, n), dtype=np.int8), np.array([1.0 / self.ratio]), np.array([1.0]))
         found: list[tuple[float, Floats]] = []
@@ -137,6 +141,7 @@ class StairTree:
         fresh, parents = root, np.array([-np.inf])
         while len(fresh):
             looked += len(fresh)
+            clock.spend(_PER_NODE * float(fresh.marks.size))
             bounds, children = self._bounded(fresh, duals, goal, parents, found)
             open_ = bounds < goal + slack
             closed = min(closed, float(bounds[~open_].min(initial=np.inf)))
@@ -169,7 +174,7 @@ class StairTree:
     ) -> tuple[Floats, list[list[tuple[Marks, float, float]]]]:
         """Return bounds, and the parts into which each node below the goal is cut."""
         if self.kind == 0:
-            slopes = np.broadcast_to(-np.log(self.masses) - duals, nodes.marks.shape)
+            slopes = np.broadcast_to(-log(self.masses) - duals, nodes.marks.shape)
             least = self.least(nodes, slopes, "entropy", np.zeros(len(nodes)))
             off = np.zeros(len(nodes))
         else:
@@ -208,7 +213,7 @@ class StairTree:
         more = sets.copy()
         more[np.arange(len(below)), least.part[below]] = 1.0
         posteriors, costs = self.costs(np.unique(np.vstack([sets, more]), axis=0))
-        reduced = costs - posteriors @ duals
+        reduced = costs - dot(posteriors, duals)
         known = {value for value, _ in found}
         for place in np.flatnonzero(reduced < goal):
             if float(reduced[place]) not in known:
@@ -270,7 +275,7 @@ class StairTree:
             place = np.where(steep > 0, -np.inf, np.inf)
         u = np.clip(place, low, np.maximum(high, low))
         if curve == "entropy":
-            bend = -np.log(u) - self._weight * (1.0 - u)
+            bend = -log(u) - self._weight * (1.0 - u)
         elif curve == "square":
             bend = self.ratio * self._squares * u**2
         else:

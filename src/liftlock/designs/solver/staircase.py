@@ -28,6 +28,7 @@ from liftlock.designs.solver.oracle import Clock, Oracle, Priced
 from liftlock.designs.solver.stair_tree import StairTree
 from liftlock.designs.solver.vertices import ListedOracle
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
@@ -37,6 +38,9 @@ from liftlock.utility.utility import Utility
 
 FEW = 16
 """Up to so many symbols every staircase is listed."""
+
+_PER_START = 100
+"""Passes over all pairs of symbols that one start of a search is counted as."""
 
 _STARTS = 96
 _POLISHED = 24
@@ -145,8 +149,10 @@ class StaircaseOracle:
         some = sets[(sets.sum(axis=1) > 0) & (sets.sum(axis=1) < n)]
         return np.vstack([self.stairs.raised(np.eye(n)), self.stairs.raised(some)])
 
-    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
+    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Return staircases of low reduced cost, best first."""
+        many = len(columns) + max(_STARTS, 4 * len(self.stairs))
+        clock.spend(_PER_START * many * float(len(self.stairs)) ** 2)
         if self._shape is not None:
             found = self._shape.search(duals, columns)
         else:
@@ -165,13 +171,13 @@ class StaircaseOracle:
         return found[np.argsort(reduced, kind="stable")]
 
     def _reduced(self, vertices: Floats, duals: Floats) -> Floats:
-        reduced: Floats = self.utility.costs(vertices) - vertices @ duals
+        reduced: Floats = self.utility.costs(vertices) - dot(vertices, duals)
         return reduced
 
     def _flipped(self, vertices: Floats, duals: Floats) -> Floats:
         """Raise or lower one symbol at a time in the best vertices, while that helps."""
         n = len(self.stairs)
-        order = np.argsort(self._reduced(vertices, duals))[:_POLISHED]
+        order = np.argsort(self._reduced(vertices, duals), kind="stable")[:_POLISHED]
         kept = [vertices[order]]
         for vertex in vertices[order]:
             raised = self.stairs.sets(vertex[None])[0]

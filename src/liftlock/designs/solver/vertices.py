@@ -16,6 +16,7 @@ from liftlock.designs.problem import Problem
 from liftlock.designs.solver.oracle import Clock, Priced
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
 from liftlock.utility.utility import Utility
 
 MOST_VERTICES = 200_000
@@ -67,7 +68,7 @@ def enumerate_vertices(cuts: Floats, symbols: int, most: int = MOST_VERTICES) ->
     active = np.zeros((symbols, symbols + len(scaled)), dtype=bool)
     active[:, :symbols] = ~np.eye(symbols, dtype=bool)
     for place, cut in enumerate(scaled):
-        values = points @ cut
+        values = dot(points, cut)
         outside = values > _ACTIVE
         on = np.abs(values) <= _ACTIVE
         active[on, symbols + place] = True
@@ -100,6 +101,7 @@ def _edges(active: Marks, inside: Places, outside: Places, fewest: int) -> tuple
     step = max(1, _CELLS // len(outside))
     for begin in range(0, len(inside), step):
         block = inside[begin : begin + step]
+        # Products of whole numbers are exact, in any order.
         rows, columns = np.nonzero(weights[block] @ weights[outside].T >= fewest)
         near, far = block[rows], outside[columns]
         # A third vertex with all common constraints active means that the pair spans a face.
@@ -127,10 +129,14 @@ class ListedOracle:
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
         """Return the vertices of least reduced cost."""
-        best: Floats = self.vertices[np.argsort(self.costs - self.vertices @ duals)[:_LISTED]]
-        return best
+        clock.spend(4 * self.vertices.size)
+        return self._best(self.costs - dot(self.vertices, duals))
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
         """Return the least reduced cost, which is exact."""
-        reduced = self.costs - self.vertices @ duals
-        return Priced(float(reduced.min()), self.vertices[np.argsort(reduced)[:_LISTED]])
+        reduced = self.costs - dot(self.vertices, duals)
+        return Priced(float(reduced.min()), self._best(reduced))
+
+    def _best(self, reduced: Floats) -> Floats:
+        best: Floats = self.vertices[np.argsort(reduced, kind="stable")[:_LISTED]]
+        return best

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock.designs.solver.interruptible import run
+from liftlock.designs.solver.highs import run
 
 
 class Endless:
