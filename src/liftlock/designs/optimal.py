@@ -109,10 +109,10 @@ def optimal(
     if how not in get_args(How):
         raise InputError("unknown way", value=how, remedy=f"use {', '.join(get_args(How))}")
     goal = utility if utility is not None else MutualInformation()
-    return _within(context, notion, goal, Clock(gap=gap, seconds=seconds, watch=watch), how)
+    return find_optimum(context, notion, goal, Clock(gap=gap, seconds=seconds, watch=watch), how)
 
 
-def _within(
+def find_optimum(
     context: Context, notion: Notion, goal: Utility, clock: Clock, how: How = "auto"
 ) -> Draft:
     """Find the best mechanism within the work that a clock allows."""
@@ -127,7 +127,7 @@ def _within(
     if how == "auto" and _many_under_ldp(problem, goal):
         from liftlock.designs.neighbours import by_neighbours
 
-        return by_neighbours(problem, goal, clock, _within)
+        return by_neighbours(problem, goal, clock, find_optimum)
     if isinstance(goal, Distortion | Guess) and how != "enumeration":
         return _distortion(problem, goal, clock, how)
     if problem.ratio is not None and not (problem.masses > 0).all():
@@ -198,7 +198,7 @@ def _completed(context: Context, notion: Notion, goal: Utility, clock: Clock, ho
     kept, _ = supported(context)
     places = [context.inputs.index(label) for label in kept.inputs.labels]
     narrow = restricted(goal, places, len(context.inputs))
-    inner = _within(kept, notion, narrow, clock, how)
+    inner = find_optimum(kept, notion, narrow, clock, how)
     model = int(np.argmax(representative(kept).floats()))
     rows = np.full(len(context.inputs), model)
     rows[places] = np.arange(len(places))

@@ -8,7 +8,7 @@ import pytest
 import liftlock as ll
 from liftlock.designs import neighbours
 from liftlock.designs.neighbours import by_neighbours
-from liftlock.designs.optimal import optimal
+from liftlock.designs.optimal import find_optimum
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.oracle import Clock
 from liftlock.utility.registry import make_utility
@@ -31,7 +31,7 @@ def test_the_bound_is_below_the_optimum_and_the_cost_above(
     for budget in ("0.3", "1", "3"):
         notion = ll.LDP(budget)
         true = proof_of(optimal(prior, notion, utility=goal))
-        found = by_neighbours(Problem.of(prior, notion), goal, Clock(), optimal)
+        found = by_neighbours(Problem.of(prior, notion), goal, Clock(), find_optimum)
         proof = proof_of(found)
         assert proof.bound <= true.cost * (1 + 1e-9)
         assert proof.cost >= true.bound * (1 - 1e-9)

@@ -170,7 +170,7 @@ class _Search:
             if self.gap <= self.clock.gap:
                 return
             if not self.accept(columns, mixture.duals):
-                self.stopped = self.clock.ended if self.clock.left <= 0 else ""
+                self.stopped = self.clock.ended if self.clock.left <= 0 else "stuck"
                 return
 
     def late(self, found: Floats, mixture: Mixture) -> bool:

@@ -1,0 +1,132 @@
+"""Mechanisms whose files must be the same, byte for byte, on every machine and every day.
+
+    python -m tests.golden.mechanisms          # print the SHA-256 of each file
+    python -m tests.golden.mechanisms --write  # after a change that is meant: store them
+
+Every way of solving is here at least once, each to its own end: none is stopped by its limits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from liftlock import line
+from liftlock.context import Ball, Context, Joint
+from liftlock.designing import design
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
+from liftlock.designs.registry import kind_of
+from liftlock.errors import LiftlockError
+from liftlock.mechanism import Mechanism
+from liftlock.notions.alip import ALIP
+from liftlock.notions.ldp import LDP
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
+from liftlock.notions.profile import ProfilePrivacy
+from liftlock.prior import Prior
+from liftlock.profiles import examples
+from tests.contracts import worlds
+
+STORED = Path(__file__).with_name("mechanisms.json")
+
+UTILITIES = ("mutual-information", "histogram", "mean", "guess", "absolute")
+
+
+def skewed(size: int) -> Prior:
+    """Return a prior with a long tail, on the numbers from 1 on."""
+    return Prior.from_counts({k: 10**6 // k for k in range(1, size + 1)})
+
+
+def correlated(secrets: int, size: int) -> Joint:
+    """Return a joint in which each secret favours its own inputs."""
+    source = random.Random(size)
+    return Joint.from_counts(
+        {
+            f"s{s}": {x: source.randint(1, 50) + 400 * (x % secrets == s) for x in range(size)}
+            for s in range(secrets)
+        }
+    )
+
+
+def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
+    """Return names, and how to make the mechanism of each name."""
+
+    def making(context: Context | line.LinePrior, notion: Notion, **options: Any) -> Any:
+        return lambda: design(context, notion, **options)
+
+    # Every way of the optimum: lists of vertices, box, rows, staircases, sets of priors, places.
+    for size in (2, 4, 12, 26):
+        for utility in UTILITIES:
+            yield f"optimal prior {size} {utility}", making(skewed(size), LIP("1"), utility=utility)
+    for utility in UTILITIES:
+        loose = ALIP(lower="1.3", upper="0.7")
+        for joint in (correlated(2, 5), correlated(4, 40)):
+            shape = f"{len(joint.secrets)}x{len(joint.inputs)}"
+            yield f"optimal joint {shape} {utility}", making(joint, loose, utility=utility)
+        yield f"optimal ldp 9 {utility}", making(skewed(9), LDP("1"), utility=utility)
+        ball = Ball.of(skewed(4), "1/50")
+        yield f"optimal ball 4 {utility}", making(ball, LIP("1"), utility=utility)
+    yield "optimal joint 3x12 ldp", making(correlated(3, 12), LDP("1"), utility="histogram")
+    for utility in ("mutual-information", "histogram"):
+        yield f"optimal prior 300 {utility}", making(skewed(300), LIP("1"), utility=utility)
+    yield "optimal ldp 40 mean", making(skewed(40), LDP("1"), utility="mean", gap=1e-3)
+    yield "optimal line mean", making(line.normal(0, 1), LIP("1"), cells=96)
+    yield "optimal line absolute", making(line.normal(0, 1), LIP("1"), cells=96, utility="absolute")
+    # Every method, on a context of each kind that it takes.
+    for key, entry in DESIGNS.items():
+        for kind in entry.contexts:
+            context = worlds.context(kind, 5, "random", 1)
+            notion = next((n for n in (LIP("1"), LDP("1")) if n.name in entry.notions), None)
+            if notion is not None and kind == kind_of(context):
+                yield f"{key} {kind}", making(context, notion, method=key, utility="histogram")
+    for key in (
+        "gaussian",
+        "laplace",
+        "gaussian-by-instance",
+        "laplace-by-instance",
+        "bounded-laplace",
+    ):
+        for notion in (LIP("1"), LDP("1")):
+            if notion.name in DESIGNS[key].notions:
+                made = making(line.normal(3, 2), notion, method=key, cells=48)
+                yield f"{key} line {notion.name}", made
+    for key in PROFILE_DESIGNS:
+        chain = examples.categorical_chain()
+        yield f"profiles {key}", making(chain, ProfilePrivacy("1"), method=key)
+
+
+def named() -> dict[str, Callable[[], Mechanism]]:
+    """Return how to make each mechanism."""
+    return dict(_named())
+
+
+def made(name: str) -> str:
+    """Return the file of a mechanism, or why there is none."""
+    try:
+        return json.dumps(named()[name]().to_data(), sort_keys=True)
+    except LiftlockError as refusal:
+        return f"{type(refusal).__name__}: {refusal}"
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def main() -> None:
+    """Print or store the digests."""
+    found = {name: digest(made(name)) for name in named()}
+    if "--write" in sys.argv:
+        STORED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    else:
+        print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
