@@ -24,6 +24,7 @@ from liftlock.designs.registry import Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, log
+from liftlock.exact.reproducible import power as to_power
 from liftlock.line.law import numbers_of
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP
@@ -33,7 +34,7 @@ from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility, mean_cost
 
-_SHARES = np.geomspace(1.0, 0.05, 33)
+_SHARES = exp(np.linspace(0.0, log(0.05), 33))
 """Shares of the common deviation at which each value is looked at alone."""
 _POWERS = (0.0, 0.125, 0.25, 0.5, 0.75, 1.0)
 _FEW_OUTPUTS = 64
@@ -91,7 +92,11 @@ def _published(axis: Axis, notion: Notion) -> tuple[Floats, list[str]]:
     epsilon, delta, form = lip_formula(notion, "the published deviation by instance")
     normal = Normal.of(axis)
     sigmas = instance_sigma(axis.points, normal.mean, normal.sd, epsilon, delta, form)
-    places = [int(normal.distances.argmin()), int(axis.points.argmin()), int(axis.points.argmax())]
+    places = [
+        int((normal.distances / normal.sd).round(9).argmin()),
+        int(axis.points.argmin()),
+        int(axis.points.argmax()),
+    ]
     true = output_deltas(
         axis.points[places], sigmas[places], axis.masses, axis.points, sigmas, epsilon, form
     )
@@ -147,7 +152,7 @@ def _read_power(power: object) -> float:
 def _deviations(
     axis: Axis, notion: Notion, shape: Floats, power: float, *, within: float = 1e-9
 ) -> Floats:
-    bent = shape**power
+    bent = to_power(shape, power)
     deviations: Floats = least_sigma(axis, notion, bent, within=within) * bent
     return deviations
 

@@ -27,7 +27,7 @@ from liftlock.designs.problem import limits, refuse_never
 from liftlock.designs.registry import LIFT_NOTIONS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
-from liftlock.exact.reproducible import log
+from liftlock.exact.reproducible import log, power
 from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
 from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
 from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
@@ -183,7 +183,7 @@ def _norm_gauge(notion: AlphaLift | AlphaLiftInverse) -> Gauge:
         finite = np.where(np.isfinite(most), most, 1.0)
         # Relative to the largest, so that high orders do not overflow.
         scaled = np.minimum(values / finite, 1.0)
-        norm = (masses * scaled**order).sum(axis=0) ** (1.0 / order)
+        norm = power((masses * power(scaled, order)).sum(axis=0), 1.0 / order)
         return np.where(np.isfinite(most), finite * norm, np.inf)
 
     def strain(lifts: Floats, masses: Floats) -> Floats:

@@ -90,6 +90,8 @@ def _fog(model: Model, scores: Floats, reach: Floats) -> Floats:
 def _refusal(model: Model, misses: Floats) -> NotDefined:
     """Name people whose reports look alike although their answers differ."""
     labels = model.inputs.labels
+    # Rounded, so that of equals the first in the alphabet is named on every machine.
+    misses = misses.round(9)
     column = misses[:, int(np.argmax(np.abs(misses).max(axis=0)))]
     twins = _twins(model.rows, column)
     if twins is not None:
@@ -97,8 +99,12 @@ def _refusal(model: Model, misses: Floats) -> NotDefined:
     elif not model.inverse.full:
         # The bias is orthogonal to all reports: its positive and its negative part are two mixtures
         # of people that nobody can tell apart.
-        some = _several([labels[x] for x in np.argsort(-column) if column[x] > _BIAS])
-        rest = _several([labels[x] for x in np.argsort(column) if column[x] < -_BIAS])
+        some = _several(
+            [labels[x] for x in np.argsort(-column, kind="stable") if column[x] > _BIAS]
+        )
+        rest = _several(
+            [labels[x] for x in np.argsort(column, kind="stable") if column[x] < -_BIAS]
+        )
         who = f"this channel: people with {some} can report as people with {rest} do"
     else:
         who = "a channel whose reports hardly depend on the values"
@@ -110,12 +116,12 @@ def _refusal(model: Model, misses: Floats) -> NotDefined:
 
 
 def _twins(rows: Floats, column: Floats) -> tuple[int, int] | None:
-    """Return two inputs with the same row and a different bias, the largest one first."""
+    """Return two inputs with the same row and a different bias, those of the largest bias."""
     _, group = np.unique(rows, axis=0, return_inverse=True)
-    for x in np.argsort(-np.abs(column)).tolist():
+    for x in np.argsort(-np.abs(column), kind="stable").tolist():
         others = np.flatnonzero((group == group[x]) & (np.abs(column - column[x]) > _BIAS))
         if len(others):
-            return x, int(others[0])
+            return min(x, int(others[0])), max(x, int(others[0]))
     return None
 
 

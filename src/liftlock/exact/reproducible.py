@@ -172,6 +172,19 @@ def exp(values: Any) -> Any:
         return _plain(np.ldexp(np.ldexp(part, half), whole - half))
 
 
+def power(values: Any, exponent: float) -> Any:
+    """Return a power of each number of 0 or more, for an exponent of 0 or more.
+
+    >>> float(power(2.0, 10)), float(power(0.0, 0.5)), float(power(0.0, 0))
+    (1024.0, 0.0, 1.0)
+    """
+    if exponent == 0:
+        return _plain(np.ones_like(np.asarray(values, dtype=np.float64)))
+    if exponent in (1, 2):
+        return _plain(np.asarray(values, dtype=np.float64) ** int(exponent))
+    return exp(exponent * log(values))
+
+
 def log1p(values: Any) -> Any:
     """Return ln(1 + x) without losing the digits of a small x.
 

@@ -263,7 +263,7 @@ def _mixture(
         weights, means, deviations, likelihood = _expect_and_maximise(column, number)
         if number > 1 and weights.min() / weights.sum() * len(numbers) < LEAST_PEOPLE:
             continue
-        order = np.argsort(means)
+        order = np.argsort(means, kind="stable")
         law = Mixture(
             tuple((weights[order] / weights.sum()).tolist()),
             tuple((centre + spread * means[order]).tolist()),

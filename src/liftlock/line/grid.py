@@ -23,6 +23,7 @@ from liftlock.errors import CountError, InputError
 from liftlock.exact.encoding import fingerprint
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
+from liftlock.exact.reproducible import dot
 from liftlock.line.cutting import counted, cuts, masses_between, moments, occupied
 from liftlock.line.law import Law, Sample, numbers_of
 from liftlock.prior import Prior, integers_from_json
@@ -194,7 +195,7 @@ class GridPrior(Prior):
     @property
     def inner_variance(self) -> float:
         """The mean variance of X inside its cell, which no reading of a report can undo."""
-        return float(self.floats() @ np.array(self.grid.variances))
+        return float(dot(self.floats(), np.array(self.grid.variances)))
 
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, exp
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -193,14 +194,14 @@ class Mixture:
         """Return the distribution function."""
         from scipy.special import ndtr
 
-        total: Floats = ndtr(self._standard(points)) @ np.array(self.weights)
+        total: Floats = dot(ndtr(self._standard(points)), np.array(self.weights))
         return total
 
     def above(self, points: npt.ArrayLike) -> Floats:
         """Return the survival function."""
         from scipy.special import ndtr
 
-        total: Floats = ndtr(-self._standard(points)) @ np.array(self.weights)
+        total: Floats = dot(ndtr(-self._standard(points)), np.array(self.weights))
         return total
 
     @property
@@ -211,7 +212,7 @@ class Mixture:
     def density(self, points: npt.ArrayLike) -> Floats:
         """Return the density."""
         scaled = np.array(self.weights) / (np.array(self.deviations) * np.sqrt(2 * np.pi))
-        total: Floats = np.exp(-0.5 * self._standard(points) ** 2) @ scaled
+        total: Floats = dot(exp(-0.5 * self._standard(points) ** 2), scaled)
         return total
 
     def quantile(self, shares: npt.ArrayLike) -> Floats:
@@ -461,7 +462,7 @@ def lognormal(mu: float, sigma: float) -> Parametric:
     _finite("lognormal", mu=mu)
     _positive("lognormal", sigma=sigma)
     with np.errstate(over="ignore"):
-        scale = float(np.exp(mu))
+        scale = float(exp(mu))
     return Parametric(f"lognormal({mu:g}, {sigma:g})", "lognorm", (float(sigma),), 0.0, scale)
 
 

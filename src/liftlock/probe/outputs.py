@@ -85,7 +85,7 @@ class OutputCodes:
         places = np.searchsorted(distinct, array)
         first = np.empty(len(distinct), dtype=np.int64)
         first[places[::-1]] = np.arange(len(array))[::-1]  # the last one written stays
-        seen = np.argsort(first)
+        seen = np.argsort(first, kind="stable")
         table = np.empty(len(distinct), dtype=np.int64)
         table[seen] = self._encode_items(array[first[seen]].tolist(), learn)
         codes: npt.NDArray[np.int64] = table[places]

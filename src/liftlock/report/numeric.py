@@ -82,7 +82,11 @@ class _Scene:
     def of(cls, made: Mechanism, prior: GridPrior) -> _Scene:
         rows = made.table.inputs.order_of(prior.inputs, whose="the channel", other_name="the prior")
         matrix = made.table.floats()
-        matrix = matrix if (rows == np.arange(len(rows))).all() else matrix[np.argsort(rows)]
+        matrix = (
+            matrix
+            if (rows == np.arange(len(rows))).all()
+            else matrix[np.argsort(rows, kind="stable")]
+        )
         numbers = points_of(made.table.outputs, "a picture")
         order = np.argsort(numbers, kind="stable")
         return cls(

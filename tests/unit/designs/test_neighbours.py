@@ -8,7 +8,7 @@ import pytest
 import liftlock as ll
 from liftlock.designs import neighbours
 from liftlock.designs.neighbours import by_neighbours
-from liftlock.designs.optimal import find_optimum
+from liftlock.designs.optimal import find_optimum, optimal
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.oracle import Clock
 from liftlock.utility.registry import make_utility
