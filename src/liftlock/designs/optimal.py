@@ -132,14 +132,15 @@ def find_optimum(
         return _distortion(problem, goal, clock, how)
     if problem.ratio is not None and not (problem.masses > 0).all():
         return _completed(context, notion, goal, clock, how)
+    first = _merged(problem) if problem.given is not None else None
     if how == "auto" and problem.given is None and problem.ratio is None and not problem.uncertain:
         direct = _many_symbols(problem, goal, clock)
-        if direct is not None:
+        if direct is not None and (direct.gap <= clock.gap or isinstance(goal, Mean)):
             return draft_of(problem, goal, direct, DESIGN.key)
+        first = None if direct is None else direct.columns
     scaled, unit = _scaled(goal)
     oracle = _oracle(problem, scaled, how, clock)
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
-    first = _merged(problem) if problem.given is not None else None
     if clock.watch is not None:
         tell = clock.watch
         clock.watch = lambda step: tell(
@@ -222,8 +223,7 @@ def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | N
         with clock.pause():
             from liftlock.designs.solver.spread import spread
 
-        found = spread(problem, goal, clock)
-        return found if found is not None and found.gap <= clock.gap else None
+        return spread(problem, goal, clock)
     return None
 
 

@@ -169,7 +169,7 @@ class Cover:
         """About how many operations one step takes."""
         inputs, near = len(self.masses), self.band.outputs
         reach = min(2 * self.band.reach + 1, near)
-        return float(8 * inputs * near * reach + 8 * near * reach**2 + 40 * self.costs.size)
+        return float(2 * inputs * near * reach + 2 * near * reach**2 + 40 * self.costs.size)
 
     @property
     def slack(self) -> float:

@@ -59,6 +59,8 @@ class Answer:
     prices: Floats
     """One for each row."""
     cost: float
+    feasible: bool = False
+    """Whether the values keep the rows and limits, to the tolerance."""
 
     @property
     def usable(self) -> bool:
@@ -88,6 +90,7 @@ class Highs:
             highspy.HighsModelStatus.kIterationLimit: "limit",
         }
         self._basic = highspy.HighsBasisStatus.kBasic
+        self._feasible = highspy.SolutionStatus.kSolutionStatusFeasible
 
     def pass_columns(
         self, matrix: Any, costs: Floats, most: Floats, lower: Floats, upper: Floats
@@ -147,7 +150,7 @@ class Highs:
         info = self.model.getInfo()
         if clock is not None:
             turns = max(info.simplex_iteration_count, 0) + _IPM * max(info.ipm_iteration_count, 0)
-            clock.spend((turns + _SETTING_UP) * each)
+            clock.spend(turns * each + _SETTING_UP)
         solution = self.model.getSolution()
         status = self._said.get(self.model.getModelStatus(), "unknown")
         return Answer(
@@ -155,6 +158,7 @@ class Highs:
             np.array(solution.col_value),
             np.array(solution.row_dual),
             float(info.objective_function_value),
+            bool(info.primal_solution_status == self._feasible),
         )
 
     def _operations(self) -> float:
@@ -174,8 +178,8 @@ class Highs:
 
 _IPM = 40
 """An iteration of the interior point is worth so many of the simplex method."""
-_SETTING_UP = 10
-"""So are reading the programme, and presolving it."""
+_SETTING_UP = 1e5
+"""Operations that a run is counted as besides its iterations."""
 
 
 def run(highs: Any, *, quick: bool = False) -> None:

@@ -24,7 +24,7 @@ _KEPT = 64
 _NODES = 1_000_000
 """Nodes between two looks at the clock."""
 
-_PER_NODE = 20
+_PER_NODE = 2
 """Operations that a node is counted as."""
 
 _MOST_NODES = 300_000_000

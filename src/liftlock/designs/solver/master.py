@@ -136,9 +136,12 @@ class Master:
         self._boxed = True
 
     def solve(self, clock: Clock | None = None) -> Mixture | None:
-        """Solve from the last basis; None if the solver came to no end that can be used."""
+        """Solve from the last basis; None if the solver found no mixture.
+
+        At a limit it is the best mixture so far, with prices that are good for proofs alone.
+        """
         found = self._highs.solve(clock)
-        if found.status != "optimal":
+        if found.status not in ("optimal", "limit") or not (found.feasible and found.usable):
             return None
         values = found.values
         *row_prices, sum_price = found.prices

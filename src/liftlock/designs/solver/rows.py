@@ -56,7 +56,7 @@ _MEMORY = 1 << 30
 """Bytes that the open boxes of one region may take."""
 _CELLS = 20_000_000
 """No more entries than this are written out for new columns at once."""
-_PER_DESCENT, _PER_NODE = 60, 20
+_PER_DESCENT, _PER_NODE = 20, 6
 """Passes over the rows that a descent, and a box of a proof, are counted as."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 
