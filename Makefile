@@ -15,6 +15,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --no-input --disable-pip-version-check
 # Few modules of what is installed are ever imported: they are compiled when they are.
 INSTALL := $(PIP) install -q --no-warn-script-location --no-compile --no-deps --no-build-isolation
+# Only files whose SHA-256 stands in a lock file.
+LOCKED := $(INSTALL) --require-hashes
 CODE := src papers tests docs/hooks $(wildcard benchmarks)
 
 export PYTHONDONTWRITEBYTECODE :=
@@ -95,7 +97,7 @@ $(VENV)/.python: always
 
 $(VENV)/.stamp-package: $(VENV)/.python pyproject.toml requirements/build.txt
 	@echo "liftlock: setting up $(VENV)"
-	@$(INSTALL) -r requirements/build.txt
+	@$(LOCKED) -r requirements/build.txt
 	@$(INSTALL) -e .
 	@touch $@
 
@@ -105,7 +107,7 @@ $(VENV)/.stamp-docs: requirements/docs.txt
 $(VENV)/.stamp-bench: requirements/bench.txt
 $(VENV)/.stamp-demo $(VENV)/.stamp-papers $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-package
 	@echo "liftlock: installing $(filter %.txt,$^)"
-	@$(INSTALL) $(patsubst %,-r %,$(filter %.txt,$^))
+	@$(LOCKED) $(patsubst %,-r %,$(filter %.txt,$^))
 	@touch $@
 
 # Two at a time, with no package in common: one builds Spark, which has no wheel, and takes what
@@ -116,6 +118,6 @@ $(VENV)/.stamp-test: requirements/test.txt requirements/docs.txt $(VENV)/.stamp-
 	@grep -v '$(LARGE)' requirements/test.txt >$(VENV)/first.txt
 	@{ grep '$(LARGE)' requirements/test.txt; grep -vxFf requirements/test.txt requirements/docs.txt; } \
 	  >$(VENV)/second.txt
-	@$(INSTALL) -r $(VENV)/second.txt & second=$$!; \
-	  $(INSTALL) -r $(VENV)/first.txt || { kill $$second 2>/dev/null; wait; exit 1; }; wait $$second
+	@$(LOCKED) -r $(VENV)/second.txt & second=$$!; \
+	  $(LOCKED) -r $(VENV)/first.txt || { kill $$second 2>/dev/null; wait; exit 1; }; wait $$second
 	@touch $@
