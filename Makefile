@@ -17,12 +17,14 @@ PIP := $(BIN)/python -m pip --no-input --disable-pip-version-check
 INSTALL := $(PIP) install -q --no-warn-script-location --no-compile --no-deps --no-build-isolation
 # Only files whose SHA-256 stands in a lock file.
 LOCKED := $(INSTALL) --require-hashes
-CODE := src papers tests docs/hooks $(wildcard benchmarks)
+CODE := src papers tests docs/hooks requirements/refresh requirements/sbom $(wildcard benchmarks)
 
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH :=
 export NO_MKDOCS_2_WARNING := 1
 export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/wheels.cfg
+# Without it hatchling gives every file the same fixed date, here and for everybody else.
+unexport SOURCE_DATE_EPOCH
 
 ##@ Targets
 
@@ -81,6 +83,13 @@ papers: $(VENV)/.stamp-papers  ## Compute every figure of the papers again (half
 docs: $(VENV)/.stamp-docs  ## Build the documentation into site/
 	$(BIN)/python -m mkdocs build --strict -d site
 
+.PHONY: dist
+dist: $(VENV)/.stamp-dist  ## Build the wheel, the source archive and the bill of materials
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/python requirements/sbom >dist/liftlock.cdx.json
+	@cd dist && sha256sum *
+
 .PHONY: clean
 clean:  ## Remove the environment and everything built
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -105,7 +114,8 @@ $(VENV)/.stamp-demo: requirements/plot.txt
 $(VENV)/.stamp-papers: requirements/plot.txt requirements/fit.txt
 $(VENV)/.stamp-docs: requirements/docs.txt
 $(VENV)/.stamp-bench: requirements/bench.txt
-$(VENV)/.stamp-demo $(VENV)/.stamp-papers $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-package
+$(VENV)/.stamp-dist: requirements/runtime.txt
+$(foreach what,demo papers docs bench dist,$(VENV)/.stamp-$(what)): $(VENV)/.stamp-package
 	@echo "liftlock: installing $(filter %.txt,$^)"
 	@$(LOCKED) $(patsubst %,-r %,$(filter %.txt,$^))
 	@touch $@
