@@ -50,6 +50,15 @@ test: $(VENV)/.stamp-test  ## Everything that must hold: lint, types, layers, do
 	  cat $(VENV)/pages.log; wait $$system
 	$(BIN)/python -m pytest -q -p no:logging -n $(JOBS) --dist worksteal
 
+# Half the time of the unit tests goes into searches, pictures, large tables and the libraries of others.
+QUICK := src tests/unit -k 'not large' --hypothesis-profile=few \
+  $(patsubst %,--ignore-glob='tests/unit/%',designs/*/* designs/test_[!dl]* report/* \
+    notions/test_relations.py cli/test_demo.py test_designing.py test_sklearn.py test_spark.py)
+
+.PHONY: check
+check: lint  ## The fast part of it, for every change: lint, types, layers, most unit tests
+	$(BIN)/python -m pytest -q -p no:logging -n $(JOBS) --dist worksteal $(QUICK)
+
 .PHONY: lint
 lint: $(VENV)/.stamp-test  ## Style, formatting, types, import layers
 	$(BIN)/ruff check -q --output-format=concise $(CODE)
