@@ -15,12 +15,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --no-input --disable-pip-version-check
 # Few modules of what is installed are ever imported: they are compiled when they are.
 INSTALL := $(PIP) install -q --no-warn-script-location --no-compile --no-deps --no-build-isolation
-CODE := src papers tests docs/hooks $(wildcard benchmarks)
+# Only files whose SHA-256 stands in a lock file.
+LOCKED := $(INSTALL) --require-hashes
+CODE := src papers tests docs/hooks requirements/refresh requirements/sbom $(wildcard benchmarks)
 
 export PYTHONDONTWRITEBYTECODE :=
 export PYTHONPATH :=
 export NO_MKDOCS_2_WARNING := 1
 export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/wheels.cfg
+# Without it hatchling gives every file the same fixed date, here and for everybody else.
+unexport SOURCE_DATE_EPOCH
 
 ##@ Targets
 
@@ -45,6 +49,15 @@ test: $(VENV)/.stamp-test  ## Everything that must hold: lint, types, layers, do
 	  wait $$pages || { cat $(VENV)/pages.log; wait; exit 1; }; \
 	  cat $(VENV)/pages.log; wait $$system
 	$(BIN)/python -m pytest -q -p no:logging -n $(JOBS) --dist worksteal
+
+# Half the time of the unit tests goes into searches, pictures, large tables and the libraries of others.
+QUICK := src tests/unit -k 'not large' --hypothesis-profile=few \
+  $(patsubst %,--ignore-glob='tests/unit/%',designs/*/* designs/test_[!dl]* report/* \
+    notions/test_relations.py cli/test_demo.py test_designing.py test_sklearn.py test_spark.py)
+
+.PHONY: check
+check: lint  ## The fast part of it, for every change: lint, types, layers, most unit tests
+	$(BIN)/python -m pytest -q -p no:logging -n $(JOBS) --dist worksteal $(QUICK)
 
 .PHONY: lint
 lint: $(VENV)/.stamp-test  ## Style, formatting, types, import layers
@@ -79,6 +92,13 @@ papers: $(VENV)/.stamp-papers  ## Compute every figure of the papers again (half
 docs: $(VENV)/.stamp-docs  ## Build the documentation into site/
 	$(BIN)/python -m mkdocs build --strict -d site
 
+.PHONY: dist
+dist: $(VENV)/.stamp-dist  ## Build the wheel, the source archive and the bill of materials
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/python requirements/sbom >dist/liftlock.cdx.json
+	@cd dist && sha256sum *
+
 .PHONY: clean
 clean:  ## Remove the environment and everything built
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -95,7 +115,7 @@ $(VENV)/.python: always
 
 $(VENV)/.stamp-package: $(VENV)/.python pyproject.toml requirements/build.txt
 	@echo "liftlock: setting up $(VENV)"
-	@$(INSTALL) -r requirements/build.txt
+	@$(LOCKED) -r requirements/build.txt
 	@$(INSTALL) -e .
 	@touch $@
 
@@ -103,9 +123,10 @@ $(VENV)/.stamp-demo: requirements/plot.txt
 $(VENV)/.stamp-papers: requirements/plot.txt requirements/fit.txt
 $(VENV)/.stamp-docs: requirements/docs.txt
 $(VENV)/.stamp-bench: requirements/bench.txt
-$(VENV)/.stamp-demo $(VENV)/.stamp-papers $(VENV)/.stamp-docs $(VENV)/.stamp-bench: $(VENV)/.stamp-package
+$(VENV)/.stamp-dist: requirements/runtime.txt
+$(foreach what,demo papers docs bench dist,$(VENV)/.stamp-$(what)): $(VENV)/.stamp-package
 	@echo "liftlock: installing $(filter %.txt,$^)"
-	@$(INSTALL) $(patsubst %,-r %,$(filter %.txt,$^))
+	@$(LOCKED) $(patsubst %,-r %,$(filter %.txt,$^))
 	@touch $@
 
 # Two at a time, with no package in common: one builds Spark, which has no wheel, and takes what
@@ -116,6 +137,6 @@ $(VENV)/.stamp-test: requirements/test.txt requirements/docs.txt $(VENV)/.stamp-
 	@grep -v '$(LARGE)' requirements/test.txt >$(VENV)/first.txt
 	@{ grep '$(LARGE)' requirements/test.txt; grep -vxFf requirements/test.txt requirements/docs.txt; } \
 	  >$(VENV)/second.txt
-	@$(INSTALL) -r $(VENV)/second.txt & second=$$!; \
-	  $(INSTALL) -r $(VENV)/first.txt || { kill $$second 2>/dev/null; wait; exit 1; }; wait $$second
+	@$(LOCKED) -r $(VENV)/second.txt & second=$$!; \
+	  $(LOCKED) -r $(VENV)/first.txt || { kill $$second 2>/dev/null; wait; exit 1; }; wait $$second
 	@touch $@

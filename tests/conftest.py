@@ -15,6 +15,8 @@ settings.register_profile(
     max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# `make check` asks for this one.
+settings.register_profile("few", settings.get_profile("liftlock"), max_examples=10)
 settings.load_profile("liftlock")
 
 # Fractions by the million make no cycles: looking for some every 700 objects takes 1 s in 20.

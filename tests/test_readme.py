@@ -69,3 +69,13 @@ def test_the_two_commands_of_the_set_up_exist() -> None:
     assert targets == ["demo", "test"]
     for target in targets:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
+
+
+def test_what_is_installed_with_apt_is_said_before_the_command() -> None:
+    text = README.read_text(encoding="utf-8")
+    before = " ".join(text[text.index("## Set up") : text.index("make demo")].split())
+    system = (README.parent / "requirements" / "system").read_text(encoding="utf-8")
+    packages = re.findall(r"printf '(\S+) '", system)
+    assert packages == ["chromium", "default-jre-headless"]
+    assert "as root on Debian: it installs chromium and Java with apt" in before
+    assert "these tests are skipped" in before
