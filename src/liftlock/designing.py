@@ -18,7 +18,7 @@ from liftlock.designs.draft import NO_ROOM, Draft, FormDraft, Optimality, relati
 from liftlock.designs.lock import Locked, LockedForm, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.origin import Origin
-from liftlock.designs.problem import limits, supported
+from liftlock.designs.problem import allows_nothing, limits, supported
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (
     Design,
@@ -561,6 +561,8 @@ class _Order:
         Both are rounded to the safe side: by what the floats of the costs may be off.
         """
         goal, masses = self.goal, representative(self.context).floats()
+        if allows_nothing(self.notion):
+            return goal.shown(cost, masses), 0.0
         nothing = cost_of_nothing(goal, masses)
         off = float(doubt(goal, nothing, len(masses), outputs))
         gap = relative_gap(cost + 2 * off, bound, nothing - off)

@@ -186,6 +186,12 @@ def _active(world: World) -> list[Vector]:
     else:
         cuts += [[entry - upper for entry in row] for row in rows] if upper is not None else []
         cuts += [[lower - entry for entry in row] for row in rows] if lower else []
+    return corners(cuts)
+
+
+def corners(cuts: list[Vector]) -> list[Vector]:
+    """Return the vertices of {v : sum v = 1, cut . v <= 0}."""
+    n = len(cuts[0])
     found = []
     for chosen in combinations(cuts, n - 1):
         v = solved([[ONE] * n, *chosen], [ONE] + [ZERO] * (n - 1))

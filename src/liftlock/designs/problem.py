@@ -127,6 +127,16 @@ def limits(notion: Notion) -> tuple[float, float, float | None]:
     )
 
 
+def allows_nothing(notion: Notion) -> bool:
+    """Tell whether a budget is 0 exactly, not only too small for floats to tell.
+
+    >>> allows_nothing(LIP("0")), allows_nothing(LIP("1e-30")), allows_nothing(LDP("ln 1"))
+    (True, False, True)
+    """
+    budgets = [getattr(notion, name, None) for name in ("epsilon", "lower", "upper", "budget")]
+    return any(isinstance(budget, Budget) and not budget.nats().upper for budget in budgets)
+
+
 def _ratio(budget: Budget) -> float:
     """Return e^epsilon, but no more than solvers can bear: a smaller budget is a safe one."""
     return min(float(budget.exp()), MOST_RATIO)
