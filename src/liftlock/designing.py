@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,11 +14,11 @@ from liftlock.alphabet import Label
 from liftlock.channel import Table
 from liftlock.context import Context, Joint, PriorSet
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.draft import Draft, FormDraft, Optimality
+from liftlock.designs.draft import NO_ROOM, Draft, FormDraft, Optimality, relative_gap
 from liftlock.designs.lock import Locked, LockedForm, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.origin import Origin
-from liftlock.designs.problem import limits, supported
+from liftlock.designs.problem import allows_nothing, limits, supported
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (
     Design,
@@ -52,6 +53,8 @@ from liftlock.utility.distortion import Distortion
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import (
     Utility,
+    cost_of_nothing,
+    doubt,
     mean_cost,
     restricted,
     value_of_nothing,
@@ -442,7 +445,8 @@ class _Order:
         """
         inputs, goal = self.whole.inputs, self.goal
         masses = representative(self.context).floats()
-        cost = float(goal.costs(masses[None, :])[0])
+        cost = cost_of_nothing(goal, masses)
+        least = cost - NO_ROOM * abs(cost)
         hidden = isinstance(self.context, Joint)
         label: Label = "nothing"
         if isinstance(goal, Distortion):  # its outputs are taken at their word
@@ -452,7 +456,7 @@ class _Order:
             [label],
             [[1.0]] * len(inputs),
             method=self.entry.key,
-            optimality=None if hidden else Optimality(goal.name, cost, cost, abs(cost)),
+            optimality=None if hidden else Optimality(goal.name, cost, least, abs(cost)),
             remarks=[_ONLY_EXACT if hidden else "a budget of 0 allows nothing else"],
         )
         if isinstance(self.context, GridPrior):
@@ -527,16 +531,16 @@ class _Order:
         self, proved: Optimality | None, locked: Locked | LockedForm, remarks: tuple[str, ...]
     ) -> Origin:
         goal, masses = self.goal, representative(self.context).floats()
+        bound = gap = None
         if isinstance(locked, LockedForm):
             cost, remark = encoded_cost(goal, locked.channel, masses)
             remarks += (remark,) if remark else ()
         else:
             rows = [locked.channel.inputs.index(label) for label in self.context.inputs.labels]
-            cost = mean_cost(goal, locked.channel.floats()[rows], masses)
-        bound = gap = None
-        if proved is not None:
-            bound = goal.shown(proved.bound, masses)
-            gap = max(cost - proved.bound, 0.0) / proved.reference if proved.reference > 0 else 0.0
+            matrix = locked.channel.floats()[rows]
+            cost = mean_cost(goal, matrix, masses)
+            if proved is not None:
+                bound, gap = self._closeness(proved.bound, cost, matrix.shape[1])
         return Origin(
             self.entry.key,
             goal.name,
@@ -548,6 +552,24 @@ class _Order:
             nothing=value_of_nothing(goal, masses),
             truth=value_of_truth(goal, masses),
         )
+
+    def _closeness(
+        self, bound: float, cost: float, outputs: int
+    ) -> tuple[float | None, float | None]:
+        """Return the bound as people read it, and the gap to the cost of the integers themselves.
+
+        Both are rounded to the safe side: by what the floats of the costs may be off.
+        """
+        goal, masses = self.goal, representative(self.context).floats()
+        if allows_nothing(self.notion):
+            return goal.shown(cost, masses), 0.0
+        nothing = cost_of_nothing(goal, masses)
+        off = float(doubt(goal, nothing, len(masses), outputs))
+        gap = relative_gap(cost + 2 * off, bound, nothing - off)
+        if math.isinf(gap):
+            return None, None
+        # What is shown may be a difference of the two, such as an information.
+        return goal.shown(bound, masses) + (off if goal.larger_is_better else 0.0), gap
 
 
 def _outright(channel: Table, context: Context, notion: ApproximateLIP) -> str:

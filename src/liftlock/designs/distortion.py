@@ -16,6 +16,7 @@ Source: 000 eq. (18), Def 6; 001 Prop. 3; 002 eq. (25).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from liftlock.designs.solver.linear import LinearProgram, Optimum
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.exact.rounding import rounding
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 
@@ -177,7 +179,7 @@ class Builder:
         problem, program = self.problem, self.program
         masses, lower = problem.masses, problem.lower
         # A posterior of 1 is the most there is.
-        upper = min(problem.upper, 1.0 / float(masses.min()))
+        upper = min(problem.upper, (1.0 + rounding(1)) / float(masses.min()))
         extra = program.variables(self._costs())
         shares = program.variables(lower * dot(masses, self.loss))
         each = self.sparse.identity(self.outputs)
@@ -266,15 +268,17 @@ class Builder:
         shift = program.variables(np.zeros(self.outputs), self._most)
         over = program.variables(np.zeros(self.inputs * self.outputs), self._most)
         if isinstance(context, Intervals):
-            low = np.array([float(value) for value in context.lower])
-            high = np.array([float(value) for value in context.upper])
+            pairs = list(zip(context.lower, context.upper, strict=True))
+            low = np.array([float(least) for least, _ in pairs])
+            wide = np.array([float(most - least) for least, most in pairs])
+            left = float(1 - sum(context.lower, Fraction(0)))
             # level >= (1 - sum low) mu + sum low q + sum (high - low) r, with r >= q - mu.
             program.between(
                 [
                     (level, each),
-                    (shift, -(1.0 - low.sum()) * each),
+                    (shift, -left * each),
                     (table, -self.weighted(low)),
-                    (over, -sign * self.weighted(high - low)),
+                    (over, -sign * self.weighted(wide)),
                 ],
                 *ends,
             )

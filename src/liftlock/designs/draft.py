@@ -12,10 +12,14 @@ import numpy as np
 from liftlock.alphabet import Alphabet
 from liftlock.errors import RowError
 from liftlock.exact.integers import Floats
+from liftlock.exact.rounding import UNIT
 from liftlock.forms import SupportChannel
 
 SUM_TOLERANCE = 1e-6
 NEGATIVE_TOLERANCE = 1e-9
+
+NO_ROOM = 2.0**-40
+"""What a budget that floats cannot tell from 0 may save of the cost of releasing nothing."""
 
 
 def gap_text(gap: float) -> str:
@@ -42,6 +46,23 @@ _ENDINGS: dict[str, str] = {
 }
 
 
+def relative_gap(cost: float, bound: float, reference: float) -> float:
+    """Return how far a cost may be above the optimum, relative to that of releasing nothing.
+
+    It is infinite where nothing can be said; where costs are 0 or more it is never above 1, since
+    every optimum lies between 0 and the cost of releasing nothing.
+
+    >>> relative_gap(0.5, 0.25, 1.0), relative_gap(0.5, -2.0, 0.0), relative_gap(0.0, 0.0, 0.0)
+    (0.25, inf, 0.0)
+    """
+    if cost <= bound:
+        return 0.0
+    if not reference > 0:
+        return math.inf
+    gap = (cost - bound) / reference * (1.0 + 4 * UNIT)
+    return min(gap, 1.0) if bound >= 0 else gap
+
+
 @dataclass(frozen=True)
 class Optimality:
     """What a solver proved of a draft: no mechanism of its kind costs less than `bound`.
@@ -64,9 +85,7 @@ class Optimality:
     @property
     def gap(self) -> float:
         """The certified relative gap: (cost - bound) / reference, at least 0."""
-        if self.reference <= 0:
-            return 0.0
-        return max(self.cost - self.bound, 0.0) / self.reference
+        return relative_gap(self.cost, self.bound, self.reference)
 
     def stopped_early(self) -> tuple[str, ...]:
         """Say what stopped the search before its end, and what is proved; nothing if it ended.

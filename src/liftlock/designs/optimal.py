@@ -12,7 +12,7 @@ import numpy.typing as npt
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.distortion import Least
-from liftlock.designs.draft import Draft, Ending, Optimality
+from liftlock.designs.draft import NO_ROOM, Draft, Ending, Optimality, gap_text, relative_gap
 from liftlock.designs.lock import representative
 from liftlock.designs.merging import Pool
 from liftlock.designs.problem import Problem, supported
@@ -33,13 +33,20 @@ from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
 from liftlock.utility.mean import OF_NUMBERS, Mean, points_of
 from liftlock.utility.mutual_information import MutualInformation
-from liftlock.utility.utility import Utility, mean_cost, restricted
+from liftlock.utility.utility import (
+    Utility,
+    cost_of_nothing,
+    cost_of_truth,
+    doubt,
+    mean_cost,
+    restricted,
+)
 
 _WORTHLESS = 1e-12
 """A mechanism that saves a smaller share of the cost of releasing nothing releases nothing."""
 
-_TOLERABLE = 1e-9
-"""A bound this near to the cost of releasing nothing proves that nothing else is worth a word."""
+_TOLERABLE = 1e-6
+"""Where more than this share of the cost might be saved, the search ended too early."""
 
 _ASSIGN = 300_000
 """Beyond so many cells outputs are named greedily."""
@@ -49,7 +56,7 @@ _EXACT_BUDGET = (
     "a budget of 0, or nearly so, leaves no room for rounding: the output is constant; "
     "a tiny budget, such as 1e-9, may allow much more"
 )
-_NOTHING_BETTER = "nothing that the budget allows is better than no release: the output is constant"
+_NOTHING_BETTER = "nothing that the budget allows is better than no release"
 _NOTHING_FOUND = (
     "the search ended before anything better than no release was found: the output is constant; "
     "ask for a smaller gap, or give it more time"
@@ -65,9 +72,6 @@ _MANY_UNDER_LDP = 24
 
 _MANY_DISTANCES = 48
 """Beyond so many symbols of X itself, a linear programme in the whole channel is too slow."""
-
-_ENUMERATE_RAREST = 1e-6
-"""Listing tells vertices apart by their distance, which rarer symbols would be lost in."""
 
 _ENUMERATE, _ENUMERATE_CELLS, _ENUMERATE_MOST = 8, 128, 8000
 """Up to so many symbols, or cells of a joint, extreme posteriors are listed, if they are not more
@@ -91,8 +95,9 @@ def optimal(
 
         minimise sum_k beta_k c(v_k)   subject to   sum_k beta_k v_k = P_X.
 
-    Few symbols: all extreme posteriors are listed. Many: they are generated as they are needed, and
-    a lower bound of the pricing problem proves the gap. Expected distortions are solved directly
+    Two symbols: the closed form. Few: all extreme posteriors are listed, in exact numbers. Many:
+    they are generated as they are needed, and a lower bound of the pricing problem proves the gap,
+    less all that rounding may have added to it. Expected distortions are solved directly
     as a linear programme in the channel. Squared and absolute errors of many numbers are solved by
     the places on the line that outputs stand for. A search that is stopped (by `seconds` or Ctrl-C)
     returns the best mechanism so far, with the gap that it could prove.
@@ -119,11 +124,10 @@ def find_optimum(
     problem = Problem.of(context, notion)
     if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
         if problem.given is None:
-            return _constant(problem, goal, np.inf, DESIGN.key, _ZERO_BUDGET)
+            return _constant(problem, goal, _without_room(problem, goal), DESIGN.key, _ZERO_BUDGET)
         # Outputs that speak of X and are independent of the secret may exist, but no rounded
         # table is *exactly* independent, as this budget demands.
-        worst = float(dot(problem.masses, goal.costs(np.eye(len(problem.masses)))))
-        return _constant(problem, goal, worst, DESIGN.key, _EXACT_BUDGET)
+        return _constant(problem, goal, _of_truth(problem, goal), DESIGN.key, _EXACT_BUDGET)
     if how == "auto" and _many_under_ldp(problem, goal):
         from liftlock.designs.neighbours import by_neighbours
 
@@ -132,14 +136,16 @@ def find_optimum(
         return _distortion(problem, goal, clock, how)
     if problem.ratio is not None and not (problem.masses > 0).all():
         return _completed(context, notion, goal, clock, how)
+    if how == "auto" and _has_two_values(problem):
+        return draft_of(problem, goal, _two_values(problem, goal, clock), DESIGN.key)
     first = _merged(problem) if problem.given is not None else None
     if how == "auto" and problem.given is None and problem.ratio is None and not problem.uncertain:
-        direct = _many_symbols(problem, goal, clock)
+        direct = _many_symbols(problem.widened(), goal, clock)
         if direct is not None and (direct.gap <= clock.gap or isinstance(goal, Mean)):
             return draft_of(problem, goal, direct, DESIGN.key)
         first = None if direct is None else direct.columns
     scaled, unit = _scaled(goal)
-    oracle = _oracle(problem, scaled, how, clock)
+    oracle = _oracle(problem.widened(), scaled, how, clock)
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
     if clock.watch is not None:
         tell = clock.watch
@@ -235,13 +241,13 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
     symbols = len(problem.masses)
     if how == "enumeration":
         return ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
-    if (
-        how == "auto"
-        and problem.masses.min() > _ENUMERATE_RAREST
-        and (
-            symbols <= _ENUMERATE
-            or (problem.given is not None and problem.given.size <= _ENUMERATE_CELLS)
-        )
+    if problem.given is None and problem.ratio is not None:
+        from liftlock.designs.solver.staircase import staircase_oracle
+
+        return staircase_oracle(problem, goal)
+    if how == "auto" and (
+        symbols <= _ENUMERATE
+        or (problem.given is not None and problem.given.size <= _ENUMERATE_CELLS)
     ):
         try:
             vertices = enumerate_vertices(half_spaces(problem), symbols, _ENUMERATE_MOST)
@@ -254,10 +260,6 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
             from liftlock.designs.solver.rows import RowsOracle
 
         return RowsOracle(problem, goal)
-    if problem.ratio is not None:
-        from liftlock.designs.solver.staircase import staircase_oracle
-
-        return staircase_oracle(problem, goal)
     with clock.pause():
         from liftlock.designs.solver import spread  # noqa: F401  compiled here
         from liftlock.designs.solver.box import BoxOracle
@@ -266,27 +268,31 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
 
 
 def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock, how: How) -> Draft:
-    from liftlock.designs.distortion import least_distortion
+    from liftlock.designs.distortion import least_distortion, reproductions_of
 
     stopped: Ending = ""
     if how == "auto" and len(problem.masses) > _MANY_DISTANCES and _is_distance(goal, problem):
         from liftlock.designs.solver.places import least_loss
 
-        solution = least_loss(problem, goal, clock)
+        solution = least_loss(problem.widened(), goal, clock)
         found, stopped = _medians(problem, goal, solution), solution.stopped
+    elif how == "auto" and _has_two_values(problem):
+        solution = _two_values(problem, goal, clock)
+        loss, names = reproductions_of(problem, goal)
+        best = np.argmin(dot(solution.columns, loss), axis=1)
+        found = _read_as(problem, loss, names, solution, best)
     else:
-        found = least_distortion(problem, goal, clock=clock)
+        found = least_distortion(problem.widened(), goal, clock=clock)
         stopped = "" if found.solved else clock.ended or "stuck"
+    bound = _proved(problem, goal, found.bound)
     if found.cost >= found.reference * (1.0 - _WORTHLESS):
-        remark = _why_constant(found.bound, found.reference)
-        return _constant(problem, goal, found.bound, DESIGN.key, remark)
+        return _constant(problem, goal, bound, DESIGN.key)
     kept = joined(problem, goal, found.matrix)
     cost = float((problem.masses[:, None] * kept.matrix * found.loss[:, list(kept.kept)]).sum())
-    truth = float(dot(problem.masses, goal.costs(np.eye(len(problem.masses)))))
     proof = Optimality(
         goal.name,
         cost,
-        min(max(found.bound, truth), cost),
+        min(bound, cost),
         found.reference,
         seconds=clock.elapsed,
         stopped=stopped,
@@ -325,18 +331,23 @@ def _medians(problem: Problem, goal: Distortion, solution: Solution) -> Least:
     read = posterior_medians(solution.columns.T / problem.masses[:, None], problem.masses, points)
     order = np.argsort(points, kind="stable")
     inputs = order[np.searchsorted(points[order], read)]
+    place = [goal.reproductions.index(label) for label in problem.inputs.labels]
+    return _read_as(problem, goal.loss, goal.reproductions, solution, np.array(place)[inputs])
+
+
+def _read_as(
+    problem: Problem, loss: Floats, names: Alphabet, solution: Solution, read: npt.NDArray[np.intp]
+) -> Least:
+    """Name each output by the reproduction that it is read as; those with the same are joined."""
     channel = solution.channel(problem.masses)
-    used = np.unique(inputs)
-    matrix = np.stack([channel[:, inputs == x].sum(axis=1) for x in used], axis=1)
-    labels = [problem.inputs.labels[x] for x in used]
-    places = [goal.reproductions.index(label) for label in labels]
-    loss = goal.loss[:, places]
-    cost = float((problem.masses[:, None] * matrix * loss).sum())
+    used = np.unique(read)
+    matrix = np.stack([channel[:, read == z].sum(axis=1) for z in used], axis=1)
+    cost = float((problem.masses[:, None] * matrix * loss[:, used]).sum())
     return Least(
         matrix,
-        loss,
-        tuple(places),
-        goal.reproductions.subset(places),
+        loss[:, used],
+        tuple(used.tolist()),
+        names.subset(used.tolist()),
         cost,
         min(solution.bound, cost),
         solution.reference,
@@ -345,18 +356,70 @@ def _medians(problem: Problem, goal: Distortion, solution: Solution) -> Least:
     )
 
 
+def _has_two_values(problem: Problem) -> bool:
+    """Tell whether X itself is the secret and has two values, so that there is a closed form."""
+    return problem.given is None and len(problem.masses) == 2 and bool((problem.masses > 0).all())
+
+
+def _two_values(problem: Problem, goal: Utility, clock: Clock) -> Solution:
+    """Return the closed form: every other channel is this one with more noise.
+
+    The bound is the cost of the one that slightly wider limits allow, which is exact but for the
+    rounding of its sums.
+    """
+    from liftlock.designs.binary import least_flips
+
+    def channel(at: Problem) -> Floats:
+        flips = least_flips(at)
+        return flips.matrix() if flips.first + flips.second < 1 else np.ones((2, 1))
+
+    least = mean_cost(goal, channel(problem.widened()), problem.masses)
+    joint = (channel(problem) * problem.masses[:, None]).T
+    weights = joint.sum(axis=1)
+    columns = joint / weights[:, None]
+    return Solution(
+        columns,
+        weights,
+        float(dot(weights, goal.costs(columns))),
+        least - float(doubt(goal, least, 2, 2)),
+        cost_of_nothing(goal, problem.masses),
+        2,
+        1,
+        clock.elapsed,
+        "",
+    )
+
+
+def _proved(problem: Problem, goal: Utility, bound: float) -> float:
+    """Return the bound that holds for the budget asked for, no less than what releasing X costs."""
+    truth = _of_truth(problem, goal)
+    return truth if problem.capped else max(bound, truth)
+
+
+def _of_truth(problem: Problem, goal: Utility) -> float:
+    """Return a cost that no mechanism is below: that of releasing X itself."""
+    truth = cost_of_truth(goal, problem.masses)
+    return truth - float(doubt(goal, truth, len(problem.masses), len(problem.masses)))
+
+
+def _without_room(problem: Problem, goal: Utility) -> float:
+    """Return the bound for a budget that is 0, or so small that floats cannot tell."""
+    nothing = cost_of_nothing(goal, problem.masses)
+    return nothing - NO_ROOM * abs(nothing)
+
+
 def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -> Draft:
     """Turn a decomposition of the prior into a draft with named outputs."""
+    bound = _proved(problem, goal, solution.bound)
     if solution.cost >= solution.reference * (1.0 - _WORTHLESS):
-        remark = _why_constant(solution.bound, solution.reference)
-        return _constant(problem, goal, solution.bound, method, remark)
+        return _constant(problem, goal, bound, method)
     kept = joined(problem, goal, solution.channel(problem.masses))
     cost = mean_cost(goal, kept.matrix, problem.masses)
     outputs, order = named_outputs(problem.inputs, kept.matrix, problem.masses)
     proof = Optimality(
         goal.name,
         cost,
-        min(solution.bound, cost),
+        min(bound, cost),
         solution.reference,
         solution.seen,
         solution.rounds,
@@ -374,15 +437,22 @@ def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -
     )
 
 
-def _why_constant(bound: float, reference: float) -> str:
-    """Say whether no release is proved to be the best, or only the best that was found."""
-    proved = bound >= reference - _TOLERABLE * abs(reference)
-    return _NOTHING_BETTER if proved else _NOTHING_FOUND
+def _why_constant(bound: float, cost: float) -> str:
+    """Say how much better than no release anything can be, or that nothing better was found."""
+    gap = relative_gap(cost, bound, cost)
+    if gap > _TOLERABLE:
+        return _NOTHING_FOUND
+    by = f" by more than {gap_text(gap)} of its cost" if gap else ""
+    return f"{_NOTHING_BETTER}{by}: the output is constant"
 
 
-def _constant(problem: Problem, goal: Utility, bound: float, method: str, remark: str) -> Draft:
+def _constant(
+    problem: Problem, goal: Utility, bound: float, method: str, remark: str | None = None
+) -> Draft:
     """Release nothing, when nothing else is allowed or nothing is better."""
-    cost = float(goal.costs(problem.masses[None, :])[0])
+    cost = cost_of_nothing(goal, problem.masses)
+    if remark is None:
+        remark = _why_constant(bound, cost + float(doubt(goal, cost, len(problem.masses))))
     return Draft.of(
         problem.inputs,
         ["nothing"],

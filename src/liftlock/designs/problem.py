@@ -6,7 +6,7 @@ Designs work with these floats and are not trusted; `lock` proves the result wit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +17,7 @@ from liftlock.designs.lock import representative
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
+from liftlock.exact.rounding import UNIT
 from liftlock.notions.alip import ALIP, MaxLift, MinLift
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
@@ -25,6 +26,9 @@ from liftlock.prior import Prior
 
 MOST_RATIO = 2.0**62
 """Beyond this ratio (43 nats) nothing is gained: a table has at most 62 bits."""
+
+_HAIR = 16 * UNIT
+"""Lifts in floats are quotients of five rounded numbers, and the limits are rounded too."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,28 @@ class Problem:
             )
             given = np.divide(counts, masses, out=np.zeros_like(counts), where=masses > 0)
             # A secret that never occurs constrains nothing.
-            occurs = counts.sum(axis=1) > 0
-            given, secret_masses = given[occurs], counts.sum(axis=1)[occurs]
+            laws = np.array([float(Fraction(sum(row), context.total)) for row in context.counts])
+            given, secret_masses = given[laws > 0], laws[laws > 0]
         lower, upper, ratio = limits(notion)
         return cls(
             context, notion, prior.alphabet, masses, secret_masses, given, lower, upper, ratio
         )
+
+    def widened(self) -> Problem:
+        """Return the same with limits a hair wider than what rounding could make of them.
+
+        Every mechanism that the exact numbers allow keeps these limits in floats as well, so what
+        is proved of all that keep these holds for it; locking takes the hair back.
+        """
+        ratio = None if self.ratio is None else self.ratio * (1.0 + _HAIR)
+        return replace(
+            self, lower=self.lower * (1.0 - _HAIR), upper=self.upper * (1.0 + _HAIR), ratio=ratio
+        )
+
+    @property
+    def capped(self) -> bool:
+        """Whether the budget is larger than solvers can bear, so that they work with a smaller."""
+        return MOST_RATIO in (self.upper, self.ratio) or self.lower == 1 / MOST_RATIO
 
     @property
     def uncertain(self) -> bool:
@@ -105,6 +125,16 @@ def limits(notion: Notion) -> tuple[float, float, float | None]:
     raise NotDefined(
         "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
     )
+
+
+def allows_nothing(notion: Notion) -> bool:
+    """Tell whether a budget is 0 exactly, not only too small for floats to tell.
+
+    >>> allows_nothing(LIP("0")), allows_nothing(LIP("1e-30")), allows_nothing(LDP("ln 1"))
+    (True, False, True)
+    """
+    budgets = [getattr(notion, name, None) for name in ("epsilon", "lower", "upper", "budget")]
+    return any(isinstance(budget, Budget) and not budget.nats().upper for budget in budgets)
 
 
 def _ratio(budget: Budget) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from liftlock.exact.integers import Floats
+from liftlock.utility.largest import split_largest
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,8 @@ class Guess:
     larger_is_better = False
 
     def costs(self, posteriors: Floats) -> Floats:
-        """Return 1 - max v of each row."""
-        total: Floats = 1.0 - np.max(posteriors, axis=-1)
-        return total
+        """Return 1 - max v of each row: the sum of the others."""
+        return split_largest(posteriors).rest
 
     def slopes(self, posteriors: Floats) -> Floats:
         """Return -1 at the largest entry."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from liftlock.exact.integers import Floats
+from liftlock.utility.largest import split_largest
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,9 @@ class Histogram:
     larger_is_better = False
 
     def costs(self, posteriors: Floats) -> Floats:
-        """Return 1 - sum v^2 of each row."""
-        total: Floats = 1.0 - np.square(posteriors).sum(axis=-1)
+        """Return 1 - sum v^2 = sum v (1 - v) of each row."""
+        largest, others, rest = split_largest(posteriors)
+        total: Floats = largest * rest + (others * (1.0 - others)).sum(axis=-1)
         return total
 
     def slopes(self, posteriors: Floats) -> Floats:

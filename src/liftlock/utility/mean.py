@@ -59,9 +59,11 @@ class Mean:
     def costs(self, posteriors: Floats) -> Floats:
         """Return the variance of each row."""
         points = self._centred(posteriors)
-        mean = np.asarray(dot(posteriors, points))
-        # A difference of squares would lose the digits of small variances.
-        total: Floats = (posteriors * (points - mean[..., None]) ** 2).sum(axis=-1)
+        # Measured from the likeliest number, distances keep the digits of small variances, which a
+        # difference of squares would lose.
+        away = points - points[np.argmax(posteriors, axis=-1)][..., None]
+        mean = (posteriors * away).sum(axis=-1)
+        total: Floats = (posteriors * (away - mean[..., None]) ** 2).sum(axis=-1)
         return total
 
     def slopes(self, posteriors: Floats) -> Floats:

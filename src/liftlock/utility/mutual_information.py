@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from liftlock.exact.integers import Floats
-from liftlock.exact.reproducible import log
+from liftlock.exact.reproducible import log, log1p
+from liftlock.utility.largest import split_largest
 
 _SMALLEST = 1e-300
 """Slopes of -v ln v at 0 are infinite; this keeps them finite and large."""
@@ -42,7 +43,9 @@ class MutualInformation:
 
 
 def entropy(masses: Floats) -> Floats:
-    """Return -sum v ln v along the last axis, in nats."""
-    positive = np.clip(masses, 0.0, None)
-    total: Floats = -(positive * log(np.where(positive > 0, positive, 1.0))).sum(axis=-1)
+    """Return -sum v ln v of masses of sum 1 along the last axis, in nats."""
+    largest, others, rest = split_largest(np.clip(masses, 0.0, None))
+    logs = log(np.where(others > 0, others, 1.0))
+    against = np.divide(rest, largest, out=np.zeros_like(rest), where=largest > 0)
+    total: Floats = largest * log1p(against) - (others * logs).sum(axis=-1)
     return total

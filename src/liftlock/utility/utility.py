@@ -8,12 +8,13 @@ be made of extreme posteriors only: the reason why one solver serves all of them
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.exact.rounding import rounding
 
 
 class Utility(Protocol):
@@ -81,11 +82,34 @@ def value(utility: Utility, channel: Floats, masses: Floats) -> float:
     return utility.shown(mean_cost(utility, channel, masses), masses)
 
 
+def doubt(utility: Utility, cost: Any, symbols: int, outputs: int = 1) -> Any:
+    """Return how far a mean cost (or each of several) may be off, computed in floats as it is here.
+
+    No utility subtracts what could cancel: with losses of 0 or more it is sums of positive terms,
+    and the error is relative to the cost itself. Of somebody's own cost nothing is known but that.
+    """
+    size = np.abs(cost)
+    loss = getattr(utility, "loss", None)
+    if loss is not None and loss.min() < 0:
+        size = size + np.abs(loss).max()
+    return rounding(4 * symbols + outputs) * size
+
+
+def cost_of_nothing(utility: Utility, masses: Floats) -> float:
+    """Return the mean cost when nothing is released: that of the prior."""
+    return float(utility.costs(np.asarray(masses)[None, :])[0])
+
+
+def cost_of_truth(utility: Utility, masses: Floats) -> float:
+    """Return the mean cost when the value itself is released: no mechanism costs less."""
+    return float(dot(masses, utility.costs(np.eye(len(masses)))))
+
+
 def value_of_nothing(utility: Utility, masses: Floats) -> float:
     """Return the utility when nothing is released: what the prior alone gives."""
-    return utility.shown(float(utility.costs(np.asarray(masses)[None, :])[0]), masses)
+    return utility.shown(cost_of_nothing(utility, masses), masses)
 
 
 def value_of_truth(utility: Utility, masses: Floats) -> float:
     """Return the utility when the value itself is released."""
-    return utility.shown(float(dot(masses, utility.costs(np.eye(len(masses))))), masses)
+    return utility.shown(cost_of_truth(utility, masses), masses)

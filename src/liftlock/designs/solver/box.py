@@ -29,6 +29,7 @@ from liftlock.designs.problem import Problem
 from liftlock.designs.solver.oracle import Clock, Priced
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.exact.rounding import rounding
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
@@ -38,8 +39,8 @@ from liftlock.utility.utility import Utility
 
 Places: TypeAlias = npt.NDArray[np.intp]
 
-_ROUNDING = 1e-13
-"""What float arithmetic may add to a bound, relative to the numbers that went in."""
+_HAIR = 2.0**-46
+"""What the sum of up to a thousand probabilities may be off by, with room to spare."""
 
 _STARTS = 128
 """Random starts of a search."""
@@ -55,10 +56,10 @@ _CELLS = 1 << 22
 
 
 class Box:
-    """{v : low <= v <= high, sum v = 1}, with the ends drawn in to what some v attains.
+    """{v : low <= v <= high, sum v = 1}, with the ends drawn in to what some v attains, or nearly.
 
     >>> box = Box(np.array([0.25, 0.75]), 0.5, 2.0)
-    >>> box.low.tolist(), box.high.tolist()
+    >>> box.low.round(9).tolist(), box.high.round(9).tolist()
     ([0.125, 0.5], [0.5, 0.875])
     """
 
@@ -75,8 +76,9 @@ class Box:
         return box
 
     def _set(self, low: Floats, high: Floats, masses: Floats) -> None:
-        self.low: Floats = np.maximum(low, 1.0 - (high.sum() - high))
-        self.high: Floats = np.minimum(high, 1.0 - (low.sum() - low))
+        hair = max(_HAIR, rounding(len(low)))
+        self.low: Floats = np.maximum(low, 1.0 - (high.sum() - high) - hair)
+        self.high: Floats = np.minimum(high, 1.0 - (low.sum() - low) + hair)
         self.width: Floats = np.maximum(self.high - self.low, 0.0)
         self.free = 1.0 - float(self.low.sum())
         above = masses - self.low
@@ -93,6 +95,10 @@ class Box:
         rows = np.atleast_2d(slopes)
         order = np.argsort(rows, axis=1, kind="stable")
         return self.fill_in(order)
+
+    def price(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return the least slopes . v for each row of slopes, to rounding, and its vertices."""
+        return priced(self, slopes)
 
     def fill_in(self, order: Places) -> Floats:
         """Raise the symbols in the order that each row gives, until the mass is used up."""
@@ -137,6 +143,17 @@ class Polytope(Protocol):
         """Return, for each row of slopes, a vertex at which slopes . v is least."""
         ...
 
+    def price(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return no more than the least slopes . v for each row, to rounding, and the vertices."""
+        ...
+
+
+def priced(polytope: Polytope, slopes: Floats) -> tuple[Floats, Floats]:
+    """Return the least slopes . v for each row, and its vertices, where these are exact."""
+    vertices = polytope.fill(slopes)
+    values: Floats = (slopes * vertices).sum(axis=1)
+    return values, vertices
+
 
 class Shape(Protocol):
     """How one shape of cost is priced over a box."""
@@ -174,9 +191,11 @@ class BoxOracle:
         """
         if not isinstance(self.shape, Separable):
             return -np.inf
-        at_low = self.shape.at(self.box.low)
-        chord = self.shape.slopes(np.zeros(len(self.box)))
-        return float((at_low + chord * (self.masses - self.box.low)).sum()) + self.shape.constant
+        shape, box = self.shape, self.box
+        none = np.zeros(len(box))
+        chord = shape.slopes(none)
+        value = (shape.at(box.low) + chord * (self.masses - box.low)).sum() + shape.constant
+        return float(value) - shape.slack(none)
 
     def start(self) -> Floats:
         """Return, for each x, a vertex that is as high as can be there, and vertices at random."""
@@ -230,8 +249,8 @@ class Separable:
         if self.kind == 1:
             return -np.square(values)
         positive = np.clip(values, 0.0, None)
-        found: Floats = -positive * log(np.where(positive > 0, positive, 1.0))
-        return found
+        entropies: Floats = -positive * log(np.where(positive > 0, positive, 1.0))
+        return entropies
 
     def slopes(self, duals: Floats) -> Floats:
         """Return the slopes of the chords of h(v) - y v; 0 where there is no room."""
@@ -247,12 +266,17 @@ class Separable:
         vertex = box.fill(slopes)[0]
         base = self.at(box.low) - duals * box.low
         added = slopes * (vertex - box.low)
-        size = np.abs(base).sum() + np.abs(added).sum() + self.constant
+        value = base.sum() + added.sum() + self.constant
+        return float(value) - self.slack(duals), vertex
+
+    def slack(self, duals: Floats) -> float:
+        """Return what rounding may add to a sum over symbols, each at an end or between the two."""
+        box = self.box
+        ends = np.abs(self.at(box.low)) + np.abs(self.at(box.high)) + np.abs(duals) * box.high
         # The multiplier of sum v = 1 is the slope of the symbol in between: what the rounding of
         # the sum could move the value by.
-        most = float(np.abs(slopes).max(initial=0.0))
-        slack = _ROUNDING * (size + most)
-        return float(base.sum() + added.sum() + self.constant - slack), vertex
+        most = np.abs(self.slopes(duals)).max(initial=0.0)
+        return 4.0 * rounding(len(box)) * float(ends.sum() + most + self.constant)
 
     def search(self, duals: Floats, columns: Floats) -> Floats:
         """Improve greedy, used and random vertices by exchanging symbols."""
@@ -301,15 +325,12 @@ class Variance:
         self.box = box
         # The middle of the range keeps squares small; the variance does not change.
         self.points: Floats = points - (points.max() + points.min()) / 2.0
-        ends = dot(box.fill(np.stack([self.points, -self.points])), self.points)
-        self.ends = float(ends[0]), float(ends[1])
+        ends = box.price(np.stack([self.points, -self.points]))[0]
+        self.ends = float(ends[0]), -float(ends[1])
 
     def _least(self, places: Floats, duals: Floats) -> tuple[Floats, Floats]:
         """Return phi and the vertices that attain it, for each a."""
-        slopes = self.points**2 - duals - 2.0 * places[:, None] * self.points
-        vertices = self.box.fill(slopes)
-        values: Floats = (slopes * vertices).sum(axis=1)
-        return values, vertices
+        return self.box.price(self.points**2 - duals - 2.0 * places[:, None] * self.points)
 
     def search(self, duals: Floats, columns: Floats) -> Floats:
         """Take the best vertex for many a, and follow each to where a is its mean."""
@@ -327,7 +348,7 @@ class Variance:
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Halve intervals of a until no chord goes below the goal or the best value."""
         size = float(np.abs(self.points**2 - duals).max() + 2 * np.abs(self.points).max() ** 2)
-        slack = _ROUNDING * size * len(self.box)
+        slack = 4.0 * rounding(len(self.box)) * size
         places = np.linspace(*self.ends, 65)
         values, vertices = self._least(places, duals)
         left, right = places[:-1], places[1:]
@@ -376,15 +397,15 @@ class LeastOfLinear:
         """Return the least of all z."""
         values, vertices = self._best(duals)
         size = float(np.abs(self.loss).max() + np.abs(duals).max())
-        return Priced(float(values.min()) - _ROUNDING * size * len(self.box), vertices)
+        return Priced(float(values.min()) - 4.0 * rounding(len(self.box)) * size, vertices)
 
     def _best(self, duals: Floats) -> tuple[Floats, Floats]:
         step = max(1, _CELLS // len(self.box))
         values, vertices = [], []
         for begin in range(0, self.loss.shape[1], step):
             slopes = self.loss.T[begin : begin + step] - duals
-            block = self.box.fill(slopes)
-            values.append((slopes * block).sum(axis=1))
+            least, block = self.box.price(slopes)
+            values.append(least)
             vertices.append(block)
         return np.concatenate(values), np.vstack(vertices)
 
@@ -428,10 +449,12 @@ class AnyConcave:
         box = self.box
         if box.free <= 0:
             value = float(self.utility.costs(box.low[None])[0] - dot(box.low, duals))
-            return Priced(value, box.low[None].copy())
+            size = abs(value) + float(np.abs(duals).max())
+            return Priced(value - 4.0 * rounding(len(box)) * size, box.low[None].copy())
         # v = low + free * t with t on the simplex: c(v) >= t . corners.
         slopes = self._corners / box.free - duals
         vertex = box.fill(slopes)[0]
         value = float(dot(self._corners / box.free, vertex - box.low) - dot(duals, vertex))
-        size = float(np.abs(self._corners).sum() / max(box.free, 1e-3) + np.abs(duals).sum())
-        return Priced(value - _ROUNDING * size, vertex[None])
+        # The rounding of the sum of v may be moved by the steepest slope.
+        size = float(np.abs(self._corners).sum() + np.abs(slopes).max() + np.abs(duals).max())
+        return Priced(value - 4.0 * rounding(len(box)) * size, vertex[None])

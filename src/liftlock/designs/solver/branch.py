@@ -16,12 +16,14 @@ from liftlock.designs.solver.simplex import (
     _FLAGS,
     _MATRIX,
     _NUMBERS,
+    _ROUNDING,
     _VECTOR,
     AT_LOWER,
     AT_UPPER,
     BASIC,
     BETWEEN,
     complete,
+    doubt,
     invert,
     optimise,
     purify,
@@ -58,16 +60,22 @@ def chord(kind, low, high):  # type: ignore[no-untyped-def]
 
 @compiled(f"f8({_VECTOR},{_FLAGS},{_VECTOR},{_VECTOR},{_VECTOR})")
 def chords(linear, kinds, lower, upper, cost):  # type: ignore[no-untyped-def]
-    """Write the cost of the linear relaxation on a box; return its constant."""
+    """Write the cost of the linear relaxation on a box; return its constant, safely rounded."""
     constant = 0.0
+    size = 0.0
     for j in range(len(linear)):
         cost[j] = linear[j]
         if kinds[j] != LINEAR:
             slope = chord(kinds[j], lower[j], upper[j])
             cost[j] += slope
+            # A chord is off by no more than what its values at both ends are.
+            size += abs(phi(kinds[j], upper[j]))
+            size += abs(slope) * max(abs(lower[j]), abs(upper[j]))
             if lower[j] != 0.0:
-                constant += phi(kinds[j], lower[j]) - slope * lower[j]
-    return constant
+                start = phi(kinds[j], lower[j])
+                constant += start - slope * lower[j]
+                size += abs(start)
+    return constant - _ROUNDING * (8.0 * size + len(linear) * abs(constant))
 
 
 @compiled(f"void({_MATRIX},{_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})")
@@ -86,12 +94,16 @@ def squeeze(matrix, limits, count, lower, upper, room):  # type: ignore[no-untyp
         room[j] = rest
     for i in range(1, len(limits)):
         base = 0.0
+        size = 0.0
         for j in range(count):
             base += matrix[i, j] * lower[j]
+            size += abs(matrix[i, j] * lower[j])
         row = matrix[i]
         largest, least = limits[i, 3], limits[i, 2]
-        short = max(base + rest * largest - limits[i, 0], 0.0)
-        over = max(limits[i, 1] - base - rest * least, 0.0)
+        ends = abs(limits[i, 0]) + abs(limits[i, 1])
+        off = _ROUNDING * (count + 4) * (size + abs(largest) + abs(least) + ends)
+        short = max(base + rest * largest - limits[i, 0] + off, 0.0)
+        over = max(limits[i, 1] - base - rest * least + off, 0.0)
         for j in range(count):
             # room * (largest - entry) <= short, and room * (entry - least) <= over
             if room[j] * (largest - row[j]) > short:
@@ -104,16 +116,18 @@ def squeeze(matrix, limits, count, lower, upper, room):  # type: ignore[no-untyp
             upper[j] = top
 
 
-@compiled(f"void({_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},f8)")
-def tighten(lower, upper, place, reduced, slack):  # type: ignore[no-untyped-def]
-    """Cut off what a reduced cost makes dearer than the goal, `slack` above the bound."""
+@compiled(f"void({_VECTOR},{_VECTOR},{_FLAGS},{_VECTOR},f8,f8)")
+def tighten(lower, upper, place, reduced, off, slack):  # type: ignore[no-untyped-def]
+    """Cut off what a reduced cost, which may be `off`, makes dearer by more than `slack`."""
     for j in range(len(lower)):
         wide = upper[j] - lower[j]
-        if place[j] == AT_LOWER:
-            if reduced[j] * wide > slack:
-                upper[j] = lower[j] + slack / reduced[j] * (1 + 1e-9)
-        elif place[j] == AT_UPPER and -reduced[j] * wide > slack:
-            lower[j] = upper[j] + slack / reduced[j] * (1 + 1e-9)
+        rate = abs(reduced[j]) - off
+        if rate * wide <= slack:
+            continue
+        if place[j] == AT_LOWER and reduced[j] > 0.0:
+            upper[j] = lower[j] + slack / rate * (1 + 1e-9)
+        elif place[j] == AT_UPPER and reduced[j] < 0.0:
+            lower[j] = upper[j] - slack / rate * (1 + 1e-9)
 
 
 @compiled(f"void({_NUMBERS},{_VECTOR},{_NUMBERS},i8)")
@@ -263,7 +277,8 @@ def bound_region(  # type: ignore[no-untyped-def]
         bound = safe_bound(scales, right, lower, upper, cost, multipliers, reduced, constant)
         if bound >= goal:
             return goal
-        tighten(lower, upper, place, reduced, goal - bound)
+        off = doubt(scales, cost, multipliers)
+        tighten(lower, upper, place, reduced, off, goal - bound)
     constant = chords(linear, kinds, lower, upper, cost)
     root_bound = bound
     chosen = np.empty(count, np.int8)
@@ -414,6 +429,7 @@ def bound_region(  # type: ignore[no-untyped-def]
                         for j in range(count):
                             extra[j] = 0.0
                         least += outside(matrix, extra, multipliers, weights, space)
+                        least -= doubt(scales, drive, multipliers)
                         if least > at:
                             continue
                     if c_place[cut] == AT_LOWER:
@@ -434,6 +450,7 @@ def bound_region(  # type: ignore[no-untyped-def]
                         for j in range(count):
                             extra[j] = 0.0
                         least += outside(matrix, extra, multipliers, weights, space)
+                        least -= doubt(scales, drive, multipliers)
                         if -least < at:
                             continue
                     if c_place[cut] == AT_UPPER:
@@ -453,6 +470,7 @@ def bound_region(  # type: ignore[no-untyped-def]
                     scales, right, c_low, c_high, c_cost, multipliers, small_reduced, part
                 )
                 leak = outside(matrix, cost, multipliers, weights, space)
+                inner -= doubt(scales, cost, multipliers)
                 bound = max(inner + leak, bounds[node])
                 if bound >= goal:
                     continue
@@ -475,7 +493,8 @@ def bound_region(  # type: ignore[no-untyped-def]
                         found[counts[0], names[k]] = c_here[k]
                     counts[0] += 1
                     enough = min(enough, 2 * opened + 500)
-                tighten(c_low, c_high, c_place, small_reduced, goal - bound)
+                off = doubt(scales, c_cost, multipliers)
+                tighten(c_low, c_high, c_place, small_reduced, off, goal - bound)
                 chords(small_linear, small_kinds, c_low, c_high, c_cost)
                 bounds[child] = bound
                 free_count -= 1

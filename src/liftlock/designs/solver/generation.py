@@ -7,16 +7,17 @@ reduced cost can be: that bounds the optimum from below, whatever the search may
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liftlock.designs.draft import Ending
+from liftlock.designs.draft import Ending, relative_gap
 from liftlock.designs.solver.master import Master, Mixture, refined
 from liftlock.designs.solver.oracle import Clock, Oracle, Progress
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.utility.utility import Utility
+from liftlock.exact.rounding import rounding
+from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth, doubt
 
 _ENTER = 1e-10
 """Reduced costs above minus this (relative to the reference cost) are not worth a column."""
@@ -63,7 +64,7 @@ class Solution:
     @property
     def gap(self) -> float:
         """The proved relative gap."""
-        return max(self.cost - self.bound, 0.0) / self.reference if self.reference > 0 else 0.0
+        return relative_gap(self.cost, self.bound, self.reference)
 
     def channel(self, masses: Floats) -> Floats:
         """Return P(y | x) = beta_y v_y(x) / P(x), rows inputs."""
@@ -107,13 +108,17 @@ class _Search:
         self, masses: Floats, utility: Utility, oracle: Oracle, clock: Clock, floor: float
     ) -> None:
         self.masses, self.utility, self.oracle, self.clock = masses, utility, oracle, clock
-        self.reference = float(utility.costs(masses[None, :])[0])
+        self.reference = cost_of_nothing(utility, masses)
         # Nothing tells more than X itself.
-        self.bound = float(dot(masses, utility.costs(np.eye(len(masses)))))
+        self.bound = cost_of_truth(utility, masses)
+        self.bound -= float(doubt(utility, self.bound, len(masses), len(masses)))
         # Some oracles know more without any search.
         self.bound = max(self.bound, float(getattr(oracle, "known_bound", -np.inf)))
+        # The master's tolerances are absolute, so it is given costs of about 1; a power of two
+        # rounds nothing.
+        self.unit = 2.0 ** np.frexp(self.reference)[1] if self.reference > 0 else 1.0
         self.master = Master(masses, floor)
-        self.master.add(masses[None, :], np.array([self.reference]))
+        self.master.add(masses[None, :], np.array([self.reference]) / self.unit)
         self.seen = 1
         self.rounds = 0
         self.stopped: Ending = ""
@@ -123,9 +128,7 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        if self.reference <= 0:
-            return 0.0
-        return max(self.incumbent[2] - self.bound, 0.0) / self.reference
+        return relative_gap(self.incumbent[2], self.bound, self.reference)
 
     def run(self) -> None:
         if self.reference <= 0 or self.gap <= self.clock.gap:
@@ -134,7 +137,7 @@ class _Search:
         # The first columns say little about most inputs, and prices would be anything there.
         width = _WIDTH * self.reference if getattr(self.oracle, "wild_prices", False) else 0.0
         if width:
-            self.master.box(np.zeros(len(self.masses)), width)
+            self.master.box(np.zeros(len(self.masses)), width / self.unit)
         while True:
             mixture = self.solve()
             if self.gap <= self.clock.gap:
@@ -163,7 +166,8 @@ class _Search:
             if mixture.slack > _FILLED:
                 width *= 4
                 within = width <= _WIDEST * _WIDTH * self.reference
-                self.master.box(np.zeros(len(self.masses)) if within else None, width)
+                centre = np.zeros(len(self.masses)) if within else None
+                self.master.box(centre, width / self.unit)
                 continue
             self.tell("proving")
             columns = self.prove(mixture)
@@ -191,15 +195,18 @@ class _Search:
         # Half of the allowed gap is left to the master's own rounding.
         goal = -0.5 * self.clock.gap * self.reference
         priced = self.oracle.prove(mixture.duals, goal, self.clock)
-        proved = float(dot(mixture.duals, self.masses)) + min(priced.bound, 0.0)
+        worth = self.masses * mixture.duals
+        safe = worth.sum() - rounding(len(worth)) * np.abs(worth).sum()
+        proved = float(safe) + min(priced.bound, 0.0)
         self.bound = max(self.bound, proved)
         return priced.columns
 
     def solve(self) -> Mixture | None:
         self.rounds += 1
-        mixture = self.master.solve(self.clock)
-        if mixture is None:
+        found = self.master.solve(self.clock)
+        if found is None:
             return None
+        mixture = replace(found, cost=self.unit * found.cost, duals=self.unit * found.duals)
         self.filled = mixture.slack > _FILLED
         if self.filled:  # not yet a decomposition of the prior
             return mixture
@@ -220,7 +227,7 @@ class _Search:
             order = np.argsort(reduced, kind="stable")[:most]
             order = order[reduced[order] < -_ENTER * self.reference]
             columns, costs = columns[order], costs[order]
-        return self.master.add(columns, costs)
+        return self.master.add(columns, costs / self.unit)
 
     def tell(self, stage: str) -> None:
         if self.clock.watch is not None:

@@ -294,8 +294,7 @@ def explore(
     ends = low + width
     rise = shape.at(ends) - prices * ends - base
     sorted_slopes = slopes[order]
-    # The slack covers the rounding of sums in a different order.
-    slack = 1e-13 * (np.abs(base).sum() + np.abs(rise).sum() + 1.0)
+    slack = shape.slack(duals)
     target = goal - offset + slack
     state = np.zeros(2, dtype=np.int64)
     choice = np.zeros(n + 2, dtype=np.int64)

@@ -21,9 +21,7 @@ from liftlock.designs.solver.box import Box
 from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-
-_ROUNDING = 1e-13
-"""What float arithmetic may add to a bound for each input, relative to the numbers that went in."""
+from liftlock.exact.rounding import rounding
 
 _CELLS = 1 << 20
 """Entries of the arrays worked on at a time."""
@@ -178,7 +176,7 @@ class Squared:
     def curve(self, prices: Floats, goal: float, clock: Clock) -> Curve:
         """Halve intervals until no chord goes much below the goal or the best value."""
         size = float(np.abs(self.points**2 - prices).max() + 3 * np.abs(self.points).max() ** 2)
-        slack = _ROUNDING * size * len(self.box)
+        slack = 16.0 * rounding(len(self.box)) * size
         places = np.unique(self.read(windows(self.box, _FIRST))[0])
         values = self._values(places, prices)
         known = [(places, values + places**2)]
@@ -272,7 +270,7 @@ class Absolute:
             if len(low) and clock.left > 0:
                 bounds[low] = self._each(low, prices, None)[0]
             values = bounds
-        slack = _ROUNDING * size * len(self.box)
+        slack = 16.0 * rounding(len(self.box)) * size
         return Curve(float(values.min()) - slack, self.points, values)
 
     def _each(

@@ -21,11 +21,10 @@ from liftlock.designs.solver.highs import Highs, Way
 from liftlock.designs.solver.oracle import Clock
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
+from liftlock.exact.rounding import rounding
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
-
-_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -132,11 +131,12 @@ class Solver:
         self.upper = np.concatenate([self.upper, high])
 
     def solve(self, way: Way = "simplex") -> Optimum:
-        """Solve from the last basis; no feasible point gives a bound of infinity."""
+        """Solve from the last basis; no feasible point gives a bound of infinity, if proved."""
         self._highs.way = way
         answer = self._highs.solve(self._clock)
         if answer.status == "infeasible":
-            return Optimum(np.zeros(0), np.zeros(0), np.inf)
+            bound = np.inf if self._empty(self._highs.ray()) else -np.inf
+            return Optimum(np.zeros(0), np.zeros(0), bound)
         if not answer.usable:
             raise LiftlockError(f"the linear programme was not solved: {answer.status}")
         values, prices = answer.values, answer.prices
@@ -146,6 +146,15 @@ class Solver:
             self.cost, self.least, self.most, self.matrix, self.lower, self.upper, prices
         )
         return Optimum(values, prices, bound, solved=answer.status == "optimal")
+
+    def _empty(self, ray: Any) -> bool:
+        """Tell whether multipliers prove that nothing fits: a cost of 0 would be more than 0."""
+        multipliers = np.array(ray, dtype=np.float64)
+        if len(multipliers) != len(self.lower):
+            return False
+        parts = (self.least, self.most, self.matrix, self.lower, self.upper)
+        nothing = np.zeros(len(self.cost))
+        return any(safe_bound(nothing, *parts, sign * multipliers) > 0.0 for sign in (1.0, -1.0))
 
 
 def safe_bound(
@@ -159,6 +168,9 @@ def safe_bound(
 ) -> float:
     """Return what the prices prove of the least cost, whoever they come from.
 
+    Coefficients and ends may be off by a few units of rounding each: what that could change for any
+    x is taken off.
+
     >>> from scipy.sparse import csc_matrix
     >>> one, ends = csc_matrix([[1.0, 1.0]]), np.array([1.0])
     >>> costs, prices = np.array([2.0, 3.0]), np.array([2.0])
@@ -170,7 +182,10 @@ def safe_bound(
     prices = np.where(usable & np.isfinite(prices), prices, 0.0)
     ends = np.where(prices > 0, lower, upper)
     gained = np.where(prices != 0, prices * np.where(np.isfinite(ends), ends, 0.0), 0.0)
+    # A sparse product adds up each column in the order in which it is stored.
+    terms = int(np.diff(matrix.tocsc().indptr).max(initial=0))
     left = cost - matrix.T @ prices
-    slack = _ROUNDING * (np.abs(cost) + abs(matrix).T @ np.abs(prices))
+    slack = rounding(terms) * (np.abs(cost) + abs(matrix).T @ np.abs(prices))
     lost = np.minimum(left - slack, 0.0) * most + np.maximum(left - slack, 0.0) * least
-    return float(gained.sum() + lost.sum() - _ROUNDING * np.abs(gained).sum())
+    parts = np.concatenate([gained, lost])
+    return float(parts.sum() - rounding(len(parts)) * np.abs(parts).sum())

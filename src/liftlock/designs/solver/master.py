@@ -166,9 +166,9 @@ class Master:
 
 def _key(places: npt.NDArray[np.int32], sizes: Floats) -> bytes:
     """Tell columns apart that differ by more than rounding."""
-    rounded = np.round(sizes, 11)
-    keep = rounded != 0
-    key: bytes = places[keep].tobytes() + rounded[keep].tobytes()
+    # Relative to each entry: posteriors may differ in rare symbols alone.
+    digits, powers = np.frexp(sizes)
+    key: bytes = places.tobytes() + np.ldexp(np.round(digits, 11), powers).tobytes()
     return key
 
 

@@ -26,8 +26,9 @@ from liftlock.designs.solver.line_losses import Absolute, Curve, LineLoss, Squar
 from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.exact.rounding import rounding
 from liftlock.utility.mean import Mean, points_of
-from liftlock.utility.utility import Utility
+from liftlock.utility.utility import Utility, doubt
 
 _FEWEST, _EACH = 48, 3.0
 """So many places to begin with, and so many for each crowd that fits into the population."""
@@ -51,9 +52,6 @@ _PROVING = 0.8
 _PATIENCE = 120.0
 """Seconds after which a search without a time limit ends with the gap that it has proved."""
 
-_ONE_PRODUCT = 1e-11
-"""How far a cost that is one sum of products may be off, relatively."""
-
 _UNUSED = 1e-3
 """Outputs with a smaller share of a crowd than this are not worth a place of their own."""
 
@@ -65,8 +63,6 @@ _LITTLE = 0.01
 
 _OFTEN = 0.25
 """Seconds between two reports."""
-
-_ROUNDING = 1e-13
 
 
 def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
@@ -95,11 +91,18 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
     columns, weights, cost = search.tidied()
     back = np.empty_like(columns)
     back[:, order] = columns
+    bound = min(search.bound, cost) * search.unit * (1.0 - rounding(0))
+    if search.simplex:
+        # Of the numbers themselves, as those that were scaled differ from them by rounding.
+        best = np.empty_like(search.best[0])
+        best[:, order] = search.best[0]
+        least = float(dot(search.best[1], utility.costs(best)))
+        bound = least - float(doubt(utility, least, len(order), len(order)))
     return Solution(
         back,
         weights,
         cost * search.unit,
-        min(search.bound, cost) * search.unit,
+        bound,
         search.reference * search.unit,
         search.seen,
         search.rounds,
@@ -138,6 +141,8 @@ class Search:
         self.best = (masses[None, :].copy(), np.ones(1), self.reference)
         self._cover: Cover | None = None
         self._coarse: tuple[Search, npt.NDArray[np.intp]] | None = None
+        self.simplex = False
+        """Whether the posteriors are a simplex, so that the decomposition is known to be best."""
         self._told = -np.inf
 
     @property
@@ -173,7 +178,7 @@ class Search:
         columns[np.diag_indices(len(self.masses))] += 1.0 - self.lower
         cost = float(dot(self.masses, self.loss.read(columns)[1]))
         self.best = (columns, self.masses.copy(), cost)
-        self.bound = cost * (1.0 - _ONE_PRODUCT)
+        self.bound, self.simplex = cost, True
 
     def _joined(self) -> Floats:
         """Solve with neighbours joined; return the places found."""
@@ -227,7 +232,7 @@ class Search:
     def _solve(self, places: Floats) -> tuple[Floats, Floats]:
         """Return the prices for some places, and where the outputs in use would rather be."""
         losses = self.loss.table(places)
-        costs = (1.0 - self.lower) * losses + self.lower * (dot(losses, self.masses))[:, None]
+        costs = (1.0 - self.lower) * losses + self.lower * dot(losses, self.masses)[:, None]
         cover = self._cover = self._start(places, costs)
         goal = self.reference * max(_SOLVED * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain))
         most = np.inf if self.clock.seconds is None else _PROVING * self.clock.seconds
@@ -242,7 +247,7 @@ class Search:
         self._offer(joint)
         outputs = self._gathered(joint)
         worth = cover.prices
-        return (worth - self.lower * (dot(worth, self.masses))) / (1.0 - self.lower), outputs
+        return (worth - self.lower * dot(worth, self.masses)) / (1.0 - self.lower), outputs
 
     def _start(self, places: Floats, costs: Floats) -> Cover:
         """Let outputs speak of their neighbourhood, as wide as it has to be."""
@@ -268,8 +273,8 @@ class Search:
 
     def _channel(self, cover: Cover) -> Floats:
         shares = cover.shares
-        sizes = dot(shares, self.masses)[:, None]
-        channel: Floats = self.lower * sizes + (1.0 - self.lower) * shares
+        constant = self.lower * dot(shares, self.masses)
+        channel: Floats = constant[:, None] + (1.0 - self.lower) * shares
         return channel
 
     def _gathered(self, joint: Floats) -> Floats:
@@ -315,8 +320,8 @@ class Search:
         """Bound the optimum with some prices."""
         goal = -0.1 * self.fine * self.reference
         curve = self.loss.curve(prices, goal, self.clock)
-        rounding = _ROUNDING * float(dot(np.abs(prices), self.masses))
-        worth = float(dot(prices, self.masses)) - rounding
+        worth = float(dot(prices, self.masses))
+        worth -= rounding(len(prices)) * float(dot(np.abs(prices), self.masses))
         if worth + curve.bound > self.bound or self.prices is None:
             self.bound, self.prices = max(self.bound, worth + curve.bound), prices
         return curve

@@ -26,6 +26,7 @@ from liftlock.designs.solver.linear import Optimum, Solver
 from liftlock.designs.solver.oracle import Clock, Priced
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.exact.rounding import rounding
 from liftlock.utility.mean import Mean
 from liftlock.utility.utility import Utility
 
@@ -66,6 +67,11 @@ class Columns:
     def fill(self, slopes: Floats) -> Floats:
         """Return a vertex of least slopes . v for each row."""
         return np.array([self.least(row).values for row in np.atleast_2d(slopes)])
+
+    def price(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return safe lower bounds of the least slopes . v for each row, and vertices."""
+        found = [self.least(row) for row in np.atleast_2d(slopes)]
+        return np.array([each.bound for each in found]), np.array([each.values for each in found])
 
     def _posterior(self, values: Floats) -> Floats:
         posterior = np.clip(values[: len(self.masses)] * self.masses, 0.0, None)
@@ -139,11 +145,15 @@ class PriorSetOracle:
             slopes = np.divide(rise, width, out=np.zeros(len(low)), where=width > 0)
             found = columns.least(slopes - duals, low, high)
             if not len(found.values):
-                return None
+                # A part that is only said to be empty is looked at more closely.
+                middle = (low + high) / 2.0
+                return None if found.bound > 0 else _Node(-np.inf, low, high, middle)
             base = float((shape.at(low) - slopes * low).sum()) + shape.constant
-            size = float(np.abs(slopes).sum() + np.abs(shape.at(low)).sum())
+            # A chord is off by what its ends are, and each is passed in part.
+            ends = np.abs(shape.at(low)) + np.abs(shape.at(high)) + np.abs(slopes * low)
+            slack = 4.0 * rounding(len(low)) * (1.0 + float(ends.sum()))
             met.append(found.values)
-            return _Node(found.bound + base - 1e-13 * (1.0 + size), low, high, found.values)
+            return _Node(found.bound + base - slack, low, high, found.values)
 
         root = node(columns.low, columns.high)
         assert root is not None  # the prior itself is always inside

@@ -27,6 +27,7 @@ from liftlock.designs.solver.highs import Highs
 from liftlock.designs.solver.oracle import SPEED, Clock, Priced
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.exact.rounding import rounding
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
@@ -185,7 +186,10 @@ class RowsOracle:
         linear = self._linear(duals)
         inner = (goal - self._constant) / self._scale
         bound, found = self._regions(linear, inner, clock)
-        return Priced(bound * self._scale + self._constant, found)
+        # What is taken off: the rounding of numbers that were scaled, and of this sum.
+        size = abs(bound) + self._constant / self._scale + float(np.abs(self._fixed).max())
+        slack = rounding(0) * size
+        return Priced((bound - slack) * self._scale + self._constant, found)
 
     # ------------------------------------------------------------------ search
 

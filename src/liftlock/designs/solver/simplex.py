@@ -274,6 +274,18 @@ def purify(matrix, right, lower, upper, basis, place, inverse, values, cost):  #
                 settle(matrix, right, basis, place, inverse, values)
 
 
+@compiled(f"f8({_VECTOR},{_VECTOR},{_VECTOR})")
+def doubt(scales, cost, multipliers):  # type: ignore[no-untyped-def]
+    """Return how far a reduced cost may be off, its coefficients rounded too."""
+    largest = 0.0
+    for j in range(len(cost)):
+        if abs(cost[j]) > largest:
+            largest = abs(cost[j])
+    for i in range(len(multipliers)):
+        largest += abs(multipliers[i]) * scales[i]
+    return _ROUNDING * 4 * (len(multipliers) + 4) * largest
+
+
 @compiled(f"f8({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},f8)")
 def safe_bound(scales, right, lower, upper, cost, multipliers, reduced, constant):  # type: ignore[no-untyped-def]
     """Return a lower bound of constant + cost . x that holds for every x within the bounds.
@@ -291,7 +303,6 @@ def safe_bound(scales, right, lower, upper, cost, multipliers, reduced, constant
         term = multipliers[i] * right[i]
         total += term
         size += abs(term)
-    largest = 0.0
     for j in range(len(reduced)):
         rate = reduced[j]
         term = rate * (lower[j] if rate > 0 else upper[j])
@@ -299,8 +310,4 @@ def safe_bound(scales, right, lower, upper, cost, multipliers, reduced, constant
             total += term
             size += abs(term)
             terms += 1
-        if abs(cost[j]) > largest:
-            largest = abs(cost[j])
-    for i in range(len(multipliers)):
-        largest += abs(multipliers[i]) * scales[i]
-    return total - _ROUNDING * (terms * size + 4 * (len(multipliers) + 2) * largest)
+    return total - _ROUNDING * (terms + 4) * size - doubt(scales, cost, multipliers)

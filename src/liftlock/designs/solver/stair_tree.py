@@ -28,6 +28,9 @@ import numpy.typing as npt
 from liftlock.designs.solver.oracle import Clock, Priced
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.exact.rounding import rounding
+from liftlock.utility.histogram import Histogram
+from liftlock.utility.mutual_information import entropy
 
 Marks: TypeAlias = npt.NDArray[np.int8]
 Places: TypeAlias = npt.NDArray[np.intp]
@@ -38,7 +41,6 @@ _PER_NODE = 200
 """Operations for each symbol that a node is counted as."""
 
 _KEPT = 32
-_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -82,15 +84,16 @@ class StairTree:
     def __init__(self, masses: Floats, ratio: float, kind: int) -> None:
         self.masses, self.ratio, self.kind = np.asarray(masses, dtype=np.float64), ratio, kind
         self._squares = float(dot(self.masses, self.masses))
-        self._weight = ratio * log(ratio) / (ratio - 1.0)
+        self._logs = log(self.masses)
+        self._weight = float(ratio * log(ratio) / (ratio - 1.0))
 
     def costs(self, raised: Floats) -> tuple[Floats, Floats]:
         """Return the posteriors of sets, given as rows of 0 and 1, and their costs."""
         weights = self.masses * (1.0 + (self.ratio - 1.0) * raised)
         posteriors = weights / weights.sum(axis=1, keepdims=True)
         if self.kind == 1:
-            return posteriors, 1.0 - (posteriors**2).sum(axis=1)
-        return posteriors, -(posteriors * log(posteriors)).sum(axis=1)
+            return posteriors, Histogram().costs(posteriors)
+        return posteriors, entropy(posteriors)
 
     def improved(self, raised: Floats, duals: Floats) -> Floats:
         """Raise or lower one symbol of each set at a time, the best one, while that helps.
@@ -99,7 +102,7 @@ class StairTree:
         """
         sets = raised.astype(np.float64)
         gain = self.ratio - 1.0
-        slopes = -duals - (log(self.masses) if self.kind == 0 else 0.0)
+        slopes = -duals - (self._logs if self.kind == 0 else 0.0)
         parts = np.stack([self.masses, self.masses * slopes, self.masses**2])
         rows = np.arange(len(sets))
         best = self._values(dot(1.0 + gain * sets, parts.T))
@@ -130,8 +133,13 @@ class StairTree:
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Return a safe lower bound, the goal if it is reached, and staircases below the goal."""
         n = len(self.masses)
-        size = float(np.abs(duals).max() + np.abs(log(self.masses)).max() + self._weight + 2.0)
-        slack = _ROUNDING * size * n
+        # The sizes of all terms, wherever u and v are; those of squares grow with the ratio.
+        size = 4.0 * np.abs(duals).max() + 2.0
+        if self.kind == 0:
+            size += 4.0 * np.abs(self._logs).max() + 2.0 * self._weight
+        else:
+            size += 7.0 * (self.ratio + 1.0) * self.masses.max()
+        slack = rounding(n) * float(size)
         root = Nodes(np.zeros((1, n), dtype=np.int8), np.array([1.0 / self.ratio]), np.array([1.0]))
         found: list[tuple[float, Floats]] = []
         ticket = count()
@@ -174,7 +182,7 @@ class StairTree:
     ) -> tuple[Floats, list[list[tuple[Marks, float, float]]]]:
         """Return bounds, and the parts into which each node below the goal is cut."""
         if self.kind == 0:
-            slopes = np.broadcast_to(-log(self.masses) - duals, nodes.marks.shape)
+            slopes = np.broadcast_to(-self._logs - duals, nodes.marks.shape)
             least = self.least(nodes, slopes, "entropy", np.zeros(len(nodes)))
             off = np.zeros(len(nodes))
         else:
@@ -258,9 +266,9 @@ class StairTree:
         masses = self.masses[order]
         free = np.where(marks == 0, masses, 0.0)
         fixed = np.where(marks == 1, masses, 0.0)
-        before = fixed.sum(axis=1, keepdims=True) + np.cumsum(free, axis=1) - free
-        spent = sorted_slopes * free
-        paid = (sorted_slopes * fixed).sum(axis=1, keepdims=True) + np.cumsum(spent, axis=1) - spent
+        before = fixed.sum(axis=1, keepdims=True) + _sums_before(free)
+        paid = (sorted_slopes * fixed).sum(axis=1, keepdims=True)
+        paid = paid + _sums_before(sorted_slopes * free)
         whole = (sorted_slopes * masses).sum(axis=1, keepdims=True)
         starts = 1.0 + gain * before
         steep = whole + gain * paid - sorted_slopes * starts + tilt[:, None]
@@ -297,6 +305,16 @@ class StairTree:
             np.take_along_axis(order, best, axis=1)[:, 0],
             share[:, 0],
         )
+
+
+def _sums_before(values: Floats) -> Floats:
+    """Return, for each entry of a row, the sum of those before it.
+
+    Taking the entry off a running sum again would leave rounding where the sum is tiny.
+    """
+    sums = np.zeros_like(values)
+    np.cumsum(values[:, :-1], axis=1, out=sums[:, 1:])
+    return sums
 
 
 def _larger(first: Least, second: Least) -> Least:

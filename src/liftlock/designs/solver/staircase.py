@@ -23,6 +23,7 @@ from liftlock.designs.solver.box import (
     Shape,
     Variance,
     linearised,
+    priced,
 )
 from liftlock.designs.solver.oracle import Clock, Oracle, Priced
 from liftlock.designs.solver.stair_tree import StairTree
@@ -42,6 +43,7 @@ FEW = 16
 _PER_START = 100
 """Passes over all pairs of symbols that one start of a search is counted as."""
 
+_HAIR = 2.0**-49
 _STARTS = 96
 _POLISHED = 24
 
@@ -65,6 +67,10 @@ class Stairs:
         weights = self.masses * (1.0 + (self.ratio - 1.0) * sets)
         posteriors: Floats = weights / weights.sum(axis=1, keepdims=True)
         return posteriors
+
+    def price(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return the least slopes . v for each row of slopes, to rounding, and its vertices."""
+        return priced(self, slopes)
 
     def sets(self, posteriors: Floats) -> Floats:
         """Return the sets of staircases, as rows of 0 and 1."""
@@ -202,6 +208,6 @@ class StaircaseOracle:
             return self._tree.prove(duals, goal, clock)
         least = 1.0 / (1.0 + (ratio - 1.0) * (1.0 - masses.min()))
         most = 1.0 / (1.0 + (ratio - 1.0) * masses.min())
-        box = Box(masses, least, most * ratio)
+        box = Box(masses, least * (1.0 - _HAIR), most * ratio * (1.0 + _HAIR))
         bound = AnyConcave(box, self.utility).prove(duals, goal, clock).bound
         return Priced(bound, np.zeros((0, len(masses))))

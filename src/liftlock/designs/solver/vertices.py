@@ -3,10 +3,14 @@
 The simplex is cut by one half-space g . v <= 0 after another. A cut keeps the vertices on its good
 side and makes a new one on every edge that it crosses; two vertices share an edge when no third
 one has all the constraints active that both have.
+
+All of it is done in whole numbers, so none is missed or made up, however rare a symbol is.
 """
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -17,85 +21,102 @@ from liftlock.designs.solver.oracle import Clock, Priced
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.utility.utility import Utility
+from liftlock.exact.rounding import rounding
+from liftlock.utility.utility import Utility, doubt
 
 MOST_VERTICES = 200_000
 """More are refused: column generation is the way then."""
 
-_ACTIVE = 1e-12
 _CELLS = 1 << 24
 """Work in blocks of this many pairs."""
 
 _LISTED = 64
 """Vertices returned at a time."""
 
+Rationals: TypeAlias = npt.NDArray[np.object_]
 Marks: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = npt.NDArray[np.intp]
 
 
-def half_spaces(problem: Problem) -> Floats:
+def half_spaces(problem: Problem) -> Rationals:
     """Return the rows g with g . v <= 0 that a posterior v of sum 1 must satisfy.
 
     Lift limits are homogeneous on the simplex: (A v)_s <= U P_s sum(v), and LDP compares pairs.
+    The lifts and limits are floats, their differences exact.
     """
     n = len(problem.masses)
     given = np.eye(n) if problem.given is None else problem.given
     keep = problem.secret_masses > 0
-    lifts = given[keep] / problem.secret_masses[keep, None]
+    lifts = _exactly(given[keep] / problem.secret_masses[keep, None])
     if problem.ratio is not None:
         count = len(lifts)
         first, second = np.divmod(np.arange(count * count), count)
         pairs = first != second
-        compared: Floats = lifts[first[pairs]] - problem.ratio * lifts[second[pairs]]
+        compared: Rationals = lifts[first[pairs]] - Fraction(problem.ratio) * lifts[second[pairs]]
         return compared
     rows = []
     if np.isfinite(problem.upper):
-        rows.append(lifts - problem.upper)
+        rows.append(lifts - Fraction(problem.upper))
     if problem.lower > 0:
-        rows.append(problem.lower - lifts)
-    return np.vstack(rows) if rows else np.zeros((0, n))
+        rows.append(Fraction(problem.lower) - lifts)
+    return np.vstack(rows) if rows else np.zeros((0, n), dtype=object)
 
 
-def enumerate_vertices(cuts: Floats, symbols: int, most: int = MOST_VERTICES) -> Floats:
-    """Return all vertices of {v >= 0, sum v = 1, cuts @ v <= 0}, one for each row.
+def _exactly(numbers: Floats) -> Rationals:
+    """Return floats as the fractions that they are."""
+    found = np.empty(numbers.shape, dtype=object)
+    for place, number in np.ndenumerate(numbers):
+        found[place] = Fraction(float(number))
+    return found
+
+
+def enumerate_vertices(cuts: Floats | Rationals, symbols: int, most: int = MOST_VERTICES) -> Floats:
+    """Return all vertices of {v >= 0, sum v = 1, cuts @ v <= 0}, each entry rounded once.
 
     >>> enumerate_vertices(np.array([[1.0, -2.0]]), 2).round(6).tolist()
     [[0.0, 1.0], [0.666667, 0.333333]]
     """
-    scaled = cuts / np.maximum(np.abs(cuts).max(axis=1, keepdims=True), 1e-300)
-    points = np.eye(symbols)
+    points = np.eye(symbols, dtype=np.int64).astype(object)
     # What is active at a vertex: the coordinates that are 0, then the cuts made so far.
-    active = np.zeros((symbols, symbols + len(scaled)), dtype=bool)
+    active = np.zeros((symbols, symbols + len(cuts)), dtype=bool)
     active[:, :symbols] = ~np.eye(symbols, dtype=bool)
-    for place, cut in enumerate(scaled):
-        values = dot(points, cut)
-        outside = values > _ACTIVE
-        on = np.abs(values) <= _ACTIVE
-        active[on, symbols + place] = True
+    for place, cut in enumerate(cuts):
+        values = (points * _whole(cut)).sum(axis=1)
+        outside = (values > 0).astype(bool)
+        active[(values == 0).astype(bool), symbols + place] = True
         if not outside.any():
             continue
-        inside = np.flatnonzero(values < -_ACTIVE)
+        inside = np.flatnonzero((values < 0).astype(bool))
         first, second = _edges(active, inside, np.flatnonzero(outside), symbols - 2)
-        share = values[second] / (values[second] - values[first])
-        new = points[first] * share[:, None] + points[second] * (1.0 - share)[:, None]
+        new = points[first] * values[second, None] - points[second] * values[first, None]
         marks = active[first] & active[second]
         marks[:, symbols + place] = True
-        new[marks[:, :symbols]] = 0.0
+        if len(new):
+            new //= np.gcd.reduce(new, axis=1)[:, None]
         points = np.vstack([points[~outside], new])
         active = np.vstack([active[~outside], marks])
         if len(points) > most:
             raise InputError(
                 f"more than {most:,} extreme posteriors",
-                value=f"{symbols} symbols, {len(scaled)} limits",
+                value=f"{symbols} symbols, {len(cuts)} limits",
                 remedy="use column generation (method optimal)",
             )
-    normal: Floats = points / points.sum(axis=1, keepdims=True)
+    normal: Floats = (points / points.sum(axis=1, keepdims=True)).astype(np.float64)
     return normal
+
+
+def _whole(cut: Floats | Rationals) -> Rationals:
+    """Return the smallest whole numbers in the proportions of a row."""
+    row = [Fraction(entry) for entry in cut.tolist()]
+    scale = math.lcm(*(entry.denominator for entry in row))
+    numbers = [int(entry * scale) for entry in row]
+    divisor = math.gcd(*numbers) or 1
+    return np.array([number // divisor for number in numbers], dtype=object)
 
 
 def _edges(active: Marks, inside: Places, outside: Places, fewest: int) -> tuple[Places, Places]:
     """Find the pairs (inside, outside) that are joined by an edge."""
-    weights = active.astype(np.float32)
+    weights = active.astype(np.float32)  # sums of 0 and 1: the same in any order
     first: list[Places] = [np.zeros(0, dtype=np.intp)]
     second: list[Places] = [np.zeros(0, dtype=np.intp)]
     step = max(1, _CELLS // len(outside))
@@ -116,11 +137,12 @@ def _edges(active: Marks, inside: Places, outside: Places, fewest: int) -> tuple
 
 
 class ListedOracle:
-    """An oracle that knows every vertex: exact, for polytopes small enough to enumerate."""
+    """An oracle that knows every vertex, to rounding: for polytopes small enough to enumerate."""
 
     def __init__(self, vertices: Floats, utility: Utility) -> None:
         self.vertices = vertices
         self.costs = utility.costs(vertices)
+        self._doubt = doubt(utility, self.costs, vertices.shape[1])
 
     def start(self) -> Floats:
         """Return the vertex that is largest at each symbol."""
@@ -130,13 +152,17 @@ class ListedOracle:
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
         """Return the vertices of least reduced cost."""
         clock.spend(4 * self.vertices.size)
-        return self._best(self.costs - dot(self.vertices, duals))
+        best: Floats = self.vertices[np.argsort(self._reduced(duals), kind="stable")[:_LISTED]]
+        return best
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
-        """Return the least reduced cost, which is exact."""
-        reduced = self.costs - dot(self.vertices, duals)
-        return Priced(float(reduced.min()), self._best(reduced))
+        """Return the least reduced cost, less what rounding may have added to it."""
+        reduced = self._reduced(duals)
+        size = dot(self.vertices, np.abs(duals))
+        safe = reduced - self._doubt - rounding(len(duals)) * size
+        best = self.vertices[np.argsort(reduced, kind="stable")[:_LISTED]]
+        return Priced(float(safe.min()), best)
 
-    def _best(self, reduced: Floats) -> Floats:
-        best: Floats = self.vertices[np.argsort(reduced, kind="stable")[:_LISTED]]
-        return best
+    def _reduced(self, duals: Floats) -> Floats:
+        reduced: Floats = self.costs - dot(self.vertices, duals)
+        return reduced
