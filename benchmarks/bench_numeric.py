@@ -19,6 +19,7 @@ from liftlock import line
 from liftlock.designs.optimal import optimal
 from liftlock.designs.problem import Problem, supported
 from liftlock.designs.solver.linear import LinearProgram
+from liftlock.designs.solver.oracle import Clock
 from liftlock.line.grid import GridPrior
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
@@ -55,7 +56,7 @@ def plain(problem: Problem, points: np.ndarray) -> float:
     caps = (low - high) * sparse.kron(np.ones((n, 1)), each)
     program.between([(extra, sparse.identity(n * PLACES)), (shares, caps)], -np.inf, 0.0)
     start = time.perf_counter()
-    program.minimise(seconds=SECONDS)
+    program.minimise(clock=Clock(seconds=SECONDS))
     return time.perf_counter() - start
 
 

@@ -41,8 +41,9 @@ def plain(problem: Problem, utility: Utility) -> tuple[float, float]:
     master = Master(problem.masses, problem.lower)
     master.add(problem.masses[None, :], utility.costs(problem.masses[None, :]))
     master.add(columns, utility.costs(columns))
-    cost = master.solve().cost
-    return time.perf_counter() - start, cost
+    found = master.solve()
+    assert found is not None
+    return time.perf_counter() - start, found.cost
 
 
 def run() -> Grid:

@@ -181,7 +181,9 @@ def test_a_search_that_was_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 
     def slow(*arguments: Any, **options: Any) -> Any:
         draft = entry.make(*arguments, **options)
-        return replace(draft, optimality=Optimality("h", 1.0, 0.4, 1.2, seconds=9.87, stopped=True))
+        return replace(
+            draft, optimality=Optimality("h", 1.0, 0.4, 1.2, seconds=9.87, stopped="work")
+        )
 
     monkeypatch.setattr(
         "liftlock.designing.DESIGNS", {**DESIGNS, "safe-response": replace(entry, make=slow)}

@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
 
-from liftlock.designs.solver.linear import LinearProgram, Solver, Way, safe_bound
+from liftlock.designs.solver.highs import Way
+from liftlock.designs.solver.linear import LinearProgram, Solver, safe_bound
 from liftlock.exact.integers import Floats
 
 
