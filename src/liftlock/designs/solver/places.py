@@ -67,6 +67,8 @@ _OFTEN = 0.25
 
 def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
     """Find the decomposition of the prior with the least mean cost, squared or absolute."""
+    from threadpoolctl import threadpool_limits
+
     squared = isinstance(utility, Mean)
     if isinstance(utility, Mean):
         points = np.array(utility.points)
@@ -85,7 +87,9 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
         unit=(high - low) ** (2 if squared else 1),
     )
     try:
-        search.solve()
+        # The matrices are small: threads would wait for each other more than they work.
+        with threadpool_limits(limits=1, user_api="blas"):
+            search.solve()
     except KeyboardInterrupt:
         search.interrupted()
     columns, weights, cost = search.tidied()
