@@ -11,7 +11,7 @@ from liftlock.context import Context
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design, kind_of
-from liftlock.designs.solver.oracle import Progress
+from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
@@ -23,7 +23,7 @@ SECONDS = 60.0
 """How long is searched unless told otherwise."""
 
 _FOR_THE_OPTIMUM = 0.75
-"""The share of the time that the search for the optimum may take before others are tried."""
+"""The share of the work that the search for the optimum may take before others are tried."""
 
 Watch = Callable[[str], None]
 
@@ -59,20 +59,26 @@ def choose(
                 "it reports sets of values: choose another method",
             )
         return made
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds - Clock.paused
     kind = kind_of(context)
     found: list[Mechanism] = []
     refused: list[LiftlockError] = []
     best: Design = DESIGNS["optimal"]
-    others = [entry for entry in DESIGNS.values() if entry is not best and not entry.on_request]
-    for entry in (best, *others):
-        fits = entry.keeps and kind in entry.contexts and notion.name in entry.notions
-        left = end - time.monotonic()
-        if not fits or (found and left <= 0):
+    fitting = [
+        entry
+        for entry in DESIGNS.values()
+        if entry.keeps and kind in entry.contexts and notion.name in entry.notions
+    ]
+    others = [entry for entry in fitting if entry is not best and not entry.on_request]
+    # Fixed shares, so that what is chosen does not depend on how fast the machine is.
+    searching = sum(entry.accepts("seconds") for entry in others)
+    each = (1.0 - _FOR_THE_OPTIMUM) * seconds / max(searching, 1)
+    for entry in (*(e for e in fitting if e is best), *others):
+        if found and time.monotonic() > end + Clock.paused:
             continue
-        share = _FOR_THE_OPTIMUM if entry is best else 1.0
+        limit = _FOR_THE_OPTIMUM * seconds if entry is best else each
         try:
-            made = _made(entry.key, context, notion, utility, max(1.0, share * left), say)
+            made = _made(entry.key, context, notion, utility, max(1.0, limit), say)
         except LiftlockError as error:
             refused.append(error)
             continue

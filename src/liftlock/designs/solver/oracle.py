@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from liftlock.designs.draft import Ending
 from liftlock.exact.integers import Floats
@@ -72,6 +72,8 @@ class Clock:
     """Operations done so far."""
     ended: Ending = ""
     """Which of the limits was met, `work` or `clock`."""
+    paused: ClassVar[float] = 0.0
+    """Seconds that all clocks of this process stood still."""
 
     @property
     def elapsed(self) -> float:
@@ -108,7 +110,9 @@ class Clock:
         try:
             yield
         finally:
-            self.started += time.monotonic() - begun
+            taken = time.monotonic() - begun
+            self.started += taken
+            Clock.paused += taken
 
     def part(self, share: float, *, gap: float | None = None) -> Clock:
         """Return a clock for a part of the search, with a share of the work that is left.
