@@ -520,12 +520,12 @@ class _Order:
             remarks.append(
                 f"stopped after {proved.seconds:.3g} s, before the gap that was asked for"
             )
-        return Mechanism(
-            locked.channel,
-            locked.certificate,
-            self.whole,
-            self._origin(proved, locked, tuple(remarks)),
-        )
+        origin = self._origin(proved, locked, tuple(remarks))
+        if proved is not None and origin.gap is not None:
+            # Rounding to integers may have widened the gap of the draft.
+            now = dict(zip(proved.stopped_early(), proved.stopped_early(origin.gap), strict=True))
+            origin = replace(origin, remarks=tuple(now.get(said, said) for said in origin.remarks))
+        return Mechanism(locked.channel, locked.certificate, self.whole, origin)
 
     def _origin(
         self, proved: Optimality | None, locked: Locked | LockedForm, remarks: tuple[str, ...]

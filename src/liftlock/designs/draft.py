@@ -87,15 +87,18 @@ class Optimality:
         """The certified relative gap: (cost - bound) / reference, at least 0."""
         return relative_gap(self.cost, self.bound, self.reference)
 
-    def stopped_early(self) -> tuple[str, ...]:
+    def stopped_early(self, gap: float | None = None) -> tuple[str, ...]:
         """Say what stopped the search before its end, and what is proved; nothing if it ended.
+
+        The gap is that of the draft, unless that of its integers is known.
 
         >>> Optimality("hamming", 0.5, 0.25, 1.0, stopped="work").stopped_early()
         ('stopped early at its limit of work, with a proved gap of 0.25',)
         """
         if not self.stopped:
             return ()
-        return (f"{_ENDINGS[self.stopped]}, with a proved gap of {gap_text(self.gap)}",)
+        shown = self.gap if gap is None else gap
+        return (f"{_ENDINGS[self.stopped]}, with a proved gap of {gap_text(shown)}",)
 
 
 @dataclass(frozen=True)
