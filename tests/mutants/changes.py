@@ -102,6 +102,16 @@ def changes_of(module: str, text: str) -> list[Change]:
     return sorted(found)
 
 
+def replacement(module: str, text: str, before: str, after: str) -> Change:
+    """Return the change of a text that occurs once."""
+    if text.count(before) != 1:
+        raise ValueError(f"{module} has this {text.count(before)} times: {before}")
+    start = text.index(before)
+    number = text.count("\n", 0, start) + 1
+    line = text.splitlines()[number - 1].strip()
+    return Change(module, start, start + len(before), _one_line(before), after, line, number)
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
