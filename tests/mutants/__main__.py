@@ -122,6 +122,7 @@ class Copy:
         self.sound: set[str] = set()
         """Tests that were seen to pass on unchanged code."""
         self.running: subprocess.Popen[str] | None = None
+        self.stopped = False
 
     @contextmanager
     def changed(self, change: Change) -> Iterator[None]:
@@ -142,6 +143,8 @@ class Copy:
 
     def failure(self, tests: Sequence[str], module: str = "") -> str | None:
         """Run tests, and the examples of a module, until one fails: None, or which it was."""
+        if self.stopped:
+            return NO_TEST
         path = self.source / "liftlock" / module
         # Other kernels that call a changed one were compiled with the old one inside.
         kernels = module and "njit" in path.read_text(encoding="utf-8")
@@ -171,7 +174,7 @@ class Copy:
             try:
                 said, _ = self.running.communicate(timeout=PATIENCE)
             except subprocess.TimeoutExpired:
-                self.stop()
+                self._end()
                 return f"{NO_TEST}: all of them took too long"
         if self.running.returncode == 0:
             return None
@@ -179,6 +182,11 @@ class Copy:
         return failed[0] if failed else f"{NO_TEST}: {said[-400:]}"
 
     def stop(self) -> None:
+        """Run no more tests."""
+        self.stopped = True
+        self._end()
+
+    def _end(self) -> None:
         """End the tests that run, and whatever they started."""
         if self.running is not None and self.running.poll() is None:
             os.killpg(self.running.pid, signal.SIGKILL)
