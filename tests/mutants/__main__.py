@@ -179,7 +179,10 @@ class Copy:
         if self.running.returncode == 0:
             return None
         failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.MULTILINE)
-        return failed[0] if failed else f"{NO_TEST}: {said[-400:]}"
+        if not failed:
+            return f"{NO_TEST}: {said[-400:]}"
+        # An example in the module itself has no path below the tests.
+        return f"{path}{failed[0]}" if failed[0].startswith("::") else failed[0]
 
     def stop(self) -> None:
         """Run no more tests."""

@@ -268,6 +268,32 @@ def test_a_channel_that_is_rounded_is_not_as_drafted(bits: int) -> None:
     assert "as drafted" not in locked.changes()
 
 
+def test_the_largest_move_of_a_channel_is_in_any_cell_of_any_row() -> None:
+    """Rows of different totals, cells that stay and cells that move, outputs that are dropped."""
+    channel = Channel.from_rows(
+        {
+            "a": {"y": "1/4", "z": "1/2", "w": "1/4", "noise": 0},
+            "b": {"y": "1/4", "z": "1/3", "w": "1/3", "noise": "1/12"},
+            "c": {"y": "2/4", "z": "1/7", "w": "5/14", "noise": 0},
+        }
+    )
+    for noise, dropped in ((0.0, ()), (0.1, ("noise",)), (0.3, ("noise",))):
+        for bits in (3, 52, 62):
+            locked = lock(
+                channel,
+                ApproximateLIP("9", "0.9"),
+                Prior.uniform("abc"),
+                bits=bits,
+                noise=noise,
+            )
+            assert locked.dropped == dropped
+            check_moved(locked, channel)
+    draft = Draft.of("ab", "yzw", [[0.5, 0.4999, 0.0001], [0.5, 0.5, 0.0]])
+    dropping = lock(draft, LIP("1"), Prior.uniform("ab"), noise=0.001)
+    assert dropping.moved == pytest.approx(0.0001, rel=1e-3)
+    check_moved(dropping, draft)
+
+
 def test_a_channel_in_quarters_is_as_drafted() -> None:
     channel = Channel.from_rows({"a": {"y": "1/4", "z": "3/4"}, "b": {"y": "3/4", "z": "1/4"}})
     locked = lock(channel, LIP("1"), Prior.uniform(["a", "b"]), bits=2)
