@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -20,6 +21,7 @@ settings.register_profile("few", settings.get_profile("liftlock"), max_examples=
 settings.load_profile("liftlock")
 # That a test fails is all that is asked in tests/mutants.
 settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.generate])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "liftlock"))
 
 # Fractions by the million make no cycles: looking for some every 700 objects takes 1 s in 20.
 gc.set_threshold(50_000, 20, 20)

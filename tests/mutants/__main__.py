@@ -64,7 +64,6 @@ PATIENCE = 1200
 NO_TEST = "no test by name"
 PYTEST = [
     *("-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:logging"),
-    *("--hypothesis-profile", "unshrunk"),
     *("-p", "no:cacheprovider", "-c", "pyproject.toml", "--rootdir", str(ROOT)),
     *("-o", "faulthandler_timeout=60", "-o", "faulthandler_exit_on_timeout=true"),
 ]
@@ -151,6 +150,7 @@ class Copy:
         with tempfile.TemporaryDirectory() as fresh:
             environment = os.environ | {
                 "PYTHONPATH": f"{self.source}{os.pathsep}{ROOT / 'papers'}",
+                "HYPOTHESIS_PROFILE": "unshrunk",
                 "NUMBA_CACHE_DIR": fresh if kernels else str(self.caches),
             }
             limits = f'ulimit -v {MEMORY}; exec "$0" "$@"'

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import liftlock as ll
+from liftlock import storage
 from liftlock.errors import FileError
 from liftlock.storage import (
     check_writable,
@@ -232,3 +233,18 @@ def test_a_stream_that_fails_leaves_nothing(
         write(appears=True)
     assert path.read_text() == "another"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1023, "1023 bytes"),
+        (1 << 10, "1 KiB"),
+        (3 << 19, "1.5 MiB"),
+        ((1 << 30) - (1 << 20), "1023 MiB"),
+        (1 << 30, "1 GiB"),
+        (5 << 29, "2.5 GiB"),
+    ],
+)
+def test_sizes_are_told_in_the_largest_unit_they_fill(count: int, said: str) -> None:
+    assert storage._size(count) == said
