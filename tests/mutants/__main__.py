@@ -92,10 +92,10 @@ def core(only: Sequence[str] = ()) -> list[Change]:
     return found
 
 
-def tests_of(module: str) -> list[str]:
+def checks_of(module: str) -> list[str]:
     """Return the tests that belong to a module, its own first.
 
-    >>> tests_of("sampling/draw.py")
+    >>> checks_of("sampling/draw.py")
     ['tests/unit/sampling/test_draw.py', 'tests/unit/sampling', 'tests/unit/test_mechanism.py']
     """
     path = Path(module)
@@ -199,7 +199,7 @@ class Copy:
 def tried(copy: Copy, change: Change) -> Outcome:
     """Make one change and run the tests on it."""
     start = time.monotonic()
-    tests = tests_of(change.module)
+    tests = checks_of(change.module)
     with copy.changed(change):
         failed = copy.failure(tests, change.module)
     if failed and not failed.startswith(NO_TEST) and failed not in copy.sound:
