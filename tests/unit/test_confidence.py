@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from liftlock import confidence
 from liftlock.confidence import (
     log_factorial,
     proportion_interval,
@@ -205,6 +206,17 @@ def test_radii_are_the_formulas_rounded_up() -> None:
             assert float(found) <= true * mpmath.mpf("1.0001")
     assert variation_radius(3, 5, Fraction(1, 100)) == 1
     assert variation_radius(3, 1, Fraction(1, 100)) == 0
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3, 5, 10, 30, 100, 400])
+@pytest.mark.parametrize("p", [Fraction(1, 10), Fraction(1, 3), Fraction(7, 10), Fraction(1, 7)])
+def test_one_term_of_a_binomial_is_never_too_small(trials: int, p: Fraction) -> None:
+    """Not by a single unit of its last digit: nothing that is proved stands on less."""
+    for hits in sorted({1, 2, trials // 2, trials - 1, trials} & {*range(1, trials + 1)}):
+        truth = math.comb(trials, hits) * p**hits * (1 - p) ** (trials - hits)
+        found = confidence._first_term(hits, trials, p)
+        assert truth <= found <= truth * (1 + Fraction(1, 10**25))
+        assert exact_tail(hits, trials, p) <= confidence.tail_above(hits, trials, p)
 
 
 def test_refusals() -> None:
