@@ -65,6 +65,8 @@ def test_nothing_ever_adds_lip_budgets_up(binary: ll.Mechanism) -> None:
         assert not found.is_exact("lip")
         assert found["lip"].value.lower >= truth
         assert "which is no bound; at most" in found.warning()
+        said = found.warning().split("at most ")[1].split()[0]
+        assert Fraction(said) >= (found["lip"].value.upper or 0)
 
 
 def test_one_release_is_what_it_is(binary: ll.Mechanism) -> None:
