@@ -21,7 +21,7 @@ def shown(text: str) -> list[str]:
 
 @pytest.mark.parametrize("survivor", survivors(), ids=lambda each: f"{each.module}: {each.change}")
 def test_every_survivor_is_still_a_change_of_the_code(survivor: object) -> None:
-    assert any(survivor.matches(change) for change in EVERY)  # type: ignore[attr-defined]
+    assert any(survivor.matches(change) for change in (*EVERY, *roundings()))  # type: ignore[attr-defined]
     assert survivor.reason  # type: ignore[attr-defined]
 
 

@@ -16,8 +16,8 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.context import Ball, Family, Intervals, Joint
 from liftlock.designs import Draft, lock
-from liftlock.designs.lock import Locked
-from liftlock.errors import NotCertified, RowError, UnprotectedInput
+from liftlock.designs.lock import Locked, representative
+from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
 from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP, ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -188,6 +188,35 @@ def test_sets_of_priors_lock_on_their_boundary(context: Family | Intervals | Bal
     locked = lock(draft, LIP(budget), context)
     assert locked.certificate.holds
     assert float(locked.blend) < 1e-6
+
+
+def test_one_prior_stands_for_a_set_and_lies_inside() -> None:
+    """It gives every possible input a chance: what is blended with a row must not be 0."""
+    own = Prior.from_counts({"a": 1, "b": 2, "c": 3})
+    joint = Joint.from_counts({"s": {"a": 1, "b": 2}, "t": {"a": 3, "b": 2}})
+    assert representative(own) is own
+    assert representative(joint) == joint.prior
+    mean = representative(Family.of([own, Prior.uniform("abc")]))
+    assert mean.fractions == (Fraction(1, 4), Fraction(1, 3), Fraction(5, 12))
+    for limits in (
+        {"a": ("0.1", "0.5"), "b": ("0.2", "0.6"), "c": ("0", "0.4")},
+        {"a": ("0.25", "0.25"), "b": ("0.5", "0.5"), "c": ("0.25", "0.25")},
+        {"a": ("0", "1"), "b": ("0", "0.01"), "c": ("0.5", "1")},
+    ):
+        found = representative(Intervals.of(limits))
+        assert sum(found.fractions) == 1
+        for label, (low, high) in limits.items():
+            assert Fraction(low) <= found[label] <= Fraction(high)
+            assert found[label] > 0
+    for centre in ({"a": 1, "b": 1, "c": 0}, {"a": 1, "b": 2, "c": 3}):
+        prior = Prior.from_counts(centre)
+        for radius in (Fraction(0), Fraction(1, 10)):
+            found = representative(Ball.of(prior, radius))
+            apart = sum(abs(found[x] - prior[x]) for x in "abc") / 2
+            assert apart <= radius
+            assert all(found[x] or not radius for x in "abc" if not prior[x])
+    with pytest.raises(NotDefined, match="locking"):
+        representative(ProfileGraph.bernoulli(["0.2", "0.9"]))
 
 
 def test_other_notions_lock_on_their_boundary() -> None:
