@@ -248,3 +248,13 @@ def test_a_stream_that_fails_leaves_nothing(
 )
 def test_sizes_are_told_in_the_largest_unit_they_fill(count: int, said: str) -> None:
     assert storage._size(count) == said
+
+
+def test_new_files_follow_the_mask_which_stays_as_it_was(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_atomically(tmp_path / "new.json", "x")
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == 0o640
