@@ -408,7 +408,8 @@ def test_the_true_delta_of_a_channel_is_one_that_it_keeps(form: str) -> None:
         {"a": {0: "2/3", 1: "1/3"}, "b": {0: "1/7", 1: "6/7"}, "c": {0: "1/2", 1: "1/2"}}
     )
     prior = ll.Prior.from_counts({"a": 3, "b": 4, "c": 6})
-    asked = ll.ApproximateLIP("0.1", "0.001", form)
-    true, _ = designing.true_guarantee(channel, asked, prior)
-    assert true.certify(channel, prior).holds
-    assert float(true.budgets["delta"]) < 1
+    for epsilon in ("0.05", "0.1", "0.15", "0.2", "0.25", "0.3"):
+        asked = ll.ApproximateLIP(epsilon, "0.001", form)
+        true, _ = designing.true_guarantee(channel, asked, prior)
+        assert true.certify(channel, prior).holds
+        assert float(true.budgets["delta"]) < 1
