@@ -80,6 +80,11 @@ format: $(VENV)/.stamp-test  ## Format the code and fix what can be fixed
 	$(BIN)/ruff format -q $(CODE)
 	$(BIN)/ruff check -q --fix $(CODE)
 
+# SEED=7 draws the same again; COUNT=150 draws more.
+.PHONY: mutants
+mutants: $(VENV)/.stamp-test  ## Change the trust core at random: do the tests notice?
+	$(BIN)/python -m tests.mutants --workers $(JOBS) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
+
 .PHONY: bench
 bench: $(VENV)/.stamp-bench  ## Compare with other libraries, measure speed
 	$(BIN)/python -m benchmarks

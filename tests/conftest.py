@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
     "liftlock",
@@ -18,6 +19,9 @@ settings.register_profile(
 # `make check` asks for this one.
 settings.register_profile("few", settings.get_profile("liftlock"), max_examples=10)
 settings.load_profile("liftlock")
+# That a test fails is all that is asked in tests/mutants.
+settings.register_profile("unshrunk", phases=[Phase.explicit, Phase.generate])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "liftlock"))
 
 # Fractions by the million make no cycles: looking for some every 700 objects takes 1 s in 20.
 gc.set_threshold(50_000, 20, 20)

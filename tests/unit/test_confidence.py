@@ -10,7 +10,9 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from scipy import special
 
+from liftlock import confidence
 from liftlock.confidence import (
     log_factorial,
     proportion_interval,
@@ -205,6 +207,35 @@ def test_radii_are_the_formulas_rounded_up() -> None:
             assert float(found) <= true * mpmath.mpf("1.0001")
     assert variation_radius(3, 5, Fraction(1, 100)) == 1
     assert variation_radius(3, 1, Fraction(1, 100)) == 0
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3, 5, 10, 30, 100, 400])
+@pytest.mark.parametrize("p", [Fraction(1, 10), Fraction(1, 3), Fraction(7, 10), Fraction(1, 7)])
+def test_one_term_of_a_binomial_is_never_too_small(trials: int, p: Fraction) -> None:
+    """Not by a single unit of its last digit: nothing that is proved stands on less."""
+    for hits in sorted({1, 2, trials // 2, trials - 1, trials} & {*range(1, trials + 1)}):
+        truth = math.comb(trials, hits) * p**hits * (1 - p) ** (trials - hits)
+        found = confidence._first_term(hits, trials, p)
+        assert truth <= found <= truth * (1 + Fraction(1, 10**25))
+        assert exact_tail(hits, trials, p) <= confidence.tail_above(hits, trials, p)
+
+
+@pytest.mark.parametrize("times", [1.001, 1.05, 1.5])
+def test_ends_are_proved_whatever_is_proposed(
+    times: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library that is off proposes an end that is too close: the proof moves it away."""
+    for name in ("betaincinv", "betainccinv"):
+        true = getattr(special, name)
+        way = times if name == "betaincinv" else 1 / times
+        monkeypatch.setattr(special, name, lambda a, b, y, f=true, w=way: f(a, b, y) * w)
+    confidence._lower_end.cache_clear()
+    alpha = Fraction(1, 20)
+    for hits, trials in ((3, 10), (5, 40), (30, 100)):
+        low, high = proportion_interval(hits, trials, alpha)
+        assert exact_tail(hits, trials, low) <= alpha
+        assert 1 - exact_tail(hits + 1, trials, high) <= alpha
+    confidence._lower_end.cache_clear()
 
 
 def test_refusals() -> None:

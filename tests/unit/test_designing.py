@@ -400,3 +400,16 @@ def test_a_fit_that_is_far_from_the_data_is_said_of_every_mechanism_under_it() -
     near = design(ll.line.from_data(atoms, domain=(0, 100)), ll.LIP("1"), cells=6)
     assert near.origin is not None
     assert not any("is far from the data" in remark for remark in near.origin.remarks)
+
+
+@pytest.mark.parametrize("form", ["def5", "ediv", "joint"])
+def test_the_true_delta_of_a_channel_is_one_that_it_keeps(form: str) -> None:
+    channel = ll.Channel.from_rows(
+        {"a": {0: "2/3", 1: "1/3"}, "b": {0: "1/7", 1: "6/7"}, "c": {0: "1/2", 1: "1/2"}}
+    )
+    prior = ll.Prior.from_counts({"a": 3, "b": 4, "c": 6})
+    for epsilon in ("0.05", "0.1", "0.15", "0.2", "0.25", "0.3"):
+        asked = ll.ApproximateLIP(epsilon, "0.001", form)
+        true, _ = designing.true_guarantee(channel, asked, prior)
+        assert true.certify(channel, prior).holds
+        assert float(true.budgets["delta"]) < 1

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import liftlock as ll
+from liftlock import storage
 from liftlock.errors import FileError
 from liftlock.storage import (
     check_writable,
@@ -232,3 +233,28 @@ def test_a_stream_that_fails_leaves_nothing(
         write(appears=True)
     assert path.read_text() == "another"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1023, "1023 bytes"),
+        (1 << 10, "1 KiB"),
+        (3 << 19, "1.5 MiB"),
+        ((1 << 30) - (1 << 20), "1023 MiB"),
+        (1 << 30, "1 GiB"),
+        (5 << 29, "2.5 GiB"),
+    ],
+)
+def test_sizes_are_told_in_the_largest_unit_they_fill(count: int, said: str) -> None:
+    assert storage._size(count) == said
+
+
+def test_new_files_follow_the_mask_which_stays_as_it_was(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_atomically(tmp_path / "new.json", "x")
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == 0o640

@@ -24,7 +24,7 @@ import numpy as np
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
 from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.draft import Draft, FormDraft, gap_text
 from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
@@ -71,7 +71,7 @@ class Locked:
             text += f", without the noise outputs {shown}{more}"
         if not self.moved:
             return f"{text}: every probability is as drafted"
-        return f"{text}: no probability moved by more than {self.moved:.2g}"
+        return f"{text}: no probability moved by more than {gap_text(self.moved)}"
 
 
 @dataclass(frozen=True)
@@ -376,12 +376,23 @@ def _locked(
     blend: Fraction,
     dropped: tuple[Label, ...],
 ) -> Locked:
-    before = draft.floats() if isinstance(draft, Channel) else draft.matrix
-    after = table.floats()
-    if dropped:
-        keep = [draft.outputs.index(label) for label in table.outputs.labels]
-        gone = [draft.outputs.index(label) for label in dropped]
-        moved = max(float(before[:, gone].max()), float(np.abs(before[:, keep] - after).max()))
-    else:
-        moved = float(np.abs(before - after).max())
-    return Locked(table, certificate, blend, dropped, moved)
+    return Locked(table, certificate, blend, dropped, _largest_move(draft, table))
+
+
+def _largest_move(draft: Draft | Channel, table: Table) -> float:
+    """Return the largest change of a probability: 0 only if there is none."""
+    kept = [draft.outputs.index(label) for label in table.outputs.labels]
+    shape = (len(draft.inputs), len(draft.outputs))
+    if isinstance(draft, Channel):
+        after = np.zeros(shape, dtype=object)
+        after[:, kept] = table.weights
+        totals = np.array(draft.totals, dtype=object)
+        off = np.abs(draft.weights.astype(object) * (1 << table.bits) - after * totals[:, None])
+        rows = zip(off.max(axis=1), draft.totals, strict=True)
+        return float(max(Fraction(most, total << table.bits) for most, total in rows))
+    # Weights of more than 52 bits are floats in two parts, so that nothing is rounded away.
+    low = table.weights & ((1 << max(table.bits - DEFAULT_BITS, 0)) - 1)
+    moves = draft.matrix.copy()
+    for part in (table.weights - low, low):
+        moves[:, kept] -= np.ldexp(part.astype(np.float64), -table.bits)
+    return float(np.abs(moves).max())

@@ -65,6 +65,17 @@ def test_nothing_ever_adds_lip_budgets_up(binary: ll.Mechanism) -> None:
         assert not found.is_exact("lip")
         assert found["lip"].value.lower >= truth
         assert "which is no bound; at most" in found.warning()
+        said = found.warning().split("at most ")[1].split()[0]
+        assert Fraction(said) >= (found["lip"].value.upper or 0)
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.3", "0.5", "0.7", "0.9", "1.1", "1.3"])
+def test_what_is_proved_is_never_said_too_small(epsilon: str, binary: ll.Mechanism) -> None:
+    found = account([Release.promised(ll.LIP(epsilon), binary.context)] * 2)
+    said = found.warning().split("at most ")[1].split()[0]
+    bound = found["lip"].value.upper
+    assert bound is not None
+    assert bound <= Fraction(said) <= bound * (1 + Fraction(1, 10**5))
 
 
 def test_one_release_is_what_it_is(binary: ll.Mechanism) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 
 import mpmath
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock.accounting import bounds
 from liftlock.accounting.bounds import (
     MOST_PAIRS,
     Composed,
@@ -23,7 +25,7 @@ from liftlock.accounting.bounds import (
 )
 from liftlock.accounting.release import Levels, Release, smallest_mass
 from liftlock.channel import Channel
-from liftlock.context import Context, Intervals, Joint
+from liftlock.context import Context, Family, Intervals, Joint
 from liftlock.errors import NotDefined
 from liftlock.notions.alip import ALIP
 from liftlock.notions.ldp import LDP
@@ -273,3 +275,35 @@ def above(ratio: Ratio) -> Fraction | None:
 
 def logarithm(ratio: Fraction) -> mpmath.mpf:
     return mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_means_over_a_set_of_priors_are_never_too_small(seed: int) -> None:
+    """Ratios are cut to binary digits, which must not make a bound smaller than it is."""
+    chance = random.Random(seed)
+    priors = [Prior.from_counts({x: chance.randint(1, 9) for x in "abc"}) for _ in range(3)]
+    ratios: list[Fraction | None] = [Fraction(chance.randint(301, 900), 299) for _ in "abc"]
+    known = [ratio for ratio in ratios if ratio is not None]
+    family = Family.of(priors)
+    means = [
+        sum((p * r for p, r in zip(prior.fractions, known, strict=True)), Fraction(0))
+        for prior in priors
+    ]
+    inverses = [
+        1 / sum((p / r for p, r in zip(prior.fractions, known, strict=True)), Fraction(0))
+        for prior in priors
+    ]
+    hair = 1 + Fraction(1, 1 << 40)
+    mean, inverse = (f(family, ratios, [0, 1, 2]) for f in (bounds._set_sum, bounds._set_inverse))
+    assert mean is not None
+    assert inverse is not None
+    assert max(means) <= mean <= max(means) * hair
+    assert max(inverses) <= inverse <= max(inverses) * hair
+    endless = [None, *ratios[1:]]
+    assert bounds._set_sum(family, endless, [0, 1, 2]) is None
+    some = bounds._set_inverse(family, endless, [0, 1, 2])
+    assert some is not None
+    assert some >= max(
+        1 / sum((p / r for p, r in list(zip(prior.fractions, known, strict=True))[1:]), Fraction(0))
+        for prior in priors
+    )

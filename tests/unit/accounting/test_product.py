@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +14,17 @@ from hypothesis import strategies as st
 from liftlock.accounting import product
 from liftlock.accounting.product import Product, exact_product, product_channel
 from liftlock.accounting.release import Release
+from liftlock.accounting.spent import Spent
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.context import Joint
 from liftlock.errors import NotDefined
 from liftlock.forms import UnaryChannel
 from liftlock.notions import approximate_lip, mutual_information
+from liftlock.notions.reading import Reading
 from liftlock.prior import Prior
 from tests import strategies
+from tests.strategies import Row, Rows
 from tests.unit.accounting import brute_force
 
 
@@ -46,32 +50,65 @@ def test_a_prior(channels: list[strategies.Rows], data: st.DataObject) -> None:
     assert found["ldp"].ratio == brute_force.ratio(brute_force.likelihoods(channels))
     larger = None if lower is None or upper is None else max(lower, upper)
     assert found["lip"].ratio == larger
-    _check_witnesses(channels, masses, found)
+    check_witnesses(channels, found, masses)
 
 
-def _check_witnesses(
-    channels: list[strategies.Rows], masses: list[Fraction], found: object
+def outputs_named(reading: Reading, channels: list[strategies.Rows]) -> list[int]:
+    """Return the output of each release that a witness names."""
+    assert reading.witness is not None
+    named: Any = reading.witness.output
+    told = [named] if len(channels) == 1 else named
+    assert len(told) == len(channels)
+    return [int(str(output)[1:]) for output in told]
+
+
+def likelihood_named(reading: Reading, channels: list[strategies.Rows]) -> list[Fraction]:
+    """Return P(the outputs that a witness names | x) for every x."""
+    outputs = outputs_named(reading, channels)
+    return [
+        math.prod(
+            (rows[x][y] for rows, y in zip(channels, outputs, strict=True)), start=Fraction(1)
+        )
+        for x in range(len(channels[0]))
+    ]
+
+
+def attained(name: str, own: Fraction, mean: Fraction, other: Fraction | None) -> Fraction | None:
+    """Return the ratio of a reading at its witness; None is infinite."""
+    top, bottom = own, mean
+    if name == "eps_lower":
+        top, bottom = mean, own
+    elif name == "ldp":
+        assert other is not None
+        bottom = other
+    assert top or bottom
+    return top / bottom if bottom else None
+
+
+def place(label: object) -> int:
+    return int(str(label)[1:])
+
+
+def check_witnesses(
+    channels: list[strategies.Rows], found: Spent, masses: Row, joint: Rows | None = None
 ) -> None:
-    """The outputs that are named attain what is said."""
-    for name in ("eps_lower", "eps_upper", "ldp"):
-        reading = found[name]  # type: ignore[index]
+    """Whoever is named attains what is said: with the input as the secret, or one behind it."""
+    for name in ("eps_lower", "eps_upper", "ldp", "lip"):
+        reading = found[name]
         witness = reading.witness
-        told = [witness.output] if len(channels) == 1 else witness.output
-        outputs = [int(str(y)[1:]) for y in told]
-        given_each = [
-            math.prod(
-                (rows[x][y] for rows, y in zip(channels, outputs, strict=True)), start=Fraction(1)
-            )
-            for x in range(len(masses))
-        ]
+        assert witness is not None
+        given_each = likelihood_named(reading, channels)
+        if joint is not None:
+            given_each = [
+                sum((c * q for c, q in zip(row, given_each, strict=True)), Fraction(0))
+                / (sum(row) or 1)
+                for row in joint
+            ]
         mean = sum((p * q for p, q in zip(masses, given_each, strict=True)), Fraction(0))
-        own = given_each[int(str(witness.secret)[1:])]
-        if name == "ldp":
-            other = given_each[int(str(witness.other)[1:])]
-            top, bottom = own, other
-        else:
-            top, bottom = (mean, own) if name == "eps_lower" else (own, mean)
-        assert (top / bottom if bottom else None) == reading.ratio
+        own = given_each[place(witness.secret)]
+        other = None if witness.other is None else given_each[place(witness.other)]
+        sides = (name,) if name != "lip" else ("eps_lower", "eps_upper")
+        assert reading.ratio in [attained(side, own, mean, other) for side in sides]
 
 
 @settings(max_examples=40, deadline=None)
@@ -92,6 +129,7 @@ def test_a_secret_behind_the_data(channels: list[strategies.Rows], data: st.Data
     )
     assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == (lower, upper)
     assert found["ldp"].ratio == brute_force.ratio(brute_force.secret_likelihoods(channels, joint))
+    check_witnesses(channels, found, [Fraction(sum(row), total) for row in table], joint)
 
 
 @settings(max_examples=60, deadline=None)
@@ -102,6 +140,17 @@ def test_sets_of_priors(channels: list[strategies.Rows], data: st.DataObject) ->
     found = exact_product(releases_of(channels), priors)
     lower, upper = brute_force.extreme_lifts(brute_force.likelihoods(channels), vertices)
     assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == (lower, upper)
+    for name in ("eps_lower", "eps_upper"):
+        reading = found[name]
+        assert reading.witness is not None
+        worst = reading.witness.prior
+        assert worst is not None
+        masses = [worst[label] for label in strategies.inputs_of(len(channels[0]))]
+        assert masses in vertices
+        given_each = likelihood_named(reading, channels)
+        mean = sum((p * q for p, q in zip(masses, given_each, strict=True)), Fraction(0))
+        own = given_each[place(reading.witness.secret)]
+        assert reading.ratio == attained(name, own, mean, None)
 
 
 @settings(max_examples=60, deadline=None)
@@ -111,6 +160,7 @@ def test_near_ties_are_decided_by_integers(case: strategies.Case, times: int) ->
     columns = brute_force.likelihoods([case.rows] * times)
     lower, upper = brute_force.extreme_lifts(columns, [case.prior])
     assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == (lower, upper)
+    check_witnesses([case.rows] * times, found, case.prior)
 
 
 def test_results_without_order_are_the_whole_product() -> None:

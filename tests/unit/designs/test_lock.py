@@ -16,9 +16,11 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.context import Ball, Family, Intervals, Joint
 from liftlock.designs import Draft, lock
-from liftlock.errors import NotCertified, RowError, UnprotectedInput
-from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP
+from liftlock.designs.lock import Locked, representative
+from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
+from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP, ProfilePrivacy
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 
 CHUNKS = 13
 CHANNELS_PER_CHUNK = 40  # 520 optimal channels in all
@@ -188,6 +190,35 @@ def test_sets_of_priors_lock_on_their_boundary(context: Family | Intervals | Bal
     assert float(locked.blend) < 1e-6
 
 
+def test_one_prior_stands_for_a_set_and_lies_inside() -> None:
+    """It gives every possible input a chance: what is blended with a row must not be 0."""
+    own = Prior.from_counts({"a": 1, "b": 2, "c": 3})
+    joint = Joint.from_counts({"s": {"a": 1, "b": 2}, "t": {"a": 3, "b": 2}})
+    assert representative(own) is own
+    assert representative(joint) == joint.prior
+    mean = representative(Family.of([own, Prior.uniform("abc")]))
+    assert mean.fractions == (Fraction(1, 4), Fraction(1, 3), Fraction(5, 12))
+    for limits in (
+        {"a": ("0.1", "0.5"), "b": ("0.2", "0.6"), "c": ("0", "0.4")},
+        {"a": ("0.25", "0.25"), "b": ("0.5", "0.5"), "c": ("0.25", "0.25")},
+        {"a": ("0", "1"), "b": ("0", "0.01"), "c": ("0.5", "1")},
+    ):
+        found = representative(Intervals.of(limits))
+        assert sum(found.fractions) == 1
+        for label, (low, high) in limits.items():
+            assert Fraction(low) <= found[label] <= Fraction(high)
+            assert found[label] > 0
+    for centre in ({"a": 1, "b": 1, "c": 0}, {"a": 1, "b": 2, "c": 3}):
+        prior = Prior.from_counts(centre)
+        for radius in (Fraction(0), Fraction(1, 10)):
+            found = representative(Ball.of(prior, radius))
+            apart = sum(abs(found[x] - prior[x]) for x in "abc") / 2
+            assert apart <= radius
+            assert all(found[x] or not radius for x in "abc" if not prior[x])
+    with pytest.raises(NotDefined, match="locking"):
+        representative(ProfileGraph.bernoulli(["0.2", "0.9"]))
+
+
 def test_other_notions_lock_on_their_boundary() -> None:
     prior = Prior.uniform(["a", "b"])
     keep = float(np.exp(0.7) / (1 + np.exp(0.7)))
@@ -203,6 +234,196 @@ def test_an_exact_channel_can_be_locked_too() -> None:
     assert locked.moved < 2**-19
 
 
+# --- how far a draft was moved ------------------------------------------------------------------
+
+
+def largest_move(draft: Draft | Channel, table: Table) -> Fraction:
+    """Compare every cell of the draft with what the stored integers say, one by one."""
+    moves = []
+    for x, given in enumerate(draft.inputs.labels):
+        for y, output in enumerate(draft.outputs.labels):
+            if isinstance(draft, Channel):
+                before = draft.probability(given, output)
+            else:
+                before = Fraction(float(draft.matrix[x, y]))
+            kept = output in table.outputs
+            after = table.probability(given, output) if kept else Fraction(0)
+            moves.append(abs(before - after))
+    return max(moves)
+
+
+def check_moved(locked: Locked, draft: Draft | Channel) -> None:
+    truth = largest_move(draft, locked.channel)
+    assert locked.moved == pytest.approx(float(truth), rel=1e-12, abs=0)
+    said = locked.changes().split(": ")[1]
+    if truth:
+        assert float(said.removeprefix("no probability moved by more than ")) >= float(truth)
+    else:
+        assert said == "every probability is as drafted"
+
+
+@pytest.mark.parametrize("bits", [16, 52, 53, 62])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_largest_move_of_a_probability(bits: int, seed: int) -> None:
+    """Rows that are off 1, outputs that are dropped, and a blend on the boundary."""
+    rng = np.random.default_rng(seed)
+    size, outputs = int(rng.integers(2, 5)), int(rng.integers(2, 6))
+    matrix = 0.5 * rng.dirichlet(np.ones(outputs), size=size) + 0.5 / outputs
+    matrix *= 1 + rng.uniform(-9e-7, 9e-7, (size, 1))
+    if seed % 2:
+        matrix = np.column_stack([matrix, rng.uniform(0, 1e-7, (size, 2))])
+    draft = Draft.of(range(size), range(matrix.shape[1]), matrix)
+    prior = Prior.from_counts({x: int(rng.integers(1, 9)) for x in range(size)})
+    loose = lock(draft, LIP("50"), prior, bits=bits, noise=1e-6)
+    assert bool(loose.dropped) == bool(seed % 2)
+    assert loose.blend == 0
+    check_moved(loose, draft)
+    with pytest.raises(NotCertified) as refused:
+        lock(draft, LIP("0.0001"), prior, bits=bits, noise=1e-6)
+    least = float(refused.value.smallest.removeprefix("lip="))
+    tight = LIP(f"{least * 0.95:.6f}")
+    blended = lock(draft, tight, prior, bits=bits, noise=1e-6, most_blend=Fraction(1, 4))
+    assert blended.blend > 0
+    assert blended.moved > 1e-5
+    check_moved(blended, draft)
+
+
+@pytest.mark.parametrize("bits", [2, 20, 52, 62])
+def test_a_channel_that_is_rounded_is_not_as_drafted(bits: int) -> None:
+    """1/3 in 62 bits is the same float, but another probability."""
+    channel = Channel.from_rows({"a": {"y": "1/3", "z": "2/3"}, "b": {"y": "2/3", "z": "1/3"}})
+    locked = lock(channel, LIP("1"), Prior.uniform(["a", "b"]), bits=bits)
+    check_moved(locked, channel)
+    assert "as drafted" not in locked.changes()
+
+
+def test_the_largest_move_of_a_channel_is_in_any_cell_of_any_row() -> None:
+    """Rows of different totals, cells that stay and cells that move, outputs that are dropped."""
+    channel = Channel.from_rows(
+        {
+            "a": {"y": "1/4", "z": "1/2", "w": "1/4", "noise": 0},
+            "b": {"y": "1/4", "z": "1/3", "w": "1/3", "noise": "1/12"},
+            "c": {"y": "2/4", "z": "1/7", "w": "5/14", "noise": 0},
+        }
+    )
+    for noise, dropped in ((0.0, ()), (0.1, ("noise",)), (0.3, ("noise",))):
+        for bits in (3, 52, 62):
+            locked = lock(
+                channel,
+                ApproximateLIP("9", "0.9"),
+                Prior.uniform("abc"),
+                bits=bits,
+                noise=noise,
+            )
+            assert locked.dropped == dropped
+            check_moved(locked, channel)
+    draft = Draft.of("ab", "yzw", [[0.5, 0.4999, 0.0001], [0.5, 0.5, 0.0]])
+    dropping = lock(draft, LIP("1"), Prior.uniform("ab"), noise=0.001)
+    assert dropping.moved == pytest.approx(0.0001, rel=1e-3)
+    check_moved(dropping, draft)
+
+
+def test_a_channel_in_quarters_is_as_drafted() -> None:
+    channel = Channel.from_rows({"a": {"y": "1/4", "z": "3/4"}, "b": {"y": "3/4", "z": "1/4"}})
+    locked = lock(channel, LIP("1"), Prior.uniform(["a", "b"]), bits=2)
+    check_moved(locked, channel)
+    assert locked.changes() == "rounded to 2 bits: every probability is as drafted"
+
+
+def test_one_unit_of_62_bits_is_a_move() -> None:
+    """0.7 + 0.3 is 1 in floats, but not the sum of the two numbers: one of them must move."""
+    draft = Draft.of("ab", "yz", [[0.7, 0.3], [0.3, 0.7]])
+    locked = lock(draft, LIP("1"), Prior.uniform("ab"), bits=62)
+    assert 0 < locked.moved < 2**-54
+    check_moved(locked, draft)
+
+
+# --- pairs of profile and value -----------------------------------------------------------------
+
+
+def profile_ratio(table: Table, graph: ProfileGraph) -> Fraction:
+    """Return the largest ratio of P(y | profile) over all edges, in fractions."""
+    laws = {
+        name: {
+            y: sum(
+                (graph.law(name)[x] * table.probability((name, x), y) for x in graph.inputs.labels),
+                Fraction(0),
+            )
+            for y in table.outputs.labels
+        }
+        for name in graph.profiles.labels
+    }
+    return max(
+        max(laws[a][y] / laws[b][y], laws[b][y] / laws[a][y])
+        for a, b in graph.edge_names
+        for y in table.outputs.labels
+    )
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_pairs_of_profile_and_value_are_blended_within_their_component(shuffled: bool) -> None:
+    """Each row moves towards the mean of what the profiles of its own component release.
+
+    The first two profiles are joined and a hair outside of the budget, so are the next two; the
+    last stands alone and must come out as it was drafted.
+    """
+    graph = ProfileGraph.of(
+        {
+            "a": {0: 1, 1: 3},
+            "b": {0: 3, 1: 1},
+            "c": {0: 1, 1: 1},
+            "d": {0: 1, 1: 7},
+            "alone": {0: 2, 1: 1},
+        },
+        [("a", "b"), ("c", "d")],
+    )
+    given: dict[Any, list[float]] = {
+        ("a", 0): [0.75, 0.25],
+        ("a", 1): [0.5, 0.5],
+        ("b", 0): [0.25, 0.75],
+        ("b", 1): [0.125, 0.875],
+        ("c", 0): [0.5, 0.5],
+        ("c", 1): [0.875, 0.125],
+        ("d", 0): [0.25, 0.75],
+        ("d", 1): [0.375, 0.625],
+        ("alone", 0): [0.9375, 0.0625],
+        ("alone", 1): [0.0625, 0.9375],
+    }
+    places = sorted(given, key=str, reverse=True) if shuffled else list(graph.pairs.labels)
+    draft = Draft.of(places, "yz", [given[pair] for pair in places])
+    whole = lock(draft, ProfilePrivacy("9"), graph).channel
+    most = profile_ratio(whole, graph)
+    blend = Fraction(1, 64)
+    notion = ProfilePrivacy(f"ln {most * (1 - blend / 4)}")
+    locked = lock(draft, notion, graph, most_blend=blend)
+    assert 0 < locked.blend <= blend
+    assert locked.certificate.holds
+    assert profile_ratio(locked.channel, graph) <= most * (1 - blend / 4)
+
+    share = locked.blend
+    released = {
+        name: [
+            sum(
+                (graph.law(name)[x] * Fraction(given[name, x][y]) for x in (0, 1)),
+                Fraction(0),
+            )
+            for y in (0, 1)
+        ]
+        for name in graph.profiles.labels
+    }
+    for (name, x), row in given.items():
+        group = next((pair for pair in ("ab", "cd") if name in pair), "")
+        for y, output in enumerate("yz"):
+            wanted = Fraction(row[y])
+            if group:
+                mean = (released[group[0]][y] + released[group[1]][y]) / 2
+                wanted = (1 - share) * wanted + share * mean
+            found = locked.channel.probability((name, x), output)
+            assert abs(found - wanted) <= Fraction(2, 1 << 52)
+            if not group:
+                assert found == wanted
+
+
 def test_impossible_inputs_are_refused_or_declared() -> None:
     prior = Prior.from_counts({"a": 1, "b": 1, "c": 0})
     draft = Draft.of("abc", "yz", [[0.6, 0.4], [0.4, 0.6], [1.0, 0.0]])
@@ -212,15 +433,9 @@ def test_impossible_inputs_are_refused_or_declared() -> None:
     assert lock(draft, LIP("1"), prior, impossible="ignore").certificate.unprotected == ("c",)
 
 
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        ([[0.5, 0.4], [0.5, 0.5]], "row does not sum to 1"),
-        ([[float("nan"), 1.0], [0.5, 0.5]], "not a number of 0 or more"),
-        ([[-0.1, 1.1], [0.5, 0.5]], "not a number of 0 or more"),
-        ([[float("inf"), 0.0], [0.5, 0.5]], "not a number of 0 or more"),
-    ],
-)
-def test_drafts_that_are_no_channels_are_refused(matrix: list[list[float]], message: str) -> None:
-    with pytest.raises(RowError, match=message):
-        Draft.of("ab", "yz", matrix)
+def test_an_input_of_which_only_noise_is_left_is_refused() -> None:
+    """Two inputs are released in halves, one in quarters, which are too little here."""
+    quarters = [0.25, 0.25, 0.25, 0.25, 0.0]
+    draft = Draft.of("abc", range(5), [[0, 0, 0, 0, 1.0], quarters, [0, 0, 0, 0, 1.0]])
+    with pytest.raises(RowError, match="only noise outputs are left at input 'b'"):
+        lock(draft, LIP("1"), Prior.uniform("abc"), noise=0.25)

@@ -7,8 +7,10 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from liftlock.estimate.choosing import choose, misfit
+from liftlock.estimate.choosing import choose, misfit, up_text
 from liftlock.estimate.fit import Drift, Fit
 from liftlock.estimate.model import Model
 from liftlock.estimate.question import ask
@@ -85,3 +87,18 @@ def test_the_warning_names_the_direction(key: str, end: str) -> None:
         "the prior does not fit the reports (p = 0.0004): they show more 'flu' (19 % instead of "
         f"10 %); {end}"
     )
+
+
+@given(st.floats(1e-300, 1e300))
+def test_a_bound_is_written_with_one_digit_and_never_smaller_than_it_is(value: float) -> None:
+    assert value <= float(up_text(value)) <= 2.01 * value
+
+
+def test_what_needs_one_digit_only_is_written_as_it_is() -> None:
+    assert [up_text(value) for value in (0.0, 2e-7, 0.5, 0.51, 0.96)] == [
+        "0",
+        "2e-07",
+        "0.5",
+        "0.6",
+        "1",
+    ]

@@ -240,3 +240,13 @@ def test_the_number_that_is_asked_for_is_tested_by_itself() -> None:
         if truth is tilted:
             assert alone < both
     assert fitting.sharpened(whole, scores, masses @ rows, plain([1] * size)) is whole
+
+
+def test_rare_outputs_share_a_group_until_enough_are_expected() -> None:
+    """Five are enough, and what is left over joins the last group."""
+    merged = fitting._merged
+    assert merged(np.array([5.0, 5.0, 5.0])).tolist() == [0, 1, 2]
+    assert merged(np.array([4.9, 5.1, 30.0])).tolist() == [0, 0, 1]
+    assert merged(np.array([30.0, 1.0, 2.0, 2.0])).tolist() == [1, 0, 0, 0]
+    assert merged(np.array([1.0, 2.0])).tolist() == [0, 0]
+    assert merged(np.array([0.0, 6.0])).tolist() == [0, 0]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.errors import RowError
-from liftlock.exact.weights import round_integer_rows, round_row, round_rows
+from liftlock.exact.weights import LARGE, round_integer_rows, round_row, round_rows
 from tests.strategies import counts
 
 BITS = st.sampled_from([1, 2, 4, 10, 52, 62])
@@ -68,6 +68,74 @@ def test_float_rows_are_rounded_as_their_62_bit_integers(row: list[float], bits:
     if not any(integers):
         integers[0], row[0] = 1 << 62, 1.0
     assert round_rows(np.array([row]), bits).tolist() == [round_row(integers, bits)]
+
+
+# --- large drafts, which are rounded in floats --------------------------------------------------
+
+
+def many_rows(kind: str, rows: int = 140, columns: int = 1900) -> np.ndarray:
+    """Return a matrix above `LARGE` cells, of which each row is worse than the one before."""
+    rng = np.random.default_rng(7)
+    matrix = rng.random((rows, columns))
+    if kind == "steep":
+        matrix **= np.linspace(1, 60, rows)[:, None]
+    elif kind == "sparse":
+        matrix[rng.random((rows, columns)) < np.linspace(0, 0.999, rows)[:, None]] = 0.0
+        matrix[:, -1] += 1e-3
+    elif kind == "peaks":
+        matrix *= 1e-12
+        matrix[np.arange(rows), rng.integers(0, columns, rows)] = 1.0
+    else:
+        matrix[:] = 1.0
+    assert matrix.size > LARGE
+    return matrix / matrix.sum(axis=1, keepdims=True) if kind != "peaks" else matrix
+
+
+@pytest.mark.parametrize("bits", [20, 52])
+@pytest.mark.parametrize("kind", ["even", "steep", "sparse", "peaks"])
+def test_large_drafts_are_within_two_units_of_exact_rounding(kind: str, bits: int) -> None:
+    matrix = many_rows(kind)
+    found = round_rows(matrix, bits)
+    assert found.dtype == np.int64
+    for values, weights in zip(matrix[::7], found[::7], strict=True):
+        # Floats are fractions over a power of two: the shares are exact.
+        exact = [int(Fraction(value) * 2**1074) for value in values.tolist()]
+        truth = round_row(exact, bits)
+        off = np.abs(weights - np.array(truth))
+        # The float sum of a row is off by a few of its last digits, which the largest share bears.
+        bearer = int(weights.argmax())
+        assert off[bearer] <= 2 + (len(values) * max(truth) >> 52)
+        assert np.delete(off, bearer).max() <= 2
+    assert (found.sum(axis=1) == 1 << bits).all()
+    assert (found >= 0).all()
+
+
+def test_large_drafts_leave_zero_what_is_zero() -> None:
+    matrix = many_rows("sparse")
+    found = round_rows(matrix, 52)
+    assert not found[matrix == 0].any()
+
+
+def test_equal_shares_of_a_large_draft_go_up_from_the_left() -> None:
+    found = round_rows(many_rows("even", 1, 300_000), 52)[0]
+    share, rest = divmod(1 << 52, 300_000)
+    assert found.tolist() == [share + 1] * rest + [share] * (300_000 - rest)
+
+
+def test_a_large_draft_with_an_empty_row_is_refused_with_its_place() -> None:
+    matrix = many_rows("even")
+    matrix[17] = 0.0
+    with pytest.raises(RowError, match="without any weight at row 18"):
+        round_rows(matrix)
+
+
+def test_wide_rows_of_large_drafts_are_exact() -> None:
+    matrix = many_rows("steep")[:, :]
+    found = round_rows(matrix, 62)
+    for values, weights in zip(matrix[::50], found[::50], strict=True):
+        assert weights.tolist() == round_row(
+            [int(Fraction(v) * 2**62) for v in values.tolist()], 62
+        )
 
 
 def test_a_row_without_weight_is_refused_with_its_place() -> None:

@@ -134,6 +134,16 @@ def test_file_round_trip() -> None:
         assert Fraction(*softer.levels) < Fraction(*channel.levels)
 
 
+def test_the_least_that_softens_moves_a_unit() -> None:
+    """A blend that moved nothing would be tried for ever, and certified as if it did."""
+    channel = HashingChannel.optimal("abc", Budget.of("2"))
+    for blend in (Fraction(1, 1 << 90), Fraction(1, 3), Fraction(1)):
+        softer = channel.softened(blend)
+        most = (1 << channel.bits) // channel.buckets
+        assert softer.other - channel.other >= blend * (most - channel.other)
+        assert softer.other - channel.other < blend * (most - channel.other) + 1
+
+
 def test_separable_symbols_reach_the_ratio() -> None:
     """Some hash tells any two symbols apart, so the LDP ratio is attained and not only a bound."""
     for x, y in itertools.combinations((0, 1, 5, 1023), 2):

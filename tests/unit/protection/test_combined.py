@@ -14,11 +14,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.accounts import Account
+from liftlock.accounting.accounts import Account, account
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Table
 from liftlock.column_code import MISSING_LABEL, ColumnCode
+from liftlock.context import Joint
 from liftlock.designing import design
+from liftlock.errors import NotDefined
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import MaxLift
 from liftlock.notions.lip import LIP
@@ -205,6 +207,35 @@ def test_too_many_combinations_are_said_not_to_be_accounted_for(
     found, missed = combined_leaks(source, both, ["s", None])
     assert not found
     assert "not accounted for" in missed[0]
+
+
+def test_a_secret_that_cannot_be_accounted_for_is_named_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The others are accounted for all the same."""
+
+    def refusing(channels: list[Table], joint: Joint) -> Account:
+        if "t" in joint.secrets:
+            raise NotDefined("the account", "this secret", "choose another")
+        return account(channels, joint)
+
+    monkeypatch.setattr(combined, "account", refusing)
+    both = [released("p", "ab", [[12, 4], [4, 12]]), released("q", "xy", [[9, 7], [1, 15]])]
+    source = Memory.of(p=[*"aabb"], q=[*"xyxy"], s=[*"stst"], u=[*"vvww"])
+    found, missed = combined_leaks(source, both, ["s", "u"])
+    assert [leak.secret for leak in found] == ["u"]
+    assert len(missed) == 1
+    assert missed[0].startswith("together about 's': not accounted for (the account")
+    assert "choose another" in missed[0]
+
+
+def test_a_secret_that_the_table_does_not_have_is_named_once() -> None:
+    both = [released("p", "ab", [[12, 4], [4, 12]]), released("q", "xy", [[9, 7], [1, 15]])]
+    source = Memory.of(p=[*"aabb"], q=[*"xyxy"], s=[*"stst"])
+    found, missed = combined_leaks(source, both, ["gone", "gone", "s"])
+    assert [leak.secret for leak in found] == ["s"]
+    assert len(missed) == 1
+    assert missed[0].startswith("the table has no column 'gone'")
 
 
 def test_a_secret_called_missing_is_refused_rather_than_joined() -> None:

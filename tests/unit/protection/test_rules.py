@@ -286,11 +286,39 @@ def test_missing_numbers_have_no_category_without_a_secret() -> None:
         learn_numbers("pay", np.array([np.nan, np.nan]), policy=Policy("keep"))
 
 
-def test_kept_missing_numbers_beside_a_secret_must_come_out() -> None:
-    numbers = np.array([1.0, 2.0, np.nan, 4.0, 5.0, 6.0, 7.0, np.nan])
+@pytest.mark.parametrize("policy", ["category", "keep"])
+@pytest.mark.parametrize("missing", [0, 2])
+def test_only_missing_numbers_that_are_kept_must_come_out(policy: Any, missing: int) -> None:
+    """By default a missing number is protected like the others, and may come out as another."""
+    numbers = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+    numbers[:missing] = np.nan
     learned = learn_numbers(
-        "pay", numbers, [*"fmfmfmfm"], Policy("keep"), secret="s", cells=2, domain=(0, 8)
+        "pay", numbers, [*"fmfmfmfm"], Policy(policy), secret="s", cells=2, domain=(0, 8)
     )
-    assert learned.fixed == MISSING_LABEL
+    assert learned.fixed == (MISSING_LABEL if missing and policy == "keep" else None)
+    assert learned.code.missing == (MISSING_LABEL if missing else None)
+    assert (MISSING_LABEL in learned.context.inputs) == bool(missing)
+    assert (learned.context.inputs.coordinates is None) == bool(missing)
+    told = " ".join(learned.notes)
+    assert ("kept missing" in told) == bool(missing and policy == "keep")
+    assert ("category of their own" in told) == bool(missing and policy == "category")
+
+
+@pytest.mark.parametrize("policy", ["category", "keep"])
+@pytest.mark.parametrize("missing", [0, 2])
+def test_only_missing_labels_that_are_kept_must_come_out(policy: Any, missing: int) -> None:
+    told = {("ill", "a"): 3, ("well", "a"): 2, ("ill", "b"): 1, ("well", "b"): 4}
+    if missing:
+        told["ill", None] = missing  # type: ignore[index]
+    learned = learn_labels("job", told, Policy(policy), secret="health")
+    assert learned.fixed == (MISSING_LABEL if missing and policy == "keep" else None)
+    assert learned.code.missing == (MISSING_LABEL if missing else None)
+    alone = learn_labels("job", {(None, k): n for (_, k), n in told.items()}, Policy(policy))
+    assert alone.fixed is None
+    assert alone.code.keeps_missing == (policy == "keep")
+
+
+def test_rare_numbers_are_not_merged() -> None:
+    numbers = np.arange(8.0)
     with pytest.raises(InputError, match="--rare"):
         learn_numbers("pay", numbers, [*"fmfmfmfm"], Policy(rare=2), secret="s")

@@ -113,3 +113,11 @@ def test_tables_of_notions_and_relations() -> None:
     lines = rendered(report.relations_table("lip(1)", PRIOR, rows), 80)
     assert lines[0] == "what lip(1) implies, for a prior on 2 symbols"
     assert all(len(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 3), Fraction("0.12345678901"), Fraction(200001, 7)])
+def test_bounds_are_written_rounded_up(value: Fraction) -> None:
+    number, unit = report.bound_text(Enclosure(value / 2, value), "nats").split()
+    assert value <= Fraction(number) <= value + Fraction(1, 10**10)
+    assert unit == "nats"
+    assert Fraction(report.bound_text(Enclosure.of(value), "")) >= value

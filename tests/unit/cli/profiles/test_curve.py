@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,9 @@ def test_points(run: Run) -> None:
         ]
     text = run(*CURVE, "--epsilons", "0.5,ln 3").out
     assert f"{points[0]['largest']:.4f}" in text
+    shown = [float(number) for number in re.findall(r"\d\.\d{6}\b", text)]
+    for told, point in zip(shown, points, strict=True):
+        assert point["loss"] <= told <= point["loss"] + 1e-6
 
 
 def test_the_picture(run: Run) -> None:
