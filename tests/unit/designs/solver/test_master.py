@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from liftlock.designs.solver.master import Master, refined
+from liftlock.designs.solver.master import Master, Mixture, refined
+
+
+def solved(master: Master) -> Mixture:
+    found = master.solve()
+    assert found is not None
+    return found
 
 
 def random_columns(rng: np.random.Generator, symbols: int, count: int) -> np.ndarray:
@@ -24,7 +30,7 @@ def test_solves_the_same_problem_as_scipy(seed: int, floor: float) -> None:
     master = Master(masses, floor)
     master.add(columns[:30], costs[:30])
     master.add(columns[30:], costs[30:])
-    mixture = master.solve()
+    mixture = solved(master)
     expected = linprog(costs, A_eq=columns.T, b_eq=masses, method="highs").fun
     assert mixture.cost == pytest.approx(expected, abs=1e-9)
     assert np.abs(mixture.weights @ columns - masses).max() < 1e-9
@@ -55,18 +61,18 @@ def test_boxed_prices_stay_in_their_box() -> None:
     costs = rng.random(30)
     master = Master(masses)
     master.add(columns, costs)
-    free = master.solve()
+    free = solved(master)
     centre = free.duals + rng.normal(size=6)
     master.box(centre, 0.01)
-    boxed = master.solve()
+    boxed = solved(master)
     # The box is on the prices of rows that are divided by the prior; a shift common to all of y
     # means nothing for posteriors of sum 1, so some shift must bring y into the box.
     away, reach = boxed.duals - centre, (0.01 + 1e-9) / masses
     assert (away - reach).max() <= (away + reach).min()
     assert boxed.slack > 0
     master.box(None)
-    assert master.solve().cost == pytest.approx(free.cost, abs=1e-9)
-    assert master.solve().slack == 0
+    assert solved(master).cost == pytest.approx(free.cost, abs=1e-9)
+    assert solved(master).slack == 0
 
 
 def test_refining_restores_the_prior_to_rounding() -> None:
