@@ -151,6 +151,11 @@ def design_command(
                 value=made.origin.method if made.origin is not None else None,
                 remedy="leave out --plot: liftlock audit --plot draws its lifts",
             )
+        progress("comparing")
+        places = [context.inputs.index(label) for label in made.context.inputs.labels]
+        others = yardsticks(made, restricted(goal, places, len(context.inputs)))
+        report = design_report(made, others)
+        # Last, when nothing can fail any more but the writing itself.
         if output is not None:
             made.save(output)
             note(f"written to {output}")
@@ -158,13 +163,10 @@ def design_command(
             progress("drawing")
             draw_numbers(made, plot)
             note(f"picture written to {plot}")
-        progress("comparing")
-        places = [context.inputs.index(label) for label in made.context.inputs.labels]
-        others = yardsticks(made, restricted(goal, places, len(context.inputs)))
     if as_json:
         show_json(design_data(made, goal, others, output, note.texts))
     else:
-        show(design_report(made, others))
+        show(report)
     note.show()
     return 0
 

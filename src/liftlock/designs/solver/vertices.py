@@ -101,6 +101,12 @@ def enumerate_vertices(cuts: Floats | Rationals, symbols: int, most: int = MOST_
                 value=f"{symbols} symbols, {len(cuts)} limits",
                 remedy="use column generation (method optimal)",
             )
+    if not len(points):
+        raise InputError(
+            "no extreme posterior can be told from rounding",
+            value=f"{symbols} symbols, {len(cuts)} limits",
+            remedy="use column generation (method optimal)",
+        )
     normal: Floats = (points / points.sum(axis=1, keepdims=True)).astype(np.float64)
     return normal
 
