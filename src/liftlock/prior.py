@@ -406,6 +406,8 @@ def counted_columns(
 def common_integers(numbers: Sequence[Fraction]) -> tuple[int, ...]:
     """Scale fractions by their common denominator."""
     scale = math.lcm(*(number.denominator for number in numbers))
+    if scale == 1:
+        return tuple(number.numerator for number in numbers)
     return tuple(int(number * scale) for number in numbers)
 
 

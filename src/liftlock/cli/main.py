@@ -28,7 +28,7 @@ from liftlock.cli.profiles import profiles_group
 from liftlock.cli.protect import protect_command
 from liftlock.cli.relations import notions_command, relations_command
 from liftlock.cli.release import release_command
-from liftlock.errors import LiftlockError, NotCertified, NotComposable
+from liftlock.errors import LiftlockError, NotCertified, NotComposable, NotProved
 from liftlock.report.labels import printable
 
 BAD_INPUT = 2
@@ -101,8 +101,8 @@ for command in (
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; errors are one line on standard error, never a traceback.
 
-    Exit codes: 0 fine, 1 a guarantee was refused, 2 bad input or usage, or a mistake in liftlock
-    itself, 130 interrupted.
+    Exit codes: 0 fine, 1 a guarantee or a gap was refused, 2 bad input or usage, or a mistake in
+    liftlock itself, 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         # A label that the terminal's encoding lacks is written as an escape, not an error.
@@ -112,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         result = group.main(args=arguments, prog_name="liftlock", standalone_mode=False)
         code = result if isinstance(result, int) else 0
-    except (NotCertified, NotComposable) as error:
+    except (NotCertified, NotComposable, NotProved) as error:
         code = _fail(f"refused: {error}", REFUSED)
     except LiftlockError as error:
         code = _fail(str(error), BAD_INPUT)

@@ -90,7 +90,8 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
     unit = 2.0 ** round(np.log2(size)) if size > 0 else 1.0
     builder = Builder(problem, np.asarray(loss) / unit)
     optimum, channel, prices = builder.solve(clock)
-    if not optimum.solved or channel.sum(axis=1).min() < _WHOLE_ROW:
+    solved = optimum.solved and bool(channel.sum(axis=1).min() > _WHOLE_ROW)
+    if not solved:
         # Out of time, or lost in rounding: the best constant answer, with what the prices prove.
         channel = np.zeros_like(channel)
         channel[:, int(np.argmin(dot(problem.masses, loss)))] = 1.0
@@ -110,7 +111,7 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
         cost,
         bound,
         reference,
-        optimum.solved,
+        solved,
         unit * prices,
     )
 

@@ -11,7 +11,7 @@ from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.problem import Problem
 from liftlock.designs.readings import posterior_means
-from liftlock.designs.registry import LIFT_NOTIONS, Design
+from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
 from liftlock.notions.notion import Notion
@@ -150,4 +150,5 @@ DESIGN = Design(
     notions=LIFT_NOTIONS,
     contexts=("prior",),
     needs="numbers, as labels or coordinates",
+    memory=few_outputs,
 )

@@ -15,7 +15,7 @@ from liftlock.designs.problem import Problem
 from liftlock.designs.rare import joined
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import generate
-from liftlock.designs.solver.oracle import Clock, Oracle
+from liftlock.designs.solver.oracle import Clock, Oracle, TimeUp
 from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
@@ -137,7 +137,10 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
         with clock.pause():  # while it is compiled
             from liftlock.designs.solver.rows import RowsOracle
 
-        oracle = RowsOracle(problem, goal)
+        try:
+            oracle = RowsOracle(problem, goal, clock)
+        except TimeUp:
+            return problem.inputs.subset([0]), np.ones((symbols, 1)), clock.ended
     found = generate(problem.masses, goal, oracle, clock)
     channel = joined(problem, goal, found.channel(problem.masses)).matrix
     outputs, order = named_outputs(problem.inputs, channel, problem.masses)

@@ -145,7 +145,13 @@ def test_a_symbol_too_rare_for_every_posterior_still_gets_a_row() -> None:
     solution = Solution(
         np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
         np.array([0.25, 0.75]),
-        *(0.5, 0.5, 1.0, 2, 1, 0.0, False),
+        cost=0.5,
+        bound=0.5,
+        reference=1.0,
+        seen=2,
+        rounds=1,
+        seconds=0.0,
+        stopped="",
     )
     channel = solution.channel(np.array([0.25, 0.75, 1e-15]))
     assert channel.tolist() == [[1.0, 0.0], [0.0, 1.0], [0.25, 0.75]]

@@ -59,6 +59,10 @@ _CELLS = 20_000_000
 """No more entries than this are written out for new columns at once."""
 _PER_DESCENT, _PER_NODE = 20, 6
 """Passes over the rows that a descent, and a box of a proof, are counted as."""
+_AT_ONCE = 8
+"""Operations of plain loops over rows that a CPU does in the time of one."""
+_A_MOMENT = 2e6
+"""Operations of one step beyond which coordinates are maximised one at a time."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 Numbers = npt.NDArray[np.int64]
@@ -130,8 +134,9 @@ class RowsOracle:
     wild_prices = True
     """Few columns leave most prices open; column generation keeps them in a box at first."""
 
-    def __init__(self, problem: Problem, utility: Utility) -> None:
+    def __init__(self, problem: Problem, utility: Utility, clock: Clock | None = None) -> None:
         assert problem.given is not None
+        clock = Clock() if clock is None else clock
         self.problem = problem
         self.utility = utility
         self.inputs = n = len(problem.masses)
@@ -160,8 +165,12 @@ class RowsOracle:
         self._separable = bool(self._kinds.any())
         self._reach = self.programme.upper.copy()
         self._reach[:n] = 1.0
+        rows = len(self.programme.right)
+        operations = (n * rows**2 + (1 + n // simplex._REFRESH) * rows**3) / _AT_ONCE
+        clock.check(operations)
         self._state = self._vertex(problem.masses)
-        self._vertices = self._extremes()
+        clock.spend(operations)
+        self._vertices = self._extremes(clock)
 
     def start(self) -> Floats:
         """For each x, a vertex that makes v_x as large as it can be."""
@@ -441,17 +450,27 @@ class RowsOracle:
         )  # fmt: skip
         return bound, self._state[3][: self.inputs].copy()
 
-    def _extremes(self) -> Floats:
-        """Maximise each coordinate: upper bounds for `_reach`, and the vertices."""
+    def _extremes(self, clock: Clock) -> Floats:
+        """Maximise each coordinate: upper bounds for `_reach`, and the vertices.
+
+        When the time is up the other coordinates keep their bound of 1, and have no vertex.
+        """
         programme = self.programme
+        rows, size = programme.matrix.shape
+        per_step = rows * (size + 3 * rows) / _AT_ONCE
+        # Between two calls Python hears an interruption, and looks at the clock.
+        together = int(np.clip(_A_MOMENT / per_step, 1, 500))
         vertices = np.zeros((self.inputs, self.inputs))
-        for first in range(0, self.inputs, 500):
-            last = min(first + 500, self.inputs)
-            descent.extremes(
+        done = 0
+        while done < self.inputs and clock.left > 0:
+            last = min(done + together, self.inputs)
+            steps = descent.extremes(
                 programme.matrix, programme.right, programme.scales, programme.lower,
-                programme.upper, *self._state, self._reach, vertices[first:last], first, last,
+                programme.upper, *self._state, self._reach, vertices[done:last], done, last,
             )  # fmt: skip
-        return vertices
+            clock.spend(per_step * float(steps))
+            done = last
+        return vertices[:done]
 
     def _vertex(self, point: Floats) -> tuple[Numbers, Any, Floats, Floats]:
         """Walk from a point of the polytope to a vertex: basis, places, inverse, values."""
