@@ -263,15 +263,11 @@ def read_text(path: Path, *, begins: re.Pattern[bytes] | None = None) -> str:
     try:
         with path.open("rb") as stream:
             raw = stream.read(_LARGE_FILE)
-            if len(raw) == _LARGE_FILE and begins and not begins.search(raw, 0, _BEGINNING):
-                raise FileError(
-                    "a large file of another kind",
-                    where=str(path),
-                    value=raw[:40].decode("utf-8", "replace"),
-                    remedy="check that it is the right one: it does not begin as what is expected",
-                )
-            # Pipes and devices have no size, so the limit is on what is read.
-            raw += stream.read(MOST_BYTES + 1 - len(raw))
+            large = len(raw) == _LARGE_FILE
+            other = large and begins is not None and not begins.search(raw, 0, _BEGINNING)
+            if large and not other:
+                # Pipes and devices have no size, so the limit is on what is read.
+                raw += stream.read(MOST_BYTES + 1 - len(raw))
     except FileNotFoundError:
         raise FileError("no such file", where=str(path), remedy="check the path") from None
     except IsADirectoryError:
@@ -284,6 +280,13 @@ def read_text(path: Path, *, begins: re.Pattern[bytes] | None = None) -> str:
         ) from None
     except ValueError:
         raise FileError("not a file name", where=repr(str(path)), remedy="check the path") from None
+    if other:
+        raise FileError(
+            "a large file of another kind",
+            where=str(path),
+            value=raw[:40].decode("utf-8", "replace"),
+            remedy="check that it is the right one: it does not begin as it should",
+        )
     if len(raw) > MOST_BYTES:
         raise FileError(
             f"file larger than {_size(MOST_BYTES)}",
