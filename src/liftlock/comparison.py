@@ -15,7 +15,14 @@ from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import representative
 from liftlock.designs.problem import ldp_budget
-from liftlock.designs.registry import Design, Kind, check_fits, find_design, kind_of
+from liftlock.designs.registry import (
+    Design,
+    Kind,
+    check_fits,
+    check_memory,
+    find_design,
+    kind_of,
+)
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
@@ -497,6 +504,7 @@ def _ldp(context: Context, notion: Notion, goal: Utility, seconds: float) -> lis
             continue
         try:
             check_fits(entry, context, asked)
+            check_memory(entry, context, asked, goal)
             options = {"seconds": seconds} if entry.accepts("seconds") else {}
             draft = entry.make(context, asked, utility=goal, **options)
         except LiftlockError:

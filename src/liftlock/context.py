@@ -30,7 +30,13 @@ from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Integers, as_integers, multiply
 from liftlock.exact.numbers import exact, exact_probability
 from liftlock.line.grid import GridPrior
-from liftlock.prior import Prior, common_integers, counted_columns, integers_from_json
+from liftlock.prior import (
+    Prior,
+    common_integers,
+    counted_columns,
+    integers_from_json,
+    refuse_too_rare,
+)
 from liftlock.profile_graph import ProfileGraph
 
 
@@ -121,7 +127,7 @@ class Joint:
                 raise CountError(f"{len(row)} counts for {width} inputs", where=f"row {place + 1}")
         flat = common_integers([value for row in numbers for value in row] or [Fraction(0)])
         counts = tuple(flat[i * width : (i + 1) * width] for i in range(len(numbers)))
-        return cls(secrets, inputs, counts)
+        return cls(secrets, inputs, counts).checked()
 
     @classmethod
     def from_columns(
@@ -149,6 +155,16 @@ class Joint:
             for name, chance in zip(graph.profiles.labels, aligned, strict=True)
         ]
         return cls.from_rows(graph.profiles, graph.inputs, rows)
+
+    def checked(self) -> Joint:
+        """Return itself, unless a probability is too small to be worked with."""
+
+        def where(place: int) -> str:
+            row, column = divmod(place, len(self.inputs))
+            return f"secret {self.secrets.labels[row]!r}, input {self.inputs.labels[column]!r}"
+
+        refuse_too_rare([count for row in self.counts for count in row], where)
+        return self
 
     @cached_property
     def total(self) -> int:
@@ -552,7 +568,7 @@ def context_from_data(data: Any) -> Context:
             Alphabet.from_data(data.get("secrets")),
             Alphabet.from_data(data.get("inputs")),
             tuple(integers_from_json(row, "counts") for row in rows),
-        )
+        ).checked()
     if kind == "profiles":
         return ProfileGraph.from_json(data)
     if kind == "family":

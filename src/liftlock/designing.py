@@ -17,12 +17,14 @@ from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import NO_ROOM, Draft, FormDraft, Optimality, relative_gap
 from liftlock.designs.lock import Locked, LockedForm, representative, rounded
 from liftlock.designs.lock import lock as lock_channel
+from liftlock.designs.optimal import GAP
 from liftlock.designs.origin import Origin
 from liftlock.designs.problem import allows_nothing, limits, supported
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (
     Design,
     check_fits,
+    check_memory,
     check_options,
     find_design,
     kind_of,
@@ -241,7 +243,9 @@ def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
         raise NotCertified(certificate, notion.smallest(made.channel, made.context))
     said = f"it keeps {made.notion} as well: delta is not used"
     # The bound is that of the stronger notion; a mechanism that uses delta might be better.
-    origin = replace(made.origin, bound=None, gap=None, remarks=(*made.origin.remarks, said))
+    origin = replace(
+        made.origin, bound=None, gap=None, warning="", remarks=(*made.origin.remarks, said)
+    )
     return replace(made, certificate=certificate, origin=origin)
 
 
@@ -415,6 +419,7 @@ class _Order:
         else:
             places = [everything.index(label) for label in context.inputs.labels]
             goal = restricted(wanted, places, len(everything))
+        check_memory(entry, context, notion, goal)
         # A utility for other symbols is refused before any work is done.
         goal.costs(representative(context).floats()[None, :])
         return cls(entry, whole, context, notion, goal, dropped, options)
@@ -525,6 +530,8 @@ class _Order:
             # Rounding to integers may have widened the gap of the draft.
             now = dict(zip(proved.stopped_early(), proved.stopped_early(origin.gap), strict=True))
             origin = replace(origin, remarks=tuple(now.get(said, said) for said in origin.remarks))
+        warning = origin.not_within(float(self.options.get("gap", GAP)))
+        origin = replace(origin, warning=warning)
         return Mechanism(locked.channel, locked.certificate, self.whole, origin)
 
     def _origin(

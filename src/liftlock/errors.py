@@ -11,6 +11,7 @@
     ├── UnprotectedInput      the prior says "impossible" of a symbol the channel accepts
     ├── NotDefined            this notion has no meaning in this kind of context
     ├── NotCertified          the exact audit refused a guarantee; carries the certificate
+    ├── NotProved             no gap to the optimum as small as required was proved; carries it
     └── NotComposable         a second release of the same observation; carries what it would lose
 
 Each message is one line: what is wrong, where, the value, and the remedy. The parts are attributes
@@ -142,6 +143,17 @@ class NotCertified(LiftlockError):
         self.certificate = certificate
         self.smallest = smallest
         super().__init__(f"{certificate.refusal()}; smallest budget that would pass: {smallest}")
+
+
+class NotProved(LiftlockError):
+    """A mechanism is not proved to be as near to the optimum as was required.
+
+    ``gap`` is what was proved, None if the method proves nothing.
+    """
+
+    def __init__(self, what: str, gap: float | None) -> None:
+        self.gap = gap
+        super().__init__(what)
 
 
 class NotComposable(LiftlockError):

@@ -24,7 +24,7 @@ from liftlock.forms import AnyChannel, any_channel_from_data
 from liftlock.mechanism import FORMAT as MECHANISM
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
-from liftlock.storage import MOST_DIGITS, located, parse_json, read_text, shaped
+from liftlock.storage import MOST_DIGITS, OURS, located, parse_json, read_text, shaped
 from liftlock.utility.distortion import Distortion
 
 NEAR_ONE = Fraction(1, 10**9)
@@ -43,6 +43,8 @@ _KEPT_DIGITS = 36
 _SHORT_BITS = 4096
 _MOST_EXPONENT = 400
 _DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,4}))?", re.ASCII)
+_OURS_OR_CSV = re.compile(OURS.pattern + rb"|\A(?:\xef\xbb\xbf)?\s*[^\s{\[\xef]")
+"""What a large file of a channel begins with, which may be a CSV."""
 MARKS = ((";", "semicolons"), ("\t", "tabs"), ("|", "bars"))
 Note = Callable[[str], None]
 
@@ -320,7 +322,7 @@ def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
     Rows within 1e-9 of 1 are normalised exactly, and `note` is told.
     """
     place = Path(path)
-    text = read_text(place)
+    text = read_text(place, begins=_OURS_OR_CSV)
     if not is_json(place, text):
         return channel_from_sheet(parse_sheet(place, text), note)
     data = parse_json(text, place)
@@ -335,7 +337,7 @@ def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
 def read_mechanism(path: str | Path) -> Mechanism:
     """Read a mechanism file, and prove its guarantee again."""
     place = Path(path)
-    text = read_text(place)
+    text = read_text(place, begins=OURS)
     if not is_json(place, text):
         raise FileError(
             "not a mechanism file",

@@ -40,7 +40,7 @@ from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.by_profile import profile_rows
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
-from liftlock.storage import located, read_json, shaped, write_atomically
+from liftlock.storage import OURS, located, read_json, shaped, write_atomically
 from liftlock.utility.mean import codes_of_numbers, points_of
 
 if TYPE_CHECKING:
@@ -451,7 +451,7 @@ class Mechanism:
     def load(cls, path: str | os.PathLike[str]) -> Mechanism:
         """Read a mechanism file and prove its guarantee again; a stored verdict is not believed."""
         place = Path(path)
-        data = read_json(place)
+        data = read_json(place, begins=OURS)
         with located(place):
             return cls.from_data(data)
 

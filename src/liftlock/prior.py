@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from liftlock.exact.numbers import exact
 
 if TYPE_CHECKING:
     from liftlock.context import Intervals
+
+
+RAREST = -300
+"""The power of ten below which a probability that is read is refused: floats end a little lower."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Prior:
         pairs = list(counts.items() if isinstance(counts, Mapping) else counts)
         alphabet = Alphabet.of(label for label, _ in pairs)
         numbers = [exact(value, name=f"count of {label!r}") for label, value in pairs]
-        return cls(alphabet, common_integers(numbers))
+        return cls(alphabet, common_integers(numbers)).checked()
 
     @classmethod
     def from_probabilities(
@@ -90,7 +94,7 @@ class Prior:
                 value=f"{float(total):.15g}",
                 remedy="correct them, or say normalise=True",
             )
-        return cls(alphabet, common_integers(numbers))
+        return cls(alphabet, common_integers(numbers)).checked()
 
     @overload
     @classmethod
@@ -170,7 +174,8 @@ class Prior:
                 )
             seen = {label: tally[label] for label in alphabet.labels}
             return Intervals.from_counts(seen, confidence=confidence)
-        return cls(alphabet, common_integers([tally[label] + extra for label in alphabet.labels]))
+        counts = common_integers([tally[label] + extra for label in alphabet.labels])
+        return cls(alphabet, counts).checked()
 
     @classmethod
     def uniform(cls, labels: Iterable[Any]) -> Prior:
@@ -198,7 +203,7 @@ class Prior:
         for prior, share in zip(priors, shares, strict=True):
             aligned = prior.reordered(alphabet)
             total = [t + share * p for t, p in zip(total, aligned.fractions, strict=True)]
-        return cls(alphabet, common_integers(total))
+        return cls(alphabet, common_integers(total)).checked()
 
     def restricted(self, labels: Iterable[Any] | None = None) -> Prior:
         """Condition on a subset of the labels (by default those with positive probability)."""
@@ -218,7 +223,8 @@ class Prior:
     def smoothed(self, amount: object) -> Prior:
         """Add the same amount to every count."""
         extra = exact(amount, name="smoothing")
-        return Prior(self.alphabet, common_integers([count + extra for count in self.counts]))
+        counts = common_integers([count + extra for count in self.counts])
+        return Prior(self.alphabet, counts).checked()
 
     def reordered(self, alphabet: Alphabet) -> Prior:
         """Return the same prior in the order of another alphabet with the same labels."""
@@ -314,7 +320,30 @@ class Prior:
         if not isinstance(data, Mapping):
             raise CountError("a prior is not an object", value=data)
         alphabet = Alphabet.from_data(data.get("labels"))
-        return cls(alphabet, integers_from_json(data.get("counts"), "counts"))
+        return cls(alphabet, integers_from_json(data.get("counts"), "counts")).checked()
+
+    def checked(self) -> Self:
+        """Return itself, unless a probability is too small to be worked with."""
+        refuse_too_rare(self.counts, lambda x: f"label {self.labels[x]!r}")
+        return self
+
+
+def refuse_too_rare(counts: Sequence[int], where: Callable[[int], str]) -> None:
+    """Refuse counts of which one is lost beside the others; `where` names the place of a count.
+
+    Exact arithmetic could bear them, but designs work in floats, where they would become 0.
+    """
+    total = sum(counts)
+    smallest = min((count for count in counts if count > 0), default=0)
+    if not smallest or total <= smallest * 10**-RAREST:
+        return
+    power = math.floor(math.log10(smallest) - math.log10(total))
+    raise CountError(
+        f"a probability below 1e{RAREST}",
+        where=where(counts.index(smallest)),
+        value=f"about 1e{power}",
+        remedy="check this count and the largest one, merge the value with others, or leave it out",
+    )
 
 
 def integers_from_json(data: Any, name: str) -> tuple[int, ...]:
@@ -377,6 +406,8 @@ def counted_columns(
 def common_integers(numbers: Sequence[Fraction]) -> tuple[int, ...]:
     """Scale fractions by their common denominator."""
     scale = math.lcm(*(number.denominator for number in numbers))
+    if scale == 1:
+        return tuple(number.numerator for number in numbers)
     return tuple(int(number * scale) for number in numbers)
 
 

@@ -6,6 +6,7 @@ import errno
 import itertools
 import json
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -247,15 +248,26 @@ MOST_BYTES = 512 * 1024 * 1024
 MOST_DIGITS = 500
 """Longer numbers are refused: nobody measures them, and they would stall exact arithmetic."""
 
+OURS = re.compile(rb'"format"\s*:\s*"liftlock\.')
+"""What every JSON file that is written here has near its beginning."""
+_LARGE_FILE, _BEGINNING = 1 << 20, 1 << 16
+
 _LABEL_KEYS = frozenset({"labels", "inputs", "outputs", "secrets", "unprotected"})
 
 
-def read_text(path: Path) -> str:
-    """Read a text file, with a clear error for everything that can be wrong with it."""
+def read_text(path: Path, *, begins: re.Pattern[bytes] | None = None) -> str:
+    """Read a text file, with a clear error for everything that can be wrong with it.
+
+    A large file must show near its beginning what it `begins` with, or no more of it is read.
+    """
     try:
         with path.open("rb") as stream:
-            # Pipes and devices have no size, so the limit is on what is read.
-            raw = stream.read(MOST_BYTES + 1)
+            raw = stream.read(_LARGE_FILE)
+            large = len(raw) == _LARGE_FILE
+            other = large and begins is not None and not begins.search(raw, 0, _BEGINNING)
+            if large and not other:
+                # Pipes and devices have no size, so the limit is on what is read.
+                raw += stream.read(MOST_BYTES + 1 - len(raw))
     except FileNotFoundError:
         raise FileError("no such file", where=str(path), remedy="check the path") from None
     except IsADirectoryError:
@@ -268,6 +280,13 @@ def read_text(path: Path) -> str:
         ) from None
     except ValueError:
         raise FileError("not a file name", where=repr(str(path)), remedy="check the path") from None
+    if other:
+        raise FileError(
+            "a large file of another kind",
+            where=str(path),
+            value=raw[:40].decode("utf-8", "replace"),
+            remedy="check that it is the right one: it does not begin as it should",
+        )
     if len(raw) > MOST_BYTES:
         raise FileError(
             f"file larger than {_size(MOST_BYTES)}",
@@ -304,9 +323,9 @@ def _size(count: int) -> str:
     return f"{count} bytes"
 
 
-def read_json(path: Path) -> Any:
-    """Read a JSON file; see `parse_json`."""
-    return parse_json(read_text(path), path)
+def read_json(path: Path, *, begins: re.Pattern[bytes] | None = None) -> Any:
+    """Read a JSON file; see `parse_json`, and `read_text` for what it `begins` with."""
+    return parse_json(read_text(path, begins=begins), path)
 
 
 def parse_json(text: str, path: Path) -> Any:

@@ -328,3 +328,18 @@ def test_the_centre_lies_in_the_ball(case: tuple[list[list[Fraction]], Ball]) ->
     centre = sum(p * int(c) for p, c in zip(ball.centre.fractions, column, strict=True))
     assert low <= centre <= high
     assert (low == high) == (ball.radius == 0 or len(ball.inputs) == 1)
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_cell_of_a_joint_that_floats_cannot_hold_is_refused(written: bool) -> None:
+    cells = [[1, 10**360], [0, 10**300]]
+    data = {"kind": "joint", "secrets": ["s", "t"], "inputs": ["a", "b"], "counts": cells}
+
+    def made() -> Context:
+        if written:
+            return context_from_data(data)
+        return Joint.from_rows(Alphabet.of("st"), Alphabet.of("ab"), cells)
+
+    refusal = "probability below 1e-300 at secret 's', input 'a': 'about 1e-36"
+    with pytest.raises(CountError, match=refusal):
+        made()

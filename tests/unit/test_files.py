@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 import liftlock.files
 from liftlock.channel import Channel
 from liftlock.context import Ball, Family, Intervals, Joint
+from liftlock.designing import design
 from liftlock.errors import FileError, LiftlockError
 from liftlock.files import (
     label_place,
     read_channel,
     read_joint,
+    read_mechanism,
     read_pairs,
     read_prior,
     read_priors,
@@ -28,6 +30,8 @@ from liftlock.files import (
     record_place,
 )
 from liftlock.forms.support_channel import dense
+from liftlock.mechanism import Mechanism
+from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.storage import read_text
 
@@ -345,3 +349,31 @@ class _only_our_errors:
 def test_a_name_that_no_file_can_have() -> None:
     with pytest.raises(LiftlockError, match="not a file name"):
         read_text(Path("bad\0name"))
+
+
+def test_a_large_json_that_is_no_mechanism_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Judged by the bytes that are read: the beginning, and no parsing."""
+    place = tmp_path / "big.json"
+    place.write_bytes(b'{"people": [' + b"1, " * (1 << 20) + b"1]}")
+
+    def parse(*_: object) -> None:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr("liftlock.files.parse_json", parse)
+    monkeypatch.setattr("liftlock.storage.parse_json", parse)
+    # Reading on would ask for more than there may be.
+    monkeypatch.setattr("liftlock.storage.MOST_BYTES", None)
+    for read in (read_mechanism, read_channel, Mechanism.load):
+        with pytest.raises(FileError, match="a large file of another kind"):
+            read(place)
+
+
+def test_a_large_mechanism_is_read(tmp_path: Path) -> None:
+    prior = Prior.uniform(range(300))
+    made = design(prior, LIP("1"), method="k-rr", utility="histogram")
+    place = tmp_path / "m.json"
+    made.save(place)
+    assert place.stat().st_size > 1 << 20
+    assert read_mechanism(place).channel == made.channel

@@ -232,3 +232,28 @@ def test_refusals_of_a_confidence() -> None:
         Intervals.from_counts({"a": "0.5", "b": "0.5"}, confidence="0.95")
     with pytest.raises(CountError, match="not a number of observations at label 'b': '-1'"):
         Intervals.from_counts({"a": 3, "b": -1}, confidence="0.95")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Prior.from_counts({"a": "1e360", "b": 1}),
+        lambda: Prior.from_counts({"a": "1e-360", "b": 0, "c": 1}),
+        lambda: Prior.from_probabilities({"a": 1, "b": "1e-400"}, normalise=True),
+        lambda: Prior.from_data(["a", "a"], smoothing="1e-360", labels=["a", "b"]),
+        lambda: Prior.from_counts({"a": 1, "b": 0}).smoothed("1e-360"),
+        lambda: Prior.from_json({"labels": ["a", "b"], "counts": [1, str(10**360)]}),
+        lambda: Prior.mixture(
+            [Prior.from_counts({"a": 1, "b": 0}), Prior.from_counts({"a": 0, "b": 1})],
+            [1 - Fraction(1, 10**360), Fraction(1, 10**360)],
+        ),
+    ],
+)
+def test_a_probability_that_floats_cannot_hold_is_refused(make: Any) -> None:
+    with pytest.raises(CountError, match=r"probability below 1e-300 at label '[ab]': 'about 1e-"):
+        make()
+
+
+def test_just_above_the_limit_nothing_is_refused() -> None:
+    prior = Prior.from_counts({"a": 10**299, "b": 1, "c": 0})
+    assert prior.floats()[1] == pytest.approx(1e-299)

@@ -295,21 +295,27 @@ def read_seconds(text: str | None) -> float | None:
     return value
 
 
+def read_gap(text: str, name: str = "--gap") -> float:
+    """Read a relative gap."""
+    gap = float(exact(text, name=name))
+    if gap < 0:
+        raise InputError(f"{name} is negative", value=text, remedy="give 0 or more")
+    if gap >= 1:
+        raise InputError(
+            f"{name} of 1 or more accepts anything",
+            value=text,
+            remedy="it is relative: 0.01 is one per cent",
+        )
+    return gap
+
+
 def chosen_options(
     entry: Design | None, gap: str | None, seconds: str | None, own: Sequence[str]
 ) -> dict[str, Any]:
     """Read the options that go to the method itself."""
     found: dict[str, Any] = {}
     if gap is not None:
-        found["gap"] = float(exact(gap, name="--gap"))
-        if found["gap"] < 0:
-            raise InputError("--gap is negative", value=gap, remedy="give 0 or more")
-        if found["gap"] >= 1:
-            raise InputError(
-                "--gap of 1 or more accepts anything",
-                value=gap,
-                remedy="it is relative: 0.01 is one per cent",
-            )
+        found["gap"] = read_gap(gap)
     limit = read_seconds(seconds)
     if limit is not None:
         found["seconds"] = limit

@@ -65,6 +65,11 @@ def silence() -> None:
         return
 
 
+def warn(text: str) -> None:
+    """Say on standard error what makes a result worth less than was asked for."""
+    click.echo(f"WARNING: {text}", err=True)
+
+
 class Notes:
     """Things worth saying that are neither result nor error; said once the result is certain.
 

@@ -17,17 +17,19 @@ from liftlock.cli.asked import (
     delta_options,
     given_context,
     own_options,
+    read_gap,
     read_notion,
     read_utility,
     utility_options,
 )
-from liftlock.cli.console import Notes, show, show_json, working
+from liftlock.cli.console import Notes, show, show_json, warn, working
 from liftlock.cli.options import (
     FILE,
     bits_option,
     context_options,
     mechanism_option,
     method_option,
+    require_gap_option,
 )
 from liftlock.comparison import Yardstick, fitting, yardsticks
 from liftlock.context import Context
@@ -60,6 +62,7 @@ from liftlock.utility.utility import Utility, restricted
 )
 @click.option("--gap", metavar="G", help="Stop at this proved relative gap (method optimal).")
 @click.option("--seconds", metavar="T", help="Stop after T seconds with the best found so far.")
+@require_gap_option
 @method_option
 @click.option(
     "--as-published",
@@ -88,6 +91,7 @@ def design_command(
     method: str | None,
     gap: str | None,
     seconds: str | None,
+    required: str | None,
     of_the_method: tuple[str, ...],
     as_published: bool,
     output: Path | None,
@@ -108,7 +112,7 @@ def design_command(
     liftlock design --prior prior.csv --epsilon 1 --method safe-response
     liftlock design --prior staff.csv --column pay --domain 0:300000 --epsilon 1
 
-    Exit code 1: the method breaks the budget (see --as-published); 2: bad input.
+    Exit code 1: the method breaks the budget (see --as-published), or --require-gap; 2: bad input.
     """
     note = Notes()
     guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, alpha, delta, form)
@@ -116,6 +120,7 @@ def design_command(
     entry = None if key is None else find_design(key, DESIGNS)
     check_utility(utility, loss)
     options = chosen_options(entry, gap, seconds, of_the_method)
+    most = None if required is None else read_gap(required, "--require-gap")
     if as_published:
         check_published(entry)
     if output is not None:
@@ -145,12 +150,20 @@ def design_command(
             if isinstance(error, LiftlockError) or not of_the_method:
                 raise
             raise _unusable(entry, of_the_method, error) from None
+        assert made.origin is not None
+        if most is not None:
+            made.origin.require(most)
         if plot is not None and isinstance(made.channel, SupportChannel):
             raise InputError(
                 "--plot is for mechanisms that release numbers, and this method releases sets",
-                value=made.origin.method if made.origin is not None else None,
+                value=made.origin.method,
                 remedy="leave out --plot: liftlock audit --plot draws its lifts",
             )
+        progress("comparing")
+        places = [context.inputs.index(label) for label in made.context.inputs.labels]
+        others = yardsticks(made, restricted(goal, places, len(context.inputs)))
+        report = design_report(made, others)
+        # Last, when nothing can fail any more but the writing itself.
         if output is not None:
             made.save(output)
             note(f"written to {output}")
@@ -158,14 +171,13 @@ def design_command(
             progress("drawing")
             draw_numbers(made, plot)
             note(f"picture written to {plot}")
-        progress("comparing")
-        places = [context.inputs.index(label) for label in made.context.inputs.labels]
-        others = yardsticks(made, restricted(goal, places, len(context.inputs)))
     if as_json:
         show_json(design_data(made, goal, others, output, note.texts))
     else:
-        show(design_report(made, others))
+        show(report)
     note.show()
+    if made.origin.warning:
+        warn(made.origin.warning)
     return 0
 
 
@@ -229,6 +241,7 @@ def design_data(
         "objective": origin.objective,
         "bound": origin.bound,
         "gap": origin.gap,
+        "warning": origin.warning or None,
         "inputs": len(made.channel.inputs),
         "outputs": made.channel.output_number,
         "certificate": made.certificate.to_data(),

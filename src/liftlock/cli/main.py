@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from typing import Any
 
 import click
@@ -26,12 +28,15 @@ from liftlock.cli.profiles import profiles_group
 from liftlock.cli.protect import protect_command
 from liftlock.cli.relations import notions_command, relations_command
 from liftlock.cli.release import release_command
-from liftlock.errors import LiftlockError, NotCertified, NotComposable
+from liftlock.errors import LiftlockError, NotCertified, NotComposable, NotProved
 from liftlock.report.labels import printable
 
 BAD_INPUT = 2
 REFUSED = 1
 INTERRUPTED = 130
+
+TRACEBACK = "LIFTLOCK_TRACEBACK"
+"""The environment variable that shows where an unforeseen error came from, if it is set."""
 
 
 class Interrupted(Exception):
@@ -96,7 +101,8 @@ for command in (
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; errors are one line on standard error, never a traceback.
 
-    Exit codes: 0 fine, 1 a guarantee was refused, 2 bad input or usage, 130 interrupted.
+    Exit codes: 0 fine, 1 a guarantee or a gap was refused, 2 bad input or usage, or a mistake in
+    liftlock itself, 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         # A label that the terminal's encoding lacks is written as an escape, not an error.
@@ -106,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         result = group.main(args=arguments, prog_name="liftlock", standalone_mode=False)
         code = result if isinstance(result, int) else 0
-    except (NotCertified, NotComposable) as error:
+    except (NotCertified, NotComposable, NotProved) as error:
         code = _fail(f"refused: {error}", REFUSED)
     except LiftlockError as error:
         code = _fail(str(error), BAD_INPUT)
@@ -122,6 +128,8 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         silence()
         code = 0
+    except Exception as error:
+        code = _fail(_unforeseen(error), BAD_INPUT)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -129,6 +137,27 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         sys.exit(code)
     return code
+
+
+def _unforeseen(error: Exception) -> str:
+    """Say what nobody thought of; every foreseen refusal is a LiftlockError."""
+    kind = type(error).__name__
+    if os.environ.get(TRACEBACK):
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    if isinstance(error, MemoryError):
+        return (
+            f"out of memory ({kind}): {_brief(error)}; merge rare values, ask for fewer cells, or "
+            "use a machine with more memory"
+        )
+    return (
+        f"a mistake in liftlock itself, {kind}: {_brief(error)}; please report it with the command "
+        f"and its files ({TRACEBACK}=1 shows where it happened)"
+    )
+
+
+def _brief(error: Exception) -> str:
+    text = " ".join(str(error).split()) or "no more is known"
+    return text if len(text) <= 200 else f"{text[:197]}..."
 
 
 def _fail(text: str, code: int) -> int:

@@ -85,6 +85,16 @@ def method_option(command: F) -> F:
     )(command)
 
 
+def require_gap_option(command: F) -> F:
+    """Add the option that refuses a result which is not proved to be near the optimum."""
+    return click.option(
+        "--require-gap",
+        "required",
+        metavar="G",
+        help="Refuse (exit code 1) what is not proved within this gap of the optimum.",
+    )(command)
+
+
 def mechanism_option(command: F) -> F:
     """Add the option that names the mechanism file to write."""
     return click.option(

@@ -16,10 +16,11 @@ import click
 from liftlock.cli.asked import (
     budget_options,
     delta_options,
+    read_gap,
     utility_options,
 )
-from liftlock.cli.console import Notes, Passing, interruptible, passing, show, show_json
-from liftlock.cli.options import FILE
+from liftlock.cli.console import Notes, Passing, interruptible, passing, show, show_json, warn
+from liftlock.cli.options import FILE, require_gap_option
 from liftlock.cli.tables import (
     beside,
     check_outputs,
@@ -30,7 +31,7 @@ from liftlock.cli.tables import (
 )
 from liftlock.cli.wishes import wishes_of
 from liftlock.column_code import MISSING, UNSEEN
-from liftlock.errors import FileError, InputError
+from liftlock.errors import FileError, InputError, NotProved
 from liftlock.exact.numbers import exact
 from liftlock.storage import check_writable, destination, written_atomically
 
@@ -93,6 +94,7 @@ _A_YEAR = Fraction(365 * 24 * 3600)
 @click.option(
     "--seconds", metavar="T", default="60", show_default=True, help="How long to search at most."
 )
+@require_gap_option
 @click.option(
     "--missing",
     type=click.Choice(MISSING),
@@ -160,6 +162,7 @@ def protect_command(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
     seconds: str,
+    required: str | None,
     together: bool,
     force: bool,
     as_json: bool,
@@ -179,6 +182,7 @@ def protect_command(
     """
     note = Notes()
     time = _seconds(seconds)
+    most = None if required is None else read_gap(required, "--require-gap")
     check_writable(output)
     parts = (" + ".join(columns),) if together else columns
     files = _mechanism_files(mechanisms, parts, output)
@@ -217,6 +221,8 @@ def protect_command(
             together=together,
             watching=Watching(say, shown.steps),
         )
+        if most is not None:
+            _require(protection, most)
         local = {wish.column: wish.local for wish in wishes if wish.local}
         releasing = Releasing(protection, source, local)
         say("releasing")
@@ -253,7 +259,23 @@ def protect_command(
     else:
         show(protection_report(done))
     note.show()
+    for column in done.columns:
+        origin = getattr(column.mechanism, "origin", None)
+        if origin is not None and origin.warning:
+            warn(f"{column.name}: {origin.warning}")
     return 0
+
+
+def _require(protection: Protection, most: float) -> None:
+    """Refuse to release columns whose mechanism is not proved to be near the optimum."""
+    for column in protection.columns:
+        origin = getattr(column.mechanism, "origin", None)
+        try:
+            if origin is None:
+                raise NotProved("a mechanism for rows with priors of their own proves no gap", None)
+            origin.require(most)
+        except NotProved as refusal:
+            raise NotProved(f"{column.name}: {refusal}", refusal.gap) from None
 
 
 def _state(table: Path) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from liftlock.context import Context, PriorSet
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import representative
 from liftlock.designs.problem import Problem
-from liftlock.designs.registry import LIFT_NOTIONS, Design
+from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, as_integers
 from liftlock.notions.notion import Notion
@@ -139,4 +139,5 @@ DESIGN = Design(
     notions=(*LIFT_NOTIONS, "ldp"),
     contexts=("prior", "family", "intervals", "ball"),
     needs="two symbols",
+    memory=few_outputs,
 )

@@ -32,6 +32,9 @@ from liftlock.exact.rounding import rounding
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 
+_WHOLE_ROW = 0.5
+"""A row of less than this is no row of a channel, whatever the solver says of it."""
+
 _UNUSED = 1e-15
 """Outputs that no input gives more often than this are a solver's residue."""
 
@@ -87,8 +90,9 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
     unit = 2.0 ** round(np.log2(size)) if size > 0 else 1.0
     builder = Builder(problem, np.asarray(loss) / unit)
     optimum, channel, prices = builder.solve(clock)
-    if not optimum.solved:
-        # Out of time: the best constant answer, with whatever the prices prove.
+    solved = optimum.solved and bool(channel.sum(axis=1).min() > _WHOLE_ROW)
+    if not solved:
+        # Out of time, or lost in rounding: the best constant answer, with what the prices prove.
         channel = np.zeros_like(channel)
         channel[:, int(np.argmin(dot(problem.masses, loss)))] = 1.0
     matrix, used = _cleaned(channel)
@@ -107,7 +111,7 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
         cost,
         bound,
         reference,
-        optimum.solved,
+        solved,
         unit * prices,
     )
 
@@ -145,6 +149,12 @@ class Builder:
         else:
             read = self._lifts()
         optimum = self.program.minimise(clock=clock)
+        if not len(optimum.values):
+            # Saying the same to everybody is always allowed, so "infeasible" is rounding, and
+            # proves nothing: the least loss of each input is all that is known.
+            least = float(dot(problem.masses, self.loss.min(axis=1)))
+            rows = sum(len(lower) for _, lower, _ in self.program.rows)
+            optimum = Optimum(np.zeros(self.program.count), np.zeros(rows), least, solved=False)
         return optimum, read(optimum.values), optimum.prices[: self.inputs]
 
     # Blocks: entry (x, z) of a table is the variable x * outputs + z of its block.

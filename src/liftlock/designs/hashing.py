@@ -6,7 +6,7 @@ from liftlock.context import Context
 from liftlock.designs.draft import FormDraft
 from liftlock.designs.k_rr import WIDER
 from liftlock.designs.problem import ldp_budget
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
+from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design, few_outputs
 from liftlock.forms import HashingChannel
 from liftlock.forms.hashing_channel import MOST_SYMBOLS
 from liftlock.notions.notion import Notion
@@ -50,4 +50,5 @@ DESIGN = Design(
     prior_free=True,
     needs=f"at most {MOST_SYMBOLS:,} symbols",
     options={"buckets": "how many buckets the hash has"},
+    memory=few_outputs,
 )

@@ -355,7 +355,7 @@ def representative(context: Context) -> Prior:
         room = sum(upper, Fraction(0)) - floor
         share = (1 - floor) / room if room else Fraction(0)
         values = [low + share * (high - low) for low, high in zip(lower, upper, strict=True)]
-        return Prior(context.inputs, common_integers(values))
+        return Prior(context.inputs, common_integers(values)).checked()
     raise NotDefined("locking", context.describe(), "give a prior, a joint or a set of priors")
 
 

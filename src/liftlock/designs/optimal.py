@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context
+from liftlock.context import Context, Family, Joint
 from liftlock.designs.distortion import Least
 from liftlock.designs.draft import NO_ROOM, Draft, Ending, Optimality, gap_text, relative_gap
 from liftlock.designs.lock import representative
@@ -20,12 +20,13 @@ from liftlock.designs.rare import joined
 from liftlock.designs.readings import posterior_medians
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import Solution, generate
-from liftlock.designs.solver.oracle import Clock, Oracle, Progress
+from liftlock.designs.solver.oracle import Clock, Oracle, Progress, TimeUp
 from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.memory import TABLE
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from liftlock.utility.distortion import Distortion
@@ -41,6 +42,9 @@ from liftlock.utility.utility import (
     mean_cost,
     restricted,
 )
+
+GAP = 1e-6
+"""The relative gap that is proved unless another is asked for."""
 
 _WORTHLESS = 1e-12
 """A mechanism that saves a smaller share of the cost of releasing nothing releases nothing."""
@@ -73,6 +77,15 @@ _MANY_UNDER_LDP = 24
 _MANY_DISTANCES = 48
 """Beyond so many symbols of X itself, a linear programme in the whole channel is too slow."""
 
+_STARTING = 100.0
+"""Operations that the first columns take, for each two symbols."""
+
+_COEFFICIENT, _LIMITS_OF_A_CELL = 120, 4
+"""Bytes of a coefficient of a linear programme in all its copies, and how many each cell has."""
+
+_DRAWN = 340
+"""Bytes for each two symbols, where mechanisms for many symbols are drawn at random."""
+
 _ENUMERATE, _ENUMERATE_CELLS, _ENUMERATE_MOST = 8, 128, 8000
 """Up to so many symbols, or cells of a joint, extreme posteriors are listed, if they are not more
 than so many: the quickest way, and nothing needs compiling."""
@@ -83,7 +96,7 @@ def optimal(
     notion: Notion,
     *,
     utility: Utility | None = None,
-    gap: float = 1e-6,
+    gap: float = GAP,
     seconds: float | None = None,
     watch: Callable[[Progress], None] | None = None,
     how: How = "auto",
@@ -145,8 +158,12 @@ def find_optimum(
             return draft_of(problem, goal, direct, DESIGN.key)
         first = None if direct is None else direct.columns
     scaled, unit = _scaled(goal)
-    oracle = _oracle(problem.widened(), scaled, how, clock)
     floor = problem.lower if problem.given is None and not problem.uncertain else 0.0
+    try:
+        oracle = _oracle(problem.widened(), scaled, how, clock)
+    except TimeUp:
+        merged = first if problem.given is not None else None
+        return draft_of(problem, goal, _without_search(problem, goal, clock, merged), DESIGN.key)
     if clock.watch is not None:
         tell = clock.watch
         clock.watch = lambda step: tell(
@@ -157,6 +174,30 @@ def find_optimum(
         found, cost=unit * found.cost, bound=unit * found.bound, reference=unit * found.reference
     )
     return draft_of(problem, goal, solution, DESIGN.key)
+
+
+def _without_search(
+    problem: Problem, goal: Utility, clock: Clock, first: Floats | None
+) -> Solution:
+    """Return what is known when the time was up before any search: merging, or no release."""
+    masses = problem.masses
+    columns = masses[None, :] if first is None else first
+    # Each symbol is in one group of those that are merged.
+    weights = np.ones(1) if first is None else np.where(first > 0, masses, 0.0).sum(axis=1)
+    cost = float(dot(weights, goal.costs(columns)))
+    reference = float(goal.costs(masses[None, :])[0])
+    ended: Ending = clock.ended or "work"
+    return Solution(
+        columns,
+        weights,
+        cost,
+        min(cost_of_truth(goal, masses), cost),
+        reference,
+        len(columns),
+        0,
+        clock.elapsed,
+        ended,
+    )
 
 
 def _many_under_ldp(problem: Problem, goal: Utility) -> bool:
@@ -229,7 +270,10 @@ def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | N
         with clock.pause():
             from liftlock.designs.solver.spread import spread
 
-        return spread(problem, goal, clock)
+        try:
+            return spread(problem, goal, clock)
+        except TimeUp:
+            return None  # column generation has a result whenever it is stopped
     return None
 
 
@@ -240,7 +284,8 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
         return PriorSetOracle(problem, goal, clock)
     symbols = len(problem.masses)
     if how == "enumeration":
-        return ListedOracle(enumerate_vertices(half_spaces(problem), symbols), goal)
+        vertices = enumerate_vertices(half_spaces(problem), symbols, clock=clock)
+        return ListedOracle(vertices, goal)
     if problem.given is None and problem.ratio is not None:
         from liftlock.designs.solver.staircase import staircase_oracle
 
@@ -250,7 +295,7 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
         or (problem.given is not None and problem.given.size <= _ENUMERATE_CELLS)
     ):
         try:
-            vertices = enumerate_vertices(half_spaces(problem), symbols, _ENUMERATE_MOST)
+            vertices = enumerate_vertices(half_spaces(problem), symbols, _ENUMERATE_MOST, clock)
             return ListedOracle(vertices, goal)
         except InputError:
             pass  # more than are worth listing
@@ -259,11 +304,12 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
         with clock.pause():
             from liftlock.designs.solver.rows import RowsOracle
 
-        return RowsOracle(problem, goal)
+        return RowsOracle(problem, goal, clock)
     with clock.pause():
         from liftlock.designs.solver import spread  # noqa: F401  compiled here
         from liftlock.designs.solver.box import BoxOracle
 
+    clock.check(_STARTING * float(symbols) ** 2)
     return BoxOracle(problem, goal)
 
 
@@ -493,6 +539,29 @@ def _assigned(joint: Floats) -> npt.NDArray[np.intp]:
     return places
 
 
+def memory_of(context: Context, notion: Notion, utility: Utility) -> float:
+    """Return the bytes that the search and its result take: the arrays of the way that is taken."""
+    inputs, cells = len(context.inputs), float(len(context.inputs)) ** 2
+    needed = TABLE * cells
+    own = isinstance(context, Prior) and notion.name in LIFT_NOTIONS
+    if isinstance(context, Joint):
+        rows = len(context.secrets) + 1
+        needed += 8.0 * (3 * rows**2 + 6 * rows * (inputs + rows) + 2 * cells)
+    if isinstance(utility, Distortion | Guess):
+        answers = utility.loss.shape[1] if isinstance(utility, Distortion) else inputs
+        limits = _LIMITS_OF_A_CELL
+        if isinstance(context, Joint):
+            limits += 2 * len(context.secrets)
+        elif isinstance(context, Family):
+            limits += 2 * len(context.priors)
+        elif own and inputs > _MANY_DISTANCES and utility.name == "absolute":
+            return needed  # by places on the line, without a programme for the whole channel
+        needed += float(_COEFFICIENT) * limits * inputs * answers
+    elif own and inputs > _MANY and isinstance(utility, MutualInformation | Histogram):
+        needed += _DRAWN * cells
+    return needed
+
+
 DESIGN = Design(
     key="optimal",
     make=optimal,
@@ -502,6 +571,7 @@ DESIGN = Design(
     notions=(*LIFT_NOTIONS, "ldp"),
     contexts=ALL_KINDS,
     uses_utility=True,
+    memory=memory_of,
     options={
         "gap": "the relative gap to prove before stopping (1e-6)",
         "seconds": "stop after so many seconds with the best mechanism so far",

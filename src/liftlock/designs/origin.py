@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from liftlock.designs.draft import gap_text
-from liftlock.errors import FileError
+from liftlock.errors import FileError, NotProved
 
 _CLOSEST = 1e-12
+_ROUNDED = 1.1
+"""Integers are a little worse than the floats that a search ended with."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Origin:
     truth: float | None = None
     kind: str = ""
     """The mechanisms that `bound` speaks of, if these are not all that keep the notion."""
+    warning: str = ""
+    """What was asked of the search and not reached: how close to the optimum it proves to be."""
 
     def __str__(self) -> str:
         text = f"{self.title or self.utility}: {self.objective:.6g}"
@@ -40,7 +44,9 @@ class Origin:
             text += f", {self.closeness()}"
         if self.nothing is not None and self.truth is not None:
             text += f"; no release {self.nothing:.6g}, no noise {self.truth:.6g}"
-        return "\n".join([f"made by {self.method}", text, *(f"({said})" for said in self.remarks)])
+        warned = [f"WARNING: {self.warning}"] if self.warning else []
+        remarks = [f"({said})" for said in self.remarks]
+        return "\n".join([f"made by {self.method}", text, *warned, *remarks])
 
     def closeness(self) -> str:
         """Say how close to the optimum the mechanism was proved to be; empty if nothing was."""
@@ -50,9 +56,38 @@ class Origin:
         best = f"the best {self.kind}" if self.kind else "the optimum"
         return f"proved within {gap_text(max(self.gap, _CLOSEST))} of {best}"
 
+    def not_within(self, asked: float) -> str:
+        """Say that the proved gap is wider than was asked for; nothing if it is not.
+
+        >>> Origin("optimal", "guess", 0.5, 0.4, 0.2).not_within(1e-6)
+        'not proved optimal: the proved gap is 0.2, asked for was 1e-06; more seconds may narrow it'
+        """
+        if self.gap is None or self.gap <= asked * _ROUNDED + _CLOSEST:
+            return ""
+        return (
+            f"not proved optimal: the proved gap is {gap_text(self.gap)}, asked for was "
+            f"{asked:.2g}; more seconds may narrow it"
+        )
+
+    def require(self, most: float) -> None:
+        """Refuse a mechanism that is not proved to be this near to the optimum."""
+        if self.gap is None:
+            raise NotProved(
+                f"the method {self.method} proves no gap to the optimum, and one of at most "
+                f"{most:.2g} is required; use the method optimal",
+                None,
+            )
+        if not self.gap <= most:
+            raise NotProved(
+                f"the proved gap to the optimum is {gap_text(self.gap)}, and at most {most:.2g} is "
+                "required; give it more seconds, ask for a smaller --gap, or require less",
+                self.gap,
+            )
+
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {
+        said = {"warning": self.warning} if self.warning else {}
+        return said | {
             "method": self.method,
             "utility": self.utility,
             "title": self.title,
@@ -86,4 +121,5 @@ class Origin:
             number("nothing"),
             number("truth"),
             str(data.get("kind", "")),
+            str(data.get("warning", "")),
         )

@@ -194,7 +194,8 @@ def supported(context: Context) -> tuple[Context, tuple[Label, ...]]:
     dropped = never(context)
     if not dropped:
         return context, ()
-    kept: Sequence[Label] = [label for label in context.inputs.labels if label not in dropped]
+    gone = set(dropped)
+    kept: Sequence[Label] = [label for label in context.inputs.labels if label not in gone]
     if isinstance(context, Prior | Joint):
         return context.restricted(kept), dropped
     if isinstance(context, Family):

@@ -11,7 +11,7 @@ from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.problem import Problem
 from liftlock.designs.readings import posterior_means
-from liftlock.designs.registry import LIFT_NOTIONS, Design
+from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
 from liftlock.notions.notion import Notion
@@ -91,6 +91,10 @@ def block_shares(masses: Floats, count: int) -> Floats:
     shares = np.clip(inside, 0.0, None)
     # A share that is nothing but rounding would tell a cell from its neighbour.
     shares[shares < 1e-13] = 0.0
+    # A cell too rare to have a share of its own belongs where its middle is.
+    lost = np.flatnonzero(shares.sum(axis=1) == 0.0)
+    middles = 0.5 * (begins + ends)[lost]
+    shares[lost, np.minimum((middles * count).astype(np.intp), count - 1)] = 1.0
     each: Floats = shares / shares.sum(axis=1, keepdims=True)
     return each
 
@@ -111,16 +115,17 @@ def two_blocks(masses: Floats, points: Floats, lower: float, upper: float) -> tu
     h = min(a U, 1 - (1 - a) L). Two answers at these ends explain (h - a)(a - l) d^2 of the
     variance, where d is the distance between the means of the blocks.
     """
-    mass = np.cumsum(masses)[:-1]
-    sums = np.cumsum(masses * points)
-    distance = (sums[-1] - sums[:-1]) / (1.0 - mass) - sums[:-1] / mass
-    high = np.minimum(mass * upper, 1.0 - (1.0 - mass) * lower)
-    low = np.maximum(mass * lower, 1.0 - (1.0 - mass) * upper)
-    cut = int(np.argmax((high - mass) * (mass - low) * distance**2))
-    a, h, low_end = float(mass[cut]), float(high[cut]), float(low[cut])
-    weight = (a - low_end) / (h - low_end)
+    mass, sums = np.cumsum(masses)[:-1], np.cumsum(masses * points)[:-1]
+    # Summed from the other end: beside a likely cell 1 - a would be rounded to 0.
+    rest = np.cumsum(masses[::-1])[::-1][1:]
+    distance = np.cumsum((masses * points)[::-1])[::-1][1:] / rest - sums / mass
+    rise = np.minimum(mass * (upper - 1.0), rest * (1.0 - lower))
+    fall = np.minimum(mass * (1.0 - lower), rest * (upper - 1.0))
+    cut = int(np.argmax(rise * fall * distance**2))
+    a, rises, falls = float(mass[cut]), float(rise[cut]), float(fall[cut])
+    weight = falls / (rises + falls)
     below = np.arange(len(masses)) <= cut
-    first = np.where(below, weight * h / a, weight * (1.0 - h) / (1.0 - a))
+    first = weight * np.where(below, 1.0 + rises / a, 1.0 - rises / float(rest[cut]))
     return np.stack([first, 1.0 - first], axis=1), a
 
 
@@ -145,4 +150,5 @@ DESIGN = Design(
     notions=LIFT_NOTIONS,
     contexts=("prior",),
     needs="numbers, as labels or coordinates",
+    memory=few_outputs,
 )

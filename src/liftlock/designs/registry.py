@@ -9,12 +9,15 @@ from typing import Any, Literal
 
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.errors import InputError, NotDefined
+from liftlock.memory import TABLE, refuse_beyond
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.utility import Utility
 
 Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles"]
 ALL_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
+_FEW_OUTPUTS = 64
 LIFT_NOTIONS = ("lip", "alip", "eps_upper", "eps_lower")
 
 
@@ -49,6 +52,8 @@ class Design:
     """Whether it is made only when it is named: what it does should be somebody's decision."""
     kind: str = ""
     """The mechanisms that its bound speaks of, if these are not all that keep the notion."""
+    memory: Callable[[Context, Notion, Utility], float] | None = None
+    """Bytes that it takes in a context; None where it is a table of inputs by inputs."""
     options: Mapping[str, str] | None = None
     """Options of its own: name and meaning."""
 
@@ -118,6 +123,26 @@ def check_fits(design: Design, context: Context, notion: Notion) -> None:
             f"the notion {notion.name}",
             f"it is made for {', '.join(design.notions)}",
         )
+
+
+def check_memory(design: Design, context: Context, notion: Notion, utility: Utility) -> None:
+    """Refuse a design that would need more memory than there is, before anything is made."""
+    inputs = len(context.inputs)
+    if design.memory is not None:
+        needed = design.memory(context, notion, utility)
+    else:
+        needed = float(TABLE) * inputs**2
+    refuse_beyond(
+        needed,
+        f"the method {design.key} for {inputs:,} symbols",
+        remedy="merge rare values, cut numbers into fewer cells, try a method that needs less "
+        "(oue or hashing for LDP, quantile-blocks for numbers)",
+    )
+
+
+def few_outputs(context: Context, notion: Notion, utility: Utility) -> float:  # noqa: ARG001
+    """Return the memory of a design that has few outputs, or a form without a table."""
+    return float(TABLE) * _FEW_OUTPUTS * len(context.inputs)
 
 
 def check_options(design: Design, options: Iterable[str], *, people: bool = False) -> None:

@@ -15,9 +15,10 @@ from liftlock.designs.problem import Problem
 from liftlock.designs.rare import joined
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.designs.solver.generation import generate
-from liftlock.designs.solver.oracle import Clock, Oracle
+from liftlock.designs.solver.oracle import Clock, Oracle, TimeUp
 from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.designs.subset_merging import safe_subsets
+from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion
@@ -125,25 +126,37 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
     if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
         # A budget of 0 leaves no room for rounding, and only merging needs none.
         return problem.inputs.subset([0]), np.ones((symbols, 1)), ""
-    oracle: Oracle
-    cuts = half_spaces(problem) if symbols <= _ENUMERATE else np.zeros((0, symbols))
-    if symbols <= 2 or 0 < len(cuts) <= _CUTS:
-        oracle = ListedOracle(enumerate_vertices(cuts, symbols), goal)
-    elif isinstance(goal, Distortion | Guess):
+    oracle = _listed(problem, goal)
+    if oracle is None and isinstance(goal, Distortion | Guess):
         from liftlock.designs.distortion import least_distortion
 
         least = least_distortion(problem, goal, clock=clock)
         kept = joined(problem, goal, least.matrix)
         return least.outputs.subset(kept.kept), kept.matrix, "" if least.solved else "work"
-    else:
+    if oracle is None:
         with clock.pause():  # while it is compiled
             from liftlock.designs.solver.rows import RowsOracle
 
-        oracle = RowsOracle(problem, goal)
+        try:
+            oracle = RowsOracle(problem, goal, clock)
+        except TimeUp:
+            return problem.inputs.subset([0]), np.ones((symbols, 1)), clock.ended
     found = generate(problem.masses, goal, oracle, clock)
     channel = joined(problem, goal, found.channel(problem.masses)).matrix
     outputs, order = named_outputs(problem.inputs, channel, problem.masses)
     return outputs, channel[:, order], found.stopped
+
+
+def _listed(problem: Problem, goal: Utility) -> Oracle | None:
+    """List every extreme posterior, if they are few enough and far enough apart."""
+    symbols = len(problem.masses)
+    cuts = half_spaces(problem) if symbols <= _ENUMERATE else np.zeros((0, symbols))
+    if symbols > 2 and not 0 < len(cuts) <= _CUTS:
+        return None
+    try:
+        return ListedOracle(enumerate_vertices(cuts, symbols), goal)
+    except InputError:
+        return None
 
 
 def _unique(names: tuple[Label, ...], labels: tuple[Label, ...]) -> tuple[Label, ...]:

@@ -6,7 +6,7 @@ from liftlock.context import Context
 from liftlock.designs.draft import FormDraft
 from liftlock.designs.k_rr import WIDER
 from liftlock.designs.problem import ldp_budget
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
+from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design, few_outputs
 from liftlock.forms import UnaryChannel
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility
@@ -57,6 +57,7 @@ OUE = Design(
     notions=("ldp", *LIFT_NOTIONS),
     contexts=ALL_KINDS,
     prior_free=True,
+    memory=few_outputs,
 )
 
 SUE = Design(
@@ -68,4 +69,5 @@ SUE = Design(
     notions=("ldp", *LIFT_NOTIONS),
     contexts=ALL_KINDS,
     prior_free=True,
+    memory=few_outputs,
 )

@@ -240,7 +240,7 @@ class GridPrior(Prior):
             raise CountError("a prior is not an object", value=data)
         alphabet = Alphabet.from_data(data.get("labels"))
         counts = integers_from_json(data.get("counts"), "counts")
-        return cls(alphabet, counts, Grid.from_data(data.get("grid")))
+        return cls(alphabet, counts, Grid.from_data(data.get("grid"))).checked()
 
 
 @dataclass(frozen=True, eq=False)

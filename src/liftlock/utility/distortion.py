@@ -12,6 +12,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.memory import refuse_beyond
 from liftlock.utility.mean import points_of
 
 LOSSES = ("hamming", "absolute", "squared")
@@ -60,6 +61,11 @@ class Distortion:
     @classmethod
     def named(cls, loss: str, inputs: Alphabet) -> Distortion:
         """Make the Hamming, absolute or squared distortion on the input's own alphabet."""
+        refuse_beyond(
+            3.0 * 8.0 * len(inputs) ** 2,
+            f"a loss of {len(inputs):,} values by as many",
+            remedy="merge rare values, cut numbers into fewer cells, or ask for another utility",
+        )
         if loss == "hamming":
             matrix = 1.0 - np.eye(len(inputs))
         elif loss in LOSSES:

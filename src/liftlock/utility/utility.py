@@ -16,6 +16,9 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 
+_POINTS = 256
+"""Values that are looked at together."""
+
 
 class Utility(Protocol):
     """A concave cost of posteriors, and how people read it."""
@@ -102,7 +105,14 @@ def cost_of_nothing(utility: Utility, masses: Floats) -> float:
 
 def cost_of_truth(utility: Utility, masses: Floats) -> float:
     """Return the mean cost when the value itself is released: no mechanism costs less."""
-    return float(dot(masses, utility.costs(np.eye(len(masses)))))
+    count = len(masses)
+    costs = np.empty(count)
+    for first in range(0, count, _POINTS):  # not all at once: millions would not fit
+        rows = np.arange(first, min(first + _POINTS, count))
+        points = np.zeros((len(rows), count))
+        points[rows - first, rows] = 1.0
+        costs[rows] = utility.costs(points)
+    return float(dot(masses, costs))
 
 
 def value_of_nothing(utility: Utility, masses: Floats) -> float:

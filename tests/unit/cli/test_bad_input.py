@@ -537,3 +537,22 @@ def test_notes_do_not_stand_beside_an_error(audited: Run) -> None:
     channel = "input,a,b\nx,0.3333333333,0.6666666666\ny,0.25,0.75\n"
     outcome = audited(channel=channel, context="label,count\nx,1\nz,1\n")
     assert_refused(outcome, "'y' only in channel.csv")
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--prior", "label,count\na,1e360\nb,1\n"),
+        ("--prior", "label,probability\na,1\nb,1e-400\n"),
+        ("--joint", "s,a,b\nx,1,1e360\ny,2,3\n"),
+        ("--family", "label,p,q\na,1e360,1\nb,1,1\n"),
+    ],
+)
+def test_numbers_beyond_the_floats_name_their_place(run: Run, option: str, text: str) -> None:
+    outcome = run(
+        "design", option, "c.csv", "--epsilon", "1", "-o", "m.json", files={"c.csv": text}
+    )
+    assert (outcome.code, outcome.out, outcome.made) == (2, "", frozenset())
+    (line,) = outcome.err.splitlines()
+    assert line.startswith("liftlock: a probability below 1e-300 at c.csv, ")
+    assert "merge the value with others" in line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -296,3 +297,40 @@ def test_nothing_is_read_when_an_option_is_wrong(run: Run, monkeypatch: pytest.M
     monkeypatch.setattr(command, "given_context", never)
     for wrong in (["--utility", "joy"], ["--method", "magic"], ["-o", "no/m.json"]):
         assert run(*ASKED, *wrong).code == 2
+
+
+def _skewed() -> str:
+    return "label,count\n" + "".join(f"v{k},{k + 1}\n" for k in range(12))
+
+
+def test_a_gap_that_stays_open_is_a_warning_and_may_be_refused(run: Run) -> None:
+    """Twelve symbols under LDP, stopped at once."""
+    asked = ("design", "--prior", "p.csv", "--notion", "ldp", "--epsilon", "1")
+    early = (*asked, "--seconds", "0.0001", "-o", "m.json")
+    files = {"p.csv": _skewed()}
+    outcome = run(*early, "--json", files=files)
+    data = json.loads(outcome.out)
+    assert outcome.code == 0
+    assert data["gap"] > 1e-6
+    assert data["warning"].startswith("not proved optimal: the proved gap is ")
+    assert f"WARNING: {data['warning']}" in outcome.err.splitlines()
+    stored = Mechanism.load("m.json")
+    assert stored.origin is not None
+    assert f"WARNING: {stored.origin.warning}" in str(stored)
+    Path("m.json").unlink()
+    refused = run(*early, "--require-gap", "1e-6")
+    assert (refused.code, refused.out, refused.made) == (1, "", frozenset())
+    (line,) = refused.err.splitlines()
+    assert line.startswith("liftlock: refused: the proved gap to the optimum is ")
+    other = run(*asked, "--method", "k-rr", "--require-gap", "0.5")
+    assert other.code == 1
+    assert "the method k-rr proves no gap" in other.err
+
+
+def test_a_proved_optimum_has_no_warning(run: Run) -> None:
+    outcome = run(
+        *("design", "--prior", "p.csv", "--epsilon", "1", "--require-gap", "1e-5", "--json"),
+        files={"p.csv": PRIOR},
+    )
+    assert (outcome.code, outcome.err) == (0, "")
+    assert json.loads(outcome.out)["warning"] is None

@@ -163,3 +163,51 @@ def test_main_exits_when_it_is_the_program(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(SystemExit) as leaving:
         main()
     assert leaving.value.code == 0
+
+
+# --- what nobody thought of ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [RecursionError, OverflowError, ZeroDivisionError, ValueError])
+def test_an_unforeseen_error_is_one_line_and_nothing_is_written(
+    run: Run, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise kind("something\nin two lines " + 300 * "x")
+
+    # After the mechanism is made, so that there would be something to write.
+    monkeypatch.setattr("liftlock.cli.design.yardsticks", fail)
+    outcome = run(
+        "design", "--prior", "p.csv", "--epsilon", "1", "-o", "m.json", files={"p.csv": PRIOR}
+    )
+    assert (outcome.code, outcome.out, outcome.made) == (2, "", frozenset())
+    (line,) = outcome.err.splitlines()
+    assert line.startswith(f"liftlock: a mistake in liftlock itself, {kind.__name__}: something in")
+    assert "report it with the command" in line
+    assert len(line) < 500
+
+
+def test_running_out_of_memory_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 43.7 TiB")
+
+    monkeypatch.setattr("liftlock.cli.audit.audit", fail)
+    files = {"c.csv": CHANNEL, "p.csv": PRIOR}
+    outcome = run("audit", "c.csv", "--prior", "p.csv", files=files)
+    assert (outcome.code, outcome.out) == (2, "")
+    (line,) = outcome.err.splitlines()
+    assert "out of memory (MemoryError): Unable to allocate 43.7 TiB" in line
+    assert "merge rare values" in line
+
+
+def test_the_traceback_is_there_for_who_asks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ArithmeticError("odd")
+
+    monkeypatch.setattr("liftlock.cli.audit.audit", fail)
+    monkeypatch.setenv("LIFTLOCK_TRACEBACK", "1")
+    files = {"c.csv": CHANNEL, "p.csv": PRIOR}
+    outcome = run("audit", "c.csv", "--prior", "p.csv", files=files)
+    assert outcome.code == 2
+    assert outcome.err.startswith("Traceback (most recent call last)")
+    assert "liftlock: a mistake in liftlock itself, ArithmeticError: odd" in outcome.err

@@ -178,3 +178,35 @@ def test_known_values() -> None:
     )
     even = Problem.of(Prior.uniform(range(21)), LIP("1"))
     assert least_distortion(even, Guess()).cost == pytest.approx(0.8705580082, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "rows"),
+    [
+        ("0.00789", "1.1e-9", [[59, 3, 1, 45], [11, 5, 10, 29]]),
+        ("0.000227", "1.33e-9", [[1, 14, 72], [2, 1, 1]]),
+        (
+            "0.00000631",
+            "2.45e-8",
+            [
+                [1169, 23, 815827105, 946, 6],
+                [18470060, 151048378520, 409696139, 66464459569, 138791699968255],
+            ],
+        ),
+    ],
+)
+def test_a_programme_that_the_solver_calls_infeasible_proves_nothing(
+    lower: str, upper: str, rows: list[list[int]]
+) -> None:
+    """A constant answer is always allowed; limits of 1e-9 drown in the solver's tolerance."""
+    points = np.array([0, 1000000, 2, 3, 4000000][: len(rows[0])])
+    inputs = Alphabet.of(points.tolist())
+    joint = Joint.from_rows(Alphabet.of(["s", "t"]), inputs, rows)
+    loss = np.abs(points[:, None] - points).astype(float)
+    found = least_distortion(
+        Problem.of(joint, ALIP(lower=lower, upper=upper)), Distortion.of(loss, inputs)
+    )
+    assert np.isfinite(found.matrix).all()
+    np.testing.assert_allclose(found.matrix.sum(axis=1), 1.0, rtol=1e-12)
+    # Near a budget of 0 hardly anything is better than the median, and no claim may say so.
+    assert found.bound <= found.cost <= found.reference * (1 + 1e-6)

@@ -148,3 +148,39 @@ def test_symbols_of_the_same_number_get_blocks_with_names() -> None:
     prior = ll.Prior.from_counts({f"0.{'0' * k}": 1 for k in range(1, 7)})
     draft = quantile_blocks(prior, ll.LIP("ln 2"))
     assert draft.outputs.labels == ("block 1", "block 2", "block 3")
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {1: 1, 2: 10**15},
+        {1: 10**15, 2: 1},
+        {0: 1, 1: 1, 2: 10**15, 3: 5},
+        {0: 22, 1: 41491166, 2: 6, 3: 68050048183877, 4: 2, 5: 7928625993302},
+        {0: 10**200, 1: 1, 2: 10**200, 3: 1},
+    ],
+)
+@pytest.mark.parametrize("epsilon", ["1e-6", "0.1", "1", "10", "30"])
+def test_cells_too_rare_for_a_share_of_their_own(counts: dict[int, int], epsilon: str) -> None:
+    made = design(ll.Prior.from_counts(counts), ll.LIP(epsilon), method="quantile-blocks")
+    assert made.certificate.holds
+
+
+def test_a_rare_cell_lies_in_the_block_where_its_middle_is() -> None:
+    masses = np.array([1e-20, 0.5, 1e-20, 0.5, 1e-20])
+    shares = block_shares(masses, 2)
+    assert shares[[0, 1, 3, 4]].tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    assert sorted(shares[2].tolist()) == [0, 1]
+
+
+def test_two_blocks_beside_a_likely_cell_keep_the_exact_odds() -> None:
+    """The last cell has mass 1e-20, so the mass below it is 1 in floats."""
+    masses, lower, upper = np.array([0.5, 0.5, 1e-20]), 1 / 1.2, 1.2
+    rows, below = two_blocks(masses, np.array([0.0, 0.0, 1e15]), lower, upper)
+    a, b = 1 - Fraction(1, 10**20), Fraction(1, 10**20)
+    rise = min(a * Fraction(upper) - a, b - b * Fraction(lower))
+    fall = min(a - a * Fraction(lower), b * Fraction(upper) - b)
+    weight = fall / (rise + fall)
+    assert below == 1.0
+    assert rows[0, 0] == pytest.approx(float(weight * (1 + rise / a)), rel=1e-12)
+    assert rows[2, 0] == pytest.approx(float(weight * (1 - rise / b)), rel=1e-12)

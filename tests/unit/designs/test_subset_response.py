@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +14,8 @@ from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.designs import lock, optimal, subset_merging, subset_response
 from liftlock.designs.merging import Pool
+from liftlock.designs.solver.generation import Solution
+from liftlock.designs.solver.vertices import enumerate_vertices
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LDP, LIP
@@ -136,3 +139,45 @@ def test_names_of_outputs_are_labels_of_their_subset() -> None:
     draft = subset_response(joint, LIP("0.5"))
     assert len(set(draft.outputs.labels)) == len(draft.outputs)
     assert set(draft.outputs.labels) <= set(Alphabet.of(joint.inputs.labels).labels)
+
+
+def test_a_symbol_too_rare_for_every_posterior_still_gets_a_row() -> None:
+    solution = Solution(
+        np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+        np.array([0.25, 0.75]),
+        cost=0.5,
+        bound=0.5,
+        reference=1.0,
+        seen=2,
+        rounds=1,
+        seconds=0.0,
+        stopped="",
+    )
+    channel = solution.channel(np.array([0.25, 0.75, 1e-15]))
+    assert channel.tolist() == [[1.0, 0.0], [0.0, 1.0], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize("utility", [Histogram(), Guess()])
+def test_limits_that_leave_no_vertex_to_list_are_solved_in_another_way(
+    monkeypatch: pytest.MonkeyPatch, utility: Utility
+) -> None:
+    """Rounding can swallow every extreme posterior of a skewed table."""
+    table = {"s": {"a": 30, "b": 5, "c": 20, "d": 45}, "t": {"a": 5, "b": 30, "c": 45, "d": 20}}
+    joint, notion = Joint.from_counts(table), LIP("0.3")
+    expected = subset_response(joint, notion, utility=utility)
+    asked: list[int] = []
+
+    def none_left(cuts: Floats, symbols: int) -> Floats:
+        asked.append(symbols)
+        # Everything is outside of this cut.
+        return enumerate_vertices(np.vstack([cuts, np.ones(symbols)]), symbols)
+
+    # The package has a function of the module's name.
+    module = sys.modules["liftlock.designs.subset_response"]
+    monkeypatch.setattr(module, "enumerate_vertices", none_left)
+    found = subset_response(joint, notion, utility=utility)
+    assert asked
+    masses = joint.prior.floats()
+    assert mean_cost(utility, found.matrix, masses) == pytest.approx(
+        mean_cost(utility, expected.matrix, masses), abs=1e-6
+    )

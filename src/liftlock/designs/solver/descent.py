@@ -280,7 +280,7 @@ def descend(  # type: ignore[no-untyped-def]
 
 
 @compiled(
-    f"void({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},"
+    f"i8({_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},"
     f"{_VECTOR},{_VECTOR},{_MATRIX},i8,i8)"
 )
 def extremes(  # type: ignore[no-untyped-def]
@@ -298,19 +298,25 @@ def extremes(  # type: ignore[no-untyped-def]
     first,
     last,
 ):
-    """Maximise coordinates first..last - 1 in turn; write safe upper bounds and the vertices."""
+    """Maximise coordinates first..last - 1 in turn; write safe upper bounds and the vertices.
+
+    Returns the steps taken.
+    """
     rows = len(right)
     size = len(values)
     cost = np.zeros(size)
     multipliers, reduced = np.empty(rows), np.empty(size)
+    taken = 0
     for x in range(first, last):
         cost[x] = -1.0
-        optimise(
+        steps = optimise(
             matrix, right, lower, upper, basis, place, inverse, values, cost,
             multipliers, reduced, 1000,
         )  # fmt: skip
+        taken += steps + 1 if steps >= 0 else 1000
         bound = safe_bound(scales, right, lower, upper, cost, multipliers, reduced, 0.0)
         reach[x] = min(reach[x], -bound)
         for j in range(vertices.shape[1]):
             vertices[x - first, j] = values[j]
         cost[x] = 0.0
+    return taken

@@ -69,6 +69,8 @@ class Solution:
     def channel(self, masses: Floats) -> Floats:
         """Return P(y | x) = beta_y v_y(x) / P(x), rows inputs."""
         matrix = (self.columns * self.weights[:, None] / masses).T
+        # A symbol too rare for any posterior to show it answers like everybody.
+        matrix[matrix.sum(axis=1) == 0.0] = self.weights
         rows: Floats = matrix / matrix.sum(axis=1, keepdims=True)
         return rows
 

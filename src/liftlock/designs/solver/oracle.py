@@ -55,6 +55,10 @@ An idle core of a server of 2023 does three times as many.
 """
 
 
+class TimeUp(Exception):
+    """The limit of a clock was met while a search was being set up."""
+
+
 @dataclass
 class Clock:
     """When to stop: a gap that is small enough, or a limit of work.
@@ -102,6 +106,19 @@ class Clock:
     def spend(self, operations: float) -> None:
         """Count work that was done."""
         self.work += operations
+
+    def check(self, operations: float = 0.0) -> None:
+        """End what has no result yet, if no time is left, or less than what comes next will take.
+
+        >>> Clock(seconds=1.0).check(3 * SPEED)
+        Traceback (most recent call last):
+        liftlock.designs.solver.oracle.TimeUp
+        """
+        left = self.left
+        if left > 0 and left * SPEED >= operations:
+            return
+        self.ended = self.ended or "work"
+        raise TimeUp
 
     @contextmanager
     def pause(self) -> Iterator[None]:

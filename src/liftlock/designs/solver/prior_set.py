@@ -47,6 +47,7 @@ class Columns:
         builder.program.between([(table, builder.weighted(self.masses))], 1.0, 1.0)
         self._solver = Solver(builder.program, clock=clock)
         self.low, self.high = np.zeros(len(self.masses)), np.ones(len(self.masses))
+        self._clock = Clock() if clock is None else clock
         self._tighten()
 
     def __len__(self) -> int:
@@ -62,11 +63,16 @@ class Columns:
         found = self._solver.solve()
         if not len(found.values):
             return found
-        return Optimum(self._posterior(found.values), found.prices, found.bound)
+        return Optimum(self._posterior(found.values), found.prices, found.bound, found.solved)
 
     def fill(self, slopes: Floats) -> Floats:
-        """Return a vertex of least slopes . v for each row."""
-        return np.array([self.least(row).values for row in np.atleast_2d(slopes)])
+        """Return a vertex of least slopes . v for each row; the prior itself where time is up."""
+        found = []
+        for row in np.atleast_2d(slopes):
+            least = self.least(row) if self._clock.left > 0 else None
+            inside = least is not None and least.solved and len(least.values)
+            found.append(least.values if least is not None and inside else self.masses)
+        return np.array(found)
 
     def price(self, slopes: Floats) -> tuple[Floats, Floats]:
         """Return safe lower bounds of the least slopes . v for each row, and vertices."""
@@ -79,10 +85,18 @@ class Columns:
         return normal
 
     def _tighten(self) -> None:
-        """Find how small and how large each entry can be, a hair on the safe side."""
+        """Find how small and how large each entry can be, a hair on the safe side.
+
+        Entries that there is no time for may be anything between 0 and 1.
+        """
         each = np.eye(len(self))
-        low = np.array([self.least(row).bound for row in each])
-        high = np.array([-self.least(-row).bound for row in each])
+        low, high = np.zeros(len(self)), np.ones(len(self))
+        for x, row in enumerate(each):
+            if self._clock.left > 0:
+                low[x] = self.least(row).bound
+        for x, row in enumerate(each):
+            if self._clock.left > 0:
+                high[x] = -self.least(-row).bound
         self.low, self.high = np.clip(low - 1e-12, 0.0, 1.0), np.clip(high + 1e-12, 0.0, 1.0)
 
 

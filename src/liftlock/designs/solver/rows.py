@@ -59,6 +59,13 @@ _CELLS = 20_000_000
 """No more entries than this are written out for new columns at once."""
 _PER_DESCENT, _PER_NODE = 20, 6
 """Passes over the rows that a descent, and a box of a proof, are counted as."""
+_AT_ONCE = 8
+"""Operations of plain loops over rows that a CPU does in the time of one."""
+_A_MOMENT = 2e7
+"""Operations between two looks at the clock, or a little more."""
+_A_TASK = 1e9
+"""The same for a task of a thread."""
+_STEPS_OF_AN_EXTREME = 1000
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 Numbers = npt.NDArray[np.int64]
@@ -130,8 +137,9 @@ class RowsOracle:
     wild_prices = True
     """Few columns leave most prices open; column generation keeps them in a box at first."""
 
-    def __init__(self, problem: Problem, utility: Utility) -> None:
+    def __init__(self, problem: Problem, utility: Utility, clock: Clock | None = None) -> None:
         assert problem.given is not None
+        clock = Clock() if clock is None else clock
         self.problem = problem
         self.utility = utility
         self.inputs = n = len(problem.masses)
@@ -160,8 +168,12 @@ class RowsOracle:
         self._separable = bool(self._kinds.any())
         self._reach = self.programme.upper.copy()
         self._reach[:n] = 1.0
+        rows = len(self.programme.right)
+        operations = (n * rows**2 + (1 + n // simplex._REFRESH) * rows**3) / _AT_ONCE
+        clock.check(operations)
         self._state = self._vertex(problem.masses)
-        self._vertices = self._extremes()
+        clock.spend(operations)
+        self._vertices = self._extremes(clock)
 
     def start(self) -> Floats:
         """For each x, a vertex that makes v_x as large as it can be."""
@@ -217,10 +229,12 @@ class RowsOracle:
             found = (indices, entries, costs * self._scale + self._constant)
             return found, each * len(chosen)
 
+        # An interruption waits for what is running.
+        together = int(np.clip(_A_TASK / each, 1, 50))
         tasks = [
             (np.ascontiguousarray(points), chosen)
             for points in sources
-            for chosen in np.array_split(np.arange(len(points)), len(points) // 50 + 1)
+            for chosen in np.array_split(np.arange(len(points)), len(points) // together + 1)
         ]
         results = _share(tasks, descend, clock)
         if not results:
@@ -441,17 +455,57 @@ class RowsOracle:
         )  # fmt: skip
         return bound, self._state[3][: self.inputs].copy()
 
-    def _extremes(self) -> Floats:
-        """Maximise each coordinate: upper bounds for `_reach`, and the vertices."""
+    def _extremes(self, clock: Clock) -> Floats:
+        """Maximise each coordinate: upper bounds for `_reach`, and the vertices.
+
+        When the time is up the other coordinates keep their bound of 1, and have no vertex.
+        """
         programme = self.programme
+        rows, size = programme.matrix.shape
+        per_step = rows * (size + 3 * rows) / _AT_ONCE
+        # Between two calls Python hears an interruption, and looks at the clock.
+        together = 500
+        slow = per_step * together > _A_MOMENT
         vertices = np.zeros((self.inputs, self.inputs))
-        for first in range(0, self.inputs, 500):
-            last = min(first + 500, self.inputs)
-            descent.extremes(
-                programme.matrix, programme.right, programme.scales, programme.lower,
-                programme.upper, *self._state, self._reach, vertices[first:last], first, last,
+        done = 0
+        while done < self.inputs and clock.left > 0:
+            last = min(done + together, self.inputs)
+            if slow:
+                if not self._extreme(done, vertices[done], per_step, clock):
+                    break
+                last = done + 1
+            else:
+                steps = descent.extremes(
+                    programme.matrix, programme.right, programme.scales, programme.lower,
+                    programme.upper, *self._state, self._reach, vertices[done:last], done, last,
+                )  # fmt: skip
+                clock.spend(per_step * float(steps))
+            done = last
+        return vertices[:done]
+
+    def _extreme(self, x: int, vertex: Floats, per_step: float, clock: Clock) -> bool:
+        """Maximise one coordinate, a few steps at a time; tell whether there was time for it."""
+        programme = self.programme
+        cost = np.zeros(len(self._kinds))
+        cost[x] = -1.0
+        multipliers, reduced = np.zeros(len(programme.right)), np.zeros(len(cost))
+        for _ in range(_STEPS_OF_AN_EXTREME // simplex._REFRESH):
+            if clock.left <= 0:
+                return False
+            steps = simplex.optimise(
+                programme.matrix, programme.right, programme.lower, programme.upper, *self._state,
+                cost, multipliers, reduced, simplex._REFRESH,
             )  # fmt: skip
-        return vertices
+            clock.spend(per_step * (steps + 1 if steps >= 0 else simplex._REFRESH))
+            if steps >= 0:
+                break
+        bound = simplex.safe_bound(
+            programme.scales, programme.right, programme.lower, programme.upper, cost,
+            multipliers, reduced, 0.0,
+        )  # fmt: skip
+        self._reach[x] = min(self._reach[x], -bound)
+        vertex[:] = self._state[3][: self.inputs]
+        return True
 
     def _vertex(self, point: Floats) -> tuple[Numbers, Any, Floats, Floats]:
         """Walk from a point of the polytope to a vertex: basis, places, inverse, values."""

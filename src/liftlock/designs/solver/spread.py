@@ -35,6 +35,12 @@ _EXCHANGES = 200
 
 _PROJECTIONS = 2000
 
+_PART = 1 << 24
+"""Entries that are worked on before the clock is looked at again."""
+
+_OPERATIONS = 6.0
+"""How much work it is, for each three symbols."""
+
 _OFF = 1e-9
 """Means farther from the prior than this, relative to it, are not good enough."""
 
@@ -119,13 +125,34 @@ def _fitted(shown: Any, width: Any, by_width: Any) -> None:
             shown[k, middle] = (part + width[out] - width[into]) / width[middle]
 
 
-def even_columns(box: Box, shape: Separable, count: int, generator: np.random.Generator) -> Floats:
+def even_columns(
+    box: Box,
+    shape: Separable,
+    count: int,
+    generator: np.random.Generator,
+    clock: Clock | None = None,
+) -> Floats:
     """Return random vertices whose mean is near the prior and whose cost is near the chord's."""
     n = len(box)
-    orders = box.random_orders(count, generator)
-    shown = _drawn(box.shares, box.width, orders, generator.random((count, n)))
+    # In parts, between which an interruption is heard and the clock looked at.
+    parts = [slice(k, min(k + _PART // n + 1, count)) for k in range(0, count, _PART // n + 1)]
+    orders = np.empty((count, n), dtype=np.int64)
+    shown = np.empty((count, n))
+    by_width = np.argsort(box.width, kind="stable")
+    for part in parts:
+        orders[part] = box.random_orders(part.stop - part.start, generator)
+        if clock is not None:
+            clock.check()
+    for part in parts:
+        coins = generator.random((part.stop - part.start, n))
+        some = _drawn(box.shares, box.width, orders[part], coins)
+        if n > _EXCHANGES:
+            _fitted(some, box.width, by_width)
+        shown[part] = some
+        if clock is not None:
+            clock.check()
+    del orders
     if n > _EXCHANGES:
-        _fitted(shown, box.width, np.argsort(box.width, kind="stable"))
         return box.vertices_among(box.exact(box.low + shown * box.width))
     level = shape.slopes(np.zeros(n))
     # Priced by the chords' slopes, a vertex costs exactly what it lies above its chord.
@@ -147,19 +174,23 @@ def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:
     if not isinstance(shape, Separable):
         return None
     masses, box = problem.masses, oracle.box
-    drawn = even_columns(box, shape, 6 * len(masses), np.random.default_rng(len(masses)))
+    operations = _OPERATIONS * float(len(masses)) ** 3
+    clock.check(operations)
+    generator = np.random.default_rng(len(masses))
+    drawn = even_columns(box, shape, 6 * len(masses), generator, clock)
     costs = utility.costs(drawn)
     level = dot(drawn, shape.slopes(np.zeros(len(masses))))
     # The better half: those that lie least above their chord.
     columns = drawn[np.argsort(costs - level, kind="stable")[: 3 * len(masses)]]
-    weights = mixed(columns, masses)
+    weights = mixed(columns, masses, clock)
     if weights is None:
         columns = drawn
-        weights = mixed(columns, masses)
+        weights = mixed(columns, masses, clock)
     if weights is None:
         return None
-    columns, weights = reduced(columns, weights, masses)
+    columns, weights = reduced(columns, weights, masses, clock)
     weights = polished(columns, weights, masses)
+    clock.spend(operations)
     if np.abs(dot(weights, columns) / masses - 1.0).max() > _OFF:
         return None
     reference = float(utility.costs(masses[None, :])[0])
@@ -191,7 +222,7 @@ def polished(columns: Floats, weights: Floats, masses: Floats) -> Floats:
     return weights
 
 
-def mixed(columns: Floats, masses: Floats) -> Floats | None:
+def mixed(columns: Floats, masses: Floats, clock: Clock) -> Floats | None:
     """Return weights of 0 or more under which the columns' mean is the prior; None if none found.
 
     Alternating projections: onto the weights that give the prior, and onto those of 0 or more.
@@ -206,6 +237,7 @@ def mixed(columns: Floats, masses: Floats) -> Floats | None:
     target[-1] = 1.0
     weights: Floats = np.full(count, 1.0 / count)
     for _ in range(_PROJECTIONS):
+        clock.check()
         weights = weights + dot(rows, dot(inverse, target - dot(weights, rows)))
         if weights.min() >= 0.0:
             return weights
@@ -214,7 +246,9 @@ def mixed(columns: Floats, masses: Floats) -> Floats | None:
     return None
 
 
-def reduced(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, Floats]:
+def reduced(
+    columns: Floats, weights: Floats, masses: Floats, clock: Clock
+) -> tuple[Floats, Floats]:
     """Keep the mean and use no more columns than symbols (Caratheodory), halving at a time."""
     n = len(masses)
     while len(weights) > n:
@@ -226,7 +260,7 @@ def reduced(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
                 for group, total in zip(groups, sums, strict=True)
             ]
         )
-        left = _eliminated(points / masses, sums)
+        left = _eliminated(points / masses, sums, clock)
         keep = [place for place, total in enumerate(left) if total > 0]
         if len(keep) == len(groups):
             break
@@ -236,19 +270,22 @@ def reduced(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
     return columns, weights
 
 
-def _eliminated(points: Floats, weights: Floats) -> Floats:
+def _eliminated(points: Floats, weights: Floats, clock: Clock) -> Floats:
     """Set weights to 0 one by one along directions that do not move the mean."""
     # Rows of `null` are directions d with d . points = 0.
     null = np.ascontiguousarray(Factors.of(points).nothing())
     left = weights.copy()
-    _eliminate(null, left)
+    together = max(1, _PART // null.size)
+    for first in range(0, len(null), together):
+        clock.check()
+        _eliminate(null, left, first, min(first + together, len(null)))
     return left
 
 
-@compiled("void(f8[:,::1],f8[::1])")
-def _eliminate(null: Any, left: Any) -> None:
+@compiled("void(f8[:,::1],f8[::1],i8,i8)")
+def _eliminate(null: Any, left: Any, first: int, last: int) -> None:
     directions, count = null.shape
-    for d in range(directions):
+    for d in range(first, last):
         best = np.inf
         place = -1
         sign = 1.0

@@ -70,7 +70,12 @@ def _exactly(numbers: Floats) -> Rationals:
     return found
 
 
-def enumerate_vertices(cuts: Floats | Rationals, symbols: int, most: int = MOST_VERTICES) -> Floats:
+def enumerate_vertices(
+    cuts: Floats | Rationals,
+    symbols: int,
+    most: int = MOST_VERTICES,
+    clock: Clock | None = None,
+) -> Floats:
     """Return all vertices of {v >= 0, sum v = 1, cuts @ v <= 0}, each entry rounded once.
 
     >>> enumerate_vertices(np.array([[1.0, -2.0]]), 2).round(6).tolist()
@@ -87,7 +92,7 @@ def enumerate_vertices(cuts: Floats | Rationals, symbols: int, most: int = MOST_
         if not outside.any():
             continue
         inside = np.flatnonzero((values < 0).astype(bool))
-        first, second = _edges(active, inside, np.flatnonzero(outside), symbols - 2)
+        first, second = _edges(active, inside, np.flatnonzero(outside), symbols - 2, clock)
         new = points[first] * values[second, None] - points[second] * values[first, None]
         marks = active[first] & active[second]
         marks[:, symbols + place] = True
@@ -99,8 +104,14 @@ def enumerate_vertices(cuts: Floats | Rationals, symbols: int, most: int = MOST_
             raise InputError(
                 f"more than {most:,} extreme posteriors",
                 value=f"{symbols} symbols, {len(cuts)} limits",
-                remedy="use column generation (method optimal)",
+                remedy="leave out how=enumeration: column generation needs no list",
             )
+    if not len(points):
+        raise InputError(
+            "no extreme posterior can be told from rounding",
+            value=f"{symbols} symbols, {len(cuts)} limits",
+            remedy="leave out how=enumeration: column generation needs no list",
+        )
     normal: Floats = (points / points.sum(axis=1, keepdims=True)).astype(np.float64)
     return normal
 
@@ -114,13 +125,17 @@ def _whole(cut: Floats | Rationals) -> Rationals:
     return np.array([number // divisor for number in numbers], dtype=object)
 
 
-def _edges(active: Marks, inside: Places, outside: Places, fewest: int) -> tuple[Places, Places]:
+def _edges(
+    active: Marks, inside: Places, outside: Places, fewest: int, clock: Clock | None
+) -> tuple[Places, Places]:
     """Find the pairs (inside, outside) that are joined by an edge."""
     weights = active.astype(np.float32)  # sums of 0 and 1: the same in any order
     first: list[Places] = [np.zeros(0, dtype=np.intp)]
     second: list[Places] = [np.zeros(0, dtype=np.intp)]
     step = max(1, _CELLS // len(outside))
     for begin in range(0, len(inside), step):
+        if clock is not None:
+            clock.check()
         block = inside[begin : begin + step]
         # Products of whole numbers are exact, in any order.
         rows, columns = np.nonzero(weights[block] @ weights[outside].T >= fewest)
@@ -128,6 +143,8 @@ def _edges(active: Marks, inside: Places, outside: Places, fewest: int) -> tuple
         # A third vertex with all common constraints active means that the pair spans a face.
         pairs = max(1, _CELLS // len(active))
         for low in range(0, len(near), pairs):
+            if clock is not None:
+                clock.check()
             a, b = near[low : low + pairs], far[low : low + pairs]
             marks = weights[a] * weights[b]
             holders = (marks @ weights.T >= marks.sum(axis=1)[:, None] - 0.5).sum(axis=1)

@@ -90,7 +90,7 @@ def test_a_limit_is_one_of_work() -> None:
     again = knapsack().solve(Clock(seconds=1000.0, work=little))
     assert whole.status == "optimal"
     assert short.status == "limit"
-    assert short.cost == again.cost > whole.cost
+    assert short.cost == again.cost != whole.cost
     assert clock.left == 0
     assert clock.ended == "work"
 

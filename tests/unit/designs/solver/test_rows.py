@@ -5,9 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from liftlock.alphabet import Alphabet
+from liftlock.context import Joint
 from liftlock.designs.problem import Problem
 from liftlock.designs.solver.generation import generate
-from liftlock.designs.solver.oracle import Clock
+from liftlock.designs.solver.oracle import Clock, TimeUp
 from liftlock.designs.solver.rows import RowsOracle
 from liftlock.exact.integers import Floats
 from liftlock.notions.lip import LIP
@@ -182,3 +184,37 @@ def test_a_clock_that_has_run_out_stops_the_proof_with_a_true_bound() -> None:
     given = problem(rng, 3, 6, "both sides")
     oracle = RowsOracle(given, MutualInformation())
     assert oracle.prove(np.zeros(6), 0.0, Clock(seconds=0.0)).bound <= 0.0
+
+
+class Looks(Clock):
+    """A clock whose time is up after so many looks at it."""
+
+    looks = 0
+
+    @property
+    def left(self) -> float:
+        """Count the looks."""
+        self.looks -= 1
+        if self.looks < 0:
+            self.ended = "clock"
+            return 0.0
+        return 1e9
+
+
+def test_setting_up_ends_when_the_time_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [[1 + (3 * x + s) % 7 for x in range(9)] for s in (0, 2)]
+    joint = Joint.from_rows(Alphabet.of("st"), Alphabet.of(range(9)), rows)
+    given = Problem.of(joint, LIP("0.5"))
+    whole = RowsOracle(given, Histogram()).start()
+    monkeypatch.setattr("liftlock.designs.solver.rows._A_MOMENT", 0.0)
+    clock = Looks()
+    with pytest.raises(TimeUp):
+        RowsOracle(given, Histogram(), clock)
+    clock.looks = 7  # one before, and two for each of three coordinates
+    early = RowsOracle(given, Histogram(), clock)
+    assert len(early.start()) == 3 < len(whole)
+    np.testing.assert_allclose(early.start(), whole[:3])
+    solution = generate(given.masses, Histogram(), early, clock)
+    assert solution.stopped
+    true = generate(given.masses, Histogram(), RowsOracle(given, Histogram()), Clock())
+    assert solution.bound <= true.cost

@@ -62,7 +62,7 @@ def test_reducing_keeps_the_mean() -> None:
     columns = generator.dirichlet(np.ones(6), 50)
     weights = generator.dirichlet(np.ones(50))
     mean = weights @ columns
-    kept, left = reduced(columns, weights, mean)
+    kept, left = reduced(columns, weights, mean, Clock())
     assert len(left) <= 6
     assert left.min() > 0
     assert left @ kept == pytest.approx(mean, abs=1e-12)

@@ -92,3 +92,8 @@ def test_too_many_are_refused_with_the_way_out() -> None:
 
 def test_no_limits_leave_the_simplex() -> None:
     assert enumerate_vertices(np.zeros((0, 3)), 3).tolist() == np.eye(3).tolist()
+
+
+def test_a_polytope_without_a_vertex_is_refused_in_words() -> None:
+    with pytest.raises(InputError, match="no extreme posterior can be told from rounding"):
+        enumerate_vertices(np.ones((1, 3)), 3)
