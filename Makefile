@@ -49,6 +49,11 @@ test: $(VENV)/.stamp-test  ## Everything that must hold: lint, types, layers, do
 	  wait $$pages || { cat $(VENV)/pages.log; wait; exit 1; }; \
 	  cat $(VENV)/pages.log; wait $$system
 	$(BIN)/python -m pytest -q -p no:logging -n $(JOBS) --dist worksteal
+	@$(MAKE) machines
+
+.PHONY: machines
+machines: $(VENV)/.stamp-test  ## Pages, designs and stored mechanisms once more, as on other CPUs
+	$(BIN)/python -m tests.golden.machines -n $(JOBS) --dist worksteal
 
 # Half the time of the unit tests goes into searches, pictures, large tables and the libraries of others.
 QUICK := src tests/unit -k 'not large' --hypothesis-profile=few \

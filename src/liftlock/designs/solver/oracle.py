@@ -59,6 +59,10 @@ class TimeUp(Exception):
     """The limit of a clock was met while a search was being set up."""
 
 
+_GRACE = 1.0
+"""Seconds beyond the limit before the clock on the wall ends a search: libraries are loaded too."""
+
+
 @dataclass
 class Clock:
     """When to stop: a gap that is small enough, or a limit of work.
@@ -94,7 +98,7 @@ class Clock:
         """Seconds' worth of work that are left; infinite without a limit."""
         if self.seconds is None:
             return math.inf
-        if self.ended == "clock" or self.elapsed > self.seconds:
+        if self.ended == "clock" or self.elapsed > self.seconds + _GRACE:
             self.ended = "clock"
             return 0.0
         left = self.seconds - self.spent
