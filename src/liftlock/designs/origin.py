@@ -72,9 +72,10 @@ class Origin:
     def require(self, most: float) -> None:
         """Refuse a mechanism that is not proved to be this near to the optimum."""
         if self.gap is None:
+            remedy = "require none" if self.method == "optimal" else "use the method optimal"
             raise NotProved(
-                f"the method {self.method} proves no gap to the optimum, and one of at most "
-                f"{most:.2g} is required; use the method optimal",
+                f"the method {self.method} proves no gap to the optimum here, and one of at most "
+                f"{most:.2g} is required; {remedy}",
                 None,
             )
         if not self.gap <= most:
