@@ -267,7 +267,7 @@ def read_text(path: Path, *, begins: re.Pattern[bytes] | None = None) -> str:
             other = large and begins is not None and not begins.search(raw, 0, _BEGINNING)
             if large and not other:
                 # Pipes and devices have no size, so the limit is on what is read.
-                raw += stream.read(MOST_BYTES + 1 - len(raw))
+                raw += stream.read(max(MOST_BYTES + 1 - len(raw), 0))
     except FileNotFoundError:
         raise FileError("no such file", where=str(path), remedy="check the path") from None
     except IsADirectoryError:

@@ -159,7 +159,7 @@ def test_design_output(
     assert refused(data, "design")
     stored = read(path)
     check(stored, "mechanism")
-    assert set(stored["origin"]) == set(
+    assert set(stored["origin"]) | {"warning"} == set(
         SCHEMAS["mechanism.schema.json"]["properties"]["origin"]["properties"]
     )
     stored["origin"]["surprise"] = 1

@@ -29,7 +29,7 @@ from liftlock.exact.numbers import exact_probability
 from liftlock.exact.reproducible import dot, exp, log, log1p
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
-from liftlock.prior import Prior
+from liftlock.prior import Prior, common_integers
 from liftlock.utility.utility import Utility
 
 _TINY = 1e-13
@@ -180,7 +180,8 @@ def survey(people: int, share: object) -> Joint:
         raise InputError("a survey without people", value=people, remedy="give at least one")
     p = exact_probability(share)
     law = [comb(people, s) * p**s * (1 - p) ** (people - s) for s in range(people + 1)]
-    return survey_of(Prior.from_probabilities(dict(enumerate(law))))
+    # Tails may be rarer than what is taken from a reader.
+    return survey_of(Prior(Alphabet.of(range(people + 1)), common_integers(law)))
 
 
 def survey_of(law: Prior) -> Joint:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Ball, Family, Intervals, Joint
 from liftlock.errors import NumberError, UnprotectedInput
@@ -186,7 +187,7 @@ def test_progress_names_every_reading() -> None:
 
 
 def test_lifts_beyond_floats_are_put_into_words() -> None:
-    prior = Prior.from_counts({"a": 1, "b": 10**400})
+    prior = Prior(Alphabet.of("ab"), (1, 10**400))
     text = audit(Channel.identity("ab"), prior).worst_case()
     assert "a factor inf" in text
 

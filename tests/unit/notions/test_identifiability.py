@@ -90,7 +90,7 @@ def test_posteriors_beyond_floats_are_compared_exactly() -> None:
 
 
 def test_a_rare_secret_beyond_floats() -> None:
-    prior = Prior.from_counts({"a": 1, "b": 10**400})
+    prior = Prior(Alphabet.of("ab"), (1, 10**400))
     channel = Channel.from_rows({"a": {0: "1/4", 1: "3/4"}, "b": {0: "3/4", 1: "1/4"}})
     assert identifiability.measure(channel, prior).ratio == 3 * 10**400
 

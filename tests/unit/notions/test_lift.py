@@ -154,7 +154,7 @@ def test_lifts_too_large_for_floats_are_compared_exactly() -> None:
     # Two rare secrets, each with an output of its own: lifts near 1e400.
     counts = {"a": 2, "b": 3, "c": 10**400}
     identity = Channel.identity("abc")
-    table = lift_table(identity, Prior.from_counts(counts))
+    table = lift_table(identity, Prior(Alphabet.of(counts), tuple(counts.values())))
     assert table.largest().lift == Fraction(10**400 + 5, 2)
     assert table.largest().witness.secret == "a"
 

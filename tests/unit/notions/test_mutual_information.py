@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Intervals
 from liftlock.errors import NotDefined
@@ -96,7 +97,7 @@ def test_a_tie_that_cannot_be_decided_is_refused() -> None:
 
 
 def test_masses_beyond_floats_are_enclosed_exactly() -> None:
-    prior = Prior.from_counts({"x0": 1, "x1": 10**400})
+    prior = Prior(Alphabet.of(["x0", "x1"]), (1, 10**400))
     channel = Channel.identity(["x0", "x1"])
     found = mutual_information.measure(channel, prior).value
     assert 0 <= found.lower < Fraction(1, 10**35)
