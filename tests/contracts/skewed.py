@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
-from typing import get_args
+from typing import Any, get_args
 
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designing import design
@@ -87,7 +87,7 @@ def run(seed: int) -> str:
     # Half of the cases are for the optimum, in both of its ways.
     entry = DESIGNS["optimal"] if source.random() < 0.5 else source.choice(fitting)
     asked = notion(source.choice(entry.notions), source)
-    options = {"seconds": SECONDS} if entry.accepts("seconds") else {}
+    options: dict[str, Any] = {"seconds": SECONDS} if entry.accepts("seconds") else {}
     if entry.accepts("how"):
         options["how"] = source.choice(("auto", "auto", "generation"))
     try:
