@@ -142,8 +142,8 @@ class Highs:
         most = _MOST
         if clock is not None and math.isfinite(clock.left):
             most = int(min(max(clock.left * SPEED / each, 1.0), _MOST))
-            wall = max((clock.seconds or 0.0) - clock.elapsed, 0.01)
-            self.model.setOptionValue("time_limit", self.model.getRunTime() + wall)
+            wall = self.model.getRunTime() + max(clock.wall, 0.01)
+            self.model.setOptionValue("time_limit", wall)
         self.model.setOptionValue("simplex_iteration_limit", most)
         self.model.setOptionValue("ipm_iteration_limit", most)
         run(self.model, quick=each < _QUICK)

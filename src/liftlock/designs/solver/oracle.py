@@ -94,11 +94,16 @@ class Clock:
         return self.work / SPEED
 
     @property
+    def wall(self) -> float:
+        """Seconds until the clock on the wall ends the search; infinite without a limit."""
+        return math.inf if self.seconds is None else self.seconds + _GRACE - self.elapsed
+
+    @property
     def left(self) -> float:
         """Seconds' worth of work that are left; infinite without a limit."""
         if self.seconds is None:
             return math.inf
-        if self.ended == "clock" or self.elapsed > self.seconds + _GRACE:
+        if self.ended == "clock" or self.wall <= 0:
             self.ended = "clock"
             return 0.0
         left = self.seconds - self.spent
