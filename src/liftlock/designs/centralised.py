@@ -194,11 +194,11 @@ def survey_of(law: Prior) -> Joint:
         raise InputError(
             "a law of a count needs the symbols 0, 1, ..., N", value=law.alphabet.labels[:8]
         )
-    rows = [
-        [mass * (people - s) / people for s, mass in enumerate(law.fractions)],
-        [mass * s / people for s, mass in enumerate(law.fractions)],
-    ]
-    return Joint.from_rows(Alphabet.of([0, 1]), Alphabet.numbers(range(people + 1)), rows)
+    no = [mass * (people - s) / people for s, mass in enumerate(law.fractions)]
+    yes = [mass * s / people for s, mass in enumerate(law.fractions)]
+    counts = common_integers([*no, *yes])
+    inputs = Alphabet.numbers(range(people + 1))
+    return Joint(Alphabet.of([0, 1]), inputs, (counts[: people + 1], counts[people + 1 :]))
 
 
 @dataclass(frozen=True)
