@@ -520,16 +520,11 @@ class _Order:
                 )
         if _is_constant(locked.channel) and not any("constant" in text for text in remarks):
             remarks.append("the mechanism is constant: its output says nothing about the value")
-        proved = draft.optimality
-        if proved is not None and proved.stopped and not any("stopped" in t for t in remarks):
-            remarks.append(
-                f"stopped after {proved.seconds:.3g} s, before the gap that was asked for"
-            )
-        origin = self._origin(proved, locked, tuple(remarks))
-        if proved is not None and origin.gap is not None:
-            # Rounding to integers may have widened the gap of the draft.
-            now = dict(zip(proved.stopped_early(), proved.stopped_early(origin.gap), strict=True))
-            origin = replace(origin, remarks=tuple(now.get(said, said) for said in origin.remarks))
+        origin = self._origin(draft.optimality, locked, tuple(remarks))
+        if draft.optimality is not None:
+            # With the gap of the integers: rounding may have widened that of the draft.
+            early = draft.optimality.stopped_early(origin.gap)
+            origin = replace(origin, remarks=(*early, *origin.remarks))
         warning = origin.not_within(float(self.options.get("gap", GAP)))
         origin = replace(origin, warning=warning)
         return Mechanism(locked.channel, locked.certificate, self.whole, origin)

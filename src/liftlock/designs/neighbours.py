@@ -70,11 +70,15 @@ def by_neighbours(
         Alphabet.of(range(matrix.shape[1])),
         matrix,
         method=found.method,
-        optimality=Optimality(goal.name, cost, bound, reference, seconds=clock.elapsed),
-        remarks=[
-            *found.remarks,
-            said,
-        ],
+        optimality=Optimality(
+            goal.name,
+            cost,
+            bound,
+            reference,
+            seconds=clock.elapsed,
+            stopped="" if found.optimality is None else found.optimality.stopped,
+        ),
+        remarks=[*found.remarks, said],
     )
 
 

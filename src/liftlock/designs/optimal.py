@@ -343,14 +343,13 @@ def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock, how: H
         seconds=clock.elapsed,
         stopped=stopped,
     )
-    remarks = [*kept.remarks(), *proof.stopped_early()]
     return Draft.of(
         problem.inputs,
         found.outputs.subset(kept.kept),
         kept.matrix,
         method=DESIGN.key,
         optimality=proof,
-        remarks=remarks,
+        remarks=kept.remarks(),
     )
 
 
@@ -472,14 +471,13 @@ def draft_of(problem: Problem, goal: Utility, solution: Solution, method: str) -
         solution.seconds,
         solution.stopped,
     )
-    remarks = [*kept.remarks(), *proof.stopped_early()]
     return Draft.of(
         problem.inputs,
         outputs,
         kept.matrix[:, order],
         method=method,
         optimality=proof,
-        remarks=remarks,
+        remarks=kept.remarks(),
     )
 
 
