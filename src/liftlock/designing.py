@@ -56,6 +56,7 @@ from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import (
     Utility,
     cost_of_nothing,
+    cost_of_truth,
     doubt,
     mean_cost,
     restricted,
@@ -635,7 +636,7 @@ def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tupl
         costs.append(goal.costs(posteriors) - dot(posteriors - masses, slope))
     every = np.concatenate(costs)
     error = float(every.std() / np.sqrt(_PEOPLE))
-    least = float(dot(masses, goal.costs(np.eye(len(masses)))))
+    least = cost_of_truth(goal, masses)
     return max(float(every.mean()), least), (
         f"its worth is the mean over {_PEOPLE:,} simulated reports, standard error {error:.2g}"
     )

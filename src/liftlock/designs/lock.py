@@ -274,7 +274,7 @@ class _Mixer:
         if isinstance(self.context, ProfileGraph):
             return _common_of_profiles(self.context, self.inputs, self.rows)
         masses = representative(self.context).reordered(self.inputs).floats()
-        common: Floats = (dot(masses, self.rows))[None, :]
+        common: Floats = dot(masses, self.rows)[None, :]
         # Too small a chance for a float is a chance all the same.
         return np.maximum(common, _LEAST)
 
@@ -325,7 +325,7 @@ def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> 
     wanted = graph.inputs if inputs.labels == graph.inputs.labels else graph.pairs
     order = wanted.order_of(inputs, whose="the graph", other_name="the draft")
     if wanted is graph.inputs:
-        common: Floats = (dot(graph.laws.mean(axis=0), rows[order]))[None, :]
+        common: Floats = dot(graph.laws.mean(axis=0), rows[order])[None, :]
         return common
     blocks = rows[order].reshape(len(graph), len(graph.inputs), -1)
     released = (graph.laws[:, :, None] * blocks).sum(axis=1)

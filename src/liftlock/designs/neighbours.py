@@ -24,7 +24,7 @@ from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 from liftlock.utility.registry import make_utility
-from liftlock.utility.utility import Utility, mean_cost
+from liftlock.utility.utility import Utility, cost_of_nothing, mean_cost
 
 GROUPS = 16
 
@@ -60,7 +60,7 @@ def by_neighbours(
     matrix = found.matrix[group].copy()
     cost = mean_cost(goal, matrix, problem.masses)
     looser = solve(prior, LIP(notion.budget), goal, clock.part(1.0, gap=_CLOSE)).optimality
-    reference = float(goal.costs(problem.masses[None, :])[0])
+    reference = cost_of_nothing(goal, problem.masses)
     bounds = [0.0, _bound(problem, goal, joined, group, found)]
     bounds += [] if looser is None else [looser.bound]
     bound = min(max(bounds), cost)

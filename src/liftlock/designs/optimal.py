@@ -185,7 +185,7 @@ def _without_search(
     # Each symbol is in one group of those that are merged.
     weights = np.ones(1) if first is None else np.where(first > 0, masses, 0.0).sum(axis=1)
     cost = float(dot(weights, goal.costs(columns)))
-    reference = float(goal.costs(masses[None, :])[0])
+    reference = cost_of_nothing(goal, masses)
     ended: Ending = clock.ended or "work"
     return Solution(
         columns,

@@ -18,7 +18,7 @@ from typing import Any
 
 import numba
 
-from liftlock.exact.reproducible import _ARTANH, _HALF_ROOT, _LN2_HIGH, _LN2_LOW
+from liftlock.exact.reproducible import ARTANH, HALF_ROOT, LN2_HIGH, LN2_LOW
 
 
 def compiled(signature: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -61,13 +61,13 @@ def private_folder() -> str:
 def log(x):  # type: ignore[no-untyped-def]
     """Return what `reproducible.log` does of a positive number, to the last digit."""
     part, power = frexp(x)
-    if part < _HALF_ROOT:
+    if part < HALF_ROOT:
         part *= 2.0
         power -= 1
     f = part - 1.0
     s = f / (2.0 + f)
     z = s * s
-    rest = _ARTANH[10]
+    rest = ARTANH[10]
     for k in range(9, -1, -1):
-        rest = rest * z + _ARTANH[k]
-    return power * _LN2_HIGH - ((s * (f - z * rest) - power * _LN2_LOW) - f)
+        rest = rest * z + ARTANH[k]
+    return power * LN2_HIGH - ((s * (f - z * rest) - power * LN2_LOW) - f)

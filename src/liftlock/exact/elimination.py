@@ -72,7 +72,7 @@ class Factors:
                 found[first:begin] -= dot(self.both[first:begin, begin:end], found[begin:end])
         return found
 
-    def nothing(self) -> Floats:
+    def left_null(self) -> Floats:
         """Return rows d with d . matrix = 0, as many as the matrix has rows more than columns."""
         rows, columns = self.both.shape
         share = self.both[columns:, :columns].copy()

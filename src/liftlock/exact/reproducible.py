@@ -22,11 +22,11 @@ _LARGE = 1 << 20
 """Matrices with more products than this are multiplied in parts."""
 
 # ln 2 in two parts: the first has 32 bits, so that its product with an exponent is exact.
-_LN2_HIGH = float.fromhex("0x1.62E42FEEp-1")
-_LN2_LOW = float.fromhex("0x1.A39EF35793C76p-33")
+LN2_HIGH = float.fromhex("0x1.62E42FEEp-1")
+LN2_LOW = float.fromhex("0x1.A39EF35793C76p-33")
 
 # 2 artanh(s) = 2 s + s (2/3 s^2 + 2/5 s^4 + ...), for |s| <= (sqrt(2) - 1) / (sqrt(2) + 1).
-_ARTANH = tuple(2.0 / (2 * k + 1) for k in range(1, 12))
+ARTANH = tuple(2.0 / (2 * k + 1) for k in range(1, 12))
 # exp(r) = 1 + r + r^2 (1/2 + r/6 + ...), for |r| <= ln(2) / 2.
 _EXP = (
     0.5,
@@ -42,7 +42,7 @@ _EXP = (
     1 / 479001600,
     1 / 6227020800,
 )
-_HALF_ROOT = 0.7071067811865476
+HALF_ROOT = 0.7071067811865476
 
 
 def dot(left: Any, right: Any) -> Any:
@@ -134,17 +134,17 @@ def log(values: Any) -> Any:
     given = np.asarray(values, dtype=np.float64)
     usual = (given > 0.0) & (given < np.inf)
     part, power = np.frexp(np.where(usual, given, 1.0))
-    low = part < _HALF_ROOT
+    low = part < HALF_ROOT
     part, power = np.where(low, 2.0 * part, part), power - low
     f = part - 1.0
     s = f / (2.0 + f)
     z = s * s
-    rest = np.full_like(z, _ARTANH[-1])
-    for term in _ARTANH[-2::-1]:
+    rest = np.full_like(z, ARTANH[-1])
+    for term in ARTANH[-2::-1]:
         rest *= z
         rest += term
     # ln(1 + f) = f - s (f - z rest): the largest term is exact.
-    found = power * _LN2_HIGH - ((s * (f - z * rest) - power * _LN2_LOW) - f)
+    found = power * LN2_HIGH - ((s * (f - z * rest) - power * LN2_LOW) - f)
     ends = np.where(given == 0.0, -np.inf, np.where(given == np.inf, np.inf, np.nan))
     return _plain(np.where(usual, found, ends))
 
@@ -159,7 +159,7 @@ def exp(values: Any) -> Any:
     # Beyond these ends the result is 0 or infinite anyway; NaN stays NaN.
     inside = np.clip(given, -746.0, 710.0)
     power = np.rint(inside * 1.4426950408889634)
-    r = (inside - power * _LN2_HIGH) - power * _LN2_LOW
+    r = (inside - power * LN2_HIGH) - power * LN2_LOW
     rest = np.full_like(r, _EXP[-1])
     for term in _EXP[-2::-1]:
         rest *= r

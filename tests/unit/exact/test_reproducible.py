@@ -109,7 +109,7 @@ def test_a_singular_matrix_gives_no_number() -> None:
 
 def test_directions_that_move_nothing() -> None:
     matrix = GENERATOR.standard_normal((120, 70))
-    found = Factors.of(matrix).nothing()
+    found = Factors.of(matrix).left_null()
     assert found.shape == (50, 120)
     assert np.abs(found @ matrix).max() < 1e-11
     assert np.linalg.matrix_rank(found) == 50

@@ -70,8 +70,8 @@ class Columns:
         found = []
         for row in np.atleast_2d(slopes):
             least = self.least(row) if self._clock.left > 0 else None
-            inside = least is not None and least.solved and len(least.values)
-            found.append(least.values if least is not None and inside else self.masses)
+            known = least is not None and least.solved and len(least.values)
+            found.append(least.values if least is not None and known else self.masses)
         return np.array(found)
 
     def price(self, slopes: Floats) -> tuple[Floats, Floats]:

@@ -169,7 +169,7 @@ class RowsOracle:
         self._reach = self.programme.upper.copy()
         self._reach[:n] = 1.0
         rows = len(self.programme.right)
-        operations = (n * rows**2 + (1 + n // simplex._REFRESH) * rows**3) / _AT_ONCE
+        operations = (n * rows**2 + (1 + n // simplex.REFRESH) * rows**3) / _AT_ONCE
         clock.check(operations)
         self._state = self._vertex(problem.masses)
         clock.spend(operations)
@@ -489,14 +489,14 @@ class RowsOracle:
         cost = np.zeros(len(self._kinds))
         cost[x] = -1.0
         multipliers, reduced = np.zeros(len(programme.right)), np.zeros(len(cost))
-        for _ in range(_STEPS_OF_AN_EXTREME // simplex._REFRESH):
+        for _ in range(_STEPS_OF_AN_EXTREME // simplex.REFRESH):
             if clock.left <= 0:
                 return False
             steps = simplex.optimise(
                 programme.matrix, programme.right, programme.lower, programme.upper, *self._state,
-                cost, multipliers, reduced, simplex._REFRESH,
+                cost, multipliers, reduced, simplex.REFRESH,
             )  # fmt: skip
-            clock.spend(per_step * (steps + 1 if steps >= 0 else simplex._REFRESH))
+            clock.spend(per_step * (steps + 1 if steps >= 0 else simplex.REFRESH))
             if steps >= 0:
                 break
         bound = simplex.safe_bound(

@@ -27,7 +27,7 @@ _OPTIMAL = 1e-11
 """Reduced costs of this size do not count."""
 _ROUNDING = 2.0**-52
 """The rounding error of one operation, twice."""
-_REFRESH = 60
+REFRESH = 60
 """After so many pivots the inverse is computed anew."""
 _PATIENCE = 30
 """After so many steps that do not move, entering variables are chosen by their number."""
@@ -215,7 +215,7 @@ def optimise(  # type: ignore[no-untyped-def]
         moved = move(matrix, lower, upper, basis, place, inverse, values, entering, sign, column)
         still = still + 1 if moved <= 1e-14 else 0
         pivots += 1
-        if pivots == _REFRESH:
+        if pivots == REFRESH:
             pivots = 0
             if invert(matrix, basis, inverse):
                 settle(matrix, right, basis, place, inverse, values)
@@ -268,7 +268,7 @@ def purify(matrix, right, lower, upper, basis, place, inverse, values, cost):  #
         sign = -1.0 if reduced >= 0 else 1.0
         move(matrix, lower, upper, basis, place, inverse, values, j, sign, column)
         pivots += 1
-        if pivots == _REFRESH:
+        if pivots == REFRESH:
             pivots = 0
             if invert(matrix, basis, inverse):
                 settle(matrix, right, basis, place, inverse, values)

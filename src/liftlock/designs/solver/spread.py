@@ -24,11 +24,11 @@ from liftlock.exact.compiled import compiled
 from liftlock.exact.elimination import Factors
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.utility.utility import Utility, cost_of_nothing
 
 if TYPE_CHECKING:
     from liftlock.designs.solver.box import Box, Separable
     from liftlock.designs.solver.generation import Solution
-    from liftlock.utility.utility import Utility
 
 _EXCHANGES = 200
 """Up to so many symbols, all exchanges are tried; beyond, the best fit of one exchange."""
@@ -193,7 +193,7 @@ def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:
     clock.spend(operations)
     if np.abs(dot(weights, columns) / masses - 1.0).max() > _OFF:
         return None
-    reference = float(utility.costs(masses[None, :])[0])
+    reference = cost_of_nothing(utility, masses)
     cost = float(dot(weights, utility.costs(columns)) / weights.sum())
     return Solution(
         columns,
@@ -273,7 +273,7 @@ def reduced(
 def _eliminated(points: Floats, weights: Floats, clock: Clock) -> Floats:
     """Set weights to 0 one by one along directions that do not move the mean."""
     # Rows of `null` are directions d with d . points = 0.
-    null = np.ascontiguousarray(Factors.of(points).nothing())
+    null = np.ascontiguousarray(Factors.of(points).left_null())
     left = weights.copy()
     together = max(1, _PART // null.size)
     for first in range(0, len(null), together):
