@@ -102,3 +102,12 @@ def test_what_needs_one_digit_only_is_written_as_it_is() -> None:
         "0.6",
         "1",
     ]
+
+
+def test_of_many_drifts_the_two_largest_are_named() -> None:
+    drifts = tuple(Drift(name, 0.1, 0.3, 5.0) for name in ("flu", "cold", "cough"))
+    said = misfit(Fit(0.0004, 15.0, 2, drifts), "bayes")
+    assert said is not None
+    assert "flu" in said
+    assert "cold" in said
+    assert "cough" not in said
