@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from liftlock.accounting.accounts import Account, account
-from liftlock.accounting.bounds import product_of
-from liftlock.accounting.given import a_channel, a_prior, several
-from liftlock.accounting.product import MOST_CELLS
-from liftlock.accounting.release import Levels, Release, levels_of
-from liftlock.accounting.spent import Spent, sides
+from liftlock._checks import require_channel, require_list, require_prior
+from liftlock.accounting.account import Account, account
+from liftlock.accounting.accountants.base import PrivacyLoss, product_of, sides
+from liftlock.accounting.accountants.exact import MOST_CELLS
+from liftlock.accounting.release import LeakageLevels, Release, levels_of
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.context import Joint
@@ -43,12 +42,12 @@ def chain(first: Prior, steps: Sequence[Channel]) -> Prior:
     >>> two.labels, str(two[(0, 0)])
     (((0, 0), (0, 1), (1, 0), (1, 1)), '3/8')
     """
-    a_prior(first)
+    require_prior(first)
     found: dict[tuple[Label, ...], Fraction] = {
         (label,): mass for label, mass in zip(first.labels, first.fractions, strict=True) if mass
     }
-    for place, each in enumerate(several(steps, "channels")):
-        step = dense(a_channel(each, f"step {place + 1}"))
+    for place, each in enumerate(require_list(steps, "channels")):
+        step = dense(require_channel(each, f"step {place + 1}"))
         grown: dict[tuple[Label, ...], Fraction] = {}
         for past, mass in found.items():
             if past[-1] not in step.inputs:
@@ -74,7 +73,7 @@ def independent(priors: Sequence[Prior]) -> Prior:
     >>> str(both[("a", "d")])
     '1/3'
     """
-    given = [a_prior(prior) for prior in several(priors, "priors")]
+    given = [require_prior(prior) for prior in require_list(priors, "priors")]
     if not given:
         raise InputError("no priors", remedy="give one for each datum")
     parts = [prior.restricted() for prior in given]
@@ -103,7 +102,7 @@ class SequenceAccount:
     """
 
     whole: Account
-    alone: tuple[Levels, ...]
+    alone: tuple[LeakageLevels, ...]
     linked: tuple[Account, ...]
     impossible: int = 0
 
@@ -124,8 +123,8 @@ def sequence(
     >>> str(found.linked[0]["lip"].ratio), str(found.alone[0].lower)
     ('5', '2')
     """
-    channels = [a_channel(channel) for channel in several(channels, "channels")]
-    possible = a_prior(prior).restricted()
+    channels = [require_channel(channel) for channel in require_list(channels, "channels")]
+    possible = require_prior(prior).restricted()
     tuples = [_tuple(label, len(channels)) for label in possible.labels]
     alone, lifted = [], []
     for k, channel in enumerate(channels):
@@ -142,12 +141,12 @@ def sequence(
 
 
 def _about_all_tuples(
-    whole: Account, alone: Sequence[Levels], channels: Sequence[AnyChannel]
+    whole: Account, alone: Sequence[LeakageLevels], channels: Sequence[AnyChannel]
 ) -> Account:
     """Let LDP compare all tuples, also those that the joint prior excludes: its ratios multiply."""
     ratio = product_of((levels.ldp, 1) for levels in alone)
     attained = all(isinstance(channel, Channel) or channel.every_set for channel in channels)
-    every = Spent(
+    every = PrivacyLoss(
         "pairs",
         {"ldp": Reading.of_ratio("ldp", ratio, None)},
         attained,
@@ -163,7 +162,7 @@ def _about_all_tuples(
     return replace(whole, spent=(*others, every))
 
 
-def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:
+def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> PrivacyLoss:
     """Account for one release of each of several independent data, exactly and for any number.
 
     Their lifts multiply, so both sides add up, and each datum keeps its own leakage.
@@ -173,16 +172,16 @@ def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:
     >>> str(found["eps_lower"].ratio), str(found["eps_upper"].ratio), str(found["ldp"].ratio)
     ('8', '27/8', '27')
     """
-    given = several(released, "pairs (channel, prior)")
+    given = require_list(released, "pairs (channel, prior)")
     if not given:
         raise InputError("no releases", remedy="give at least one")
     each = []
     for place, pair in enumerate(given):
         where = f"release {place + 1}"
-        parts = several(pair, "a channel and a prior")
+        parts = require_list(pair, "a channel and a prior")
         if len(parts) != 2:
             raise InputError("not a pair (channel, prior)", where=where, value=len(parts))
-        channel, prior = a_channel(parts[0], where), a_prior(parts[1], where)
+        channel, prior = require_channel(parts[0], where), require_prior(parts[1], where)
         refuse_impossible(channel, prior, "refuse")
         each.append(levels_of(channel, prior))
     lower = product_of((levels.lower, 1) for levels in each)
@@ -191,7 +190,7 @@ def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:
     ratio = product_of((levels.ldp, 1) for levels in each)
     readings["ldp"] = Reading.of_ratio("ldp", ratio, None)
     forms_attain = all(isinstance(c, Channel) or c.every_set for c, _ in given)
-    return Spent(
+    return PrivacyLoss(
         "independent",
         readings,
         forms_attain,
@@ -233,7 +232,7 @@ def _whole_marginal(own: dict[Label, int], channel: AnyChannel, k: int) -> Prior
 
 
 def _lifted(
-    channel: AnyChannel, levels: Levels, tuples: list[tuple[Label, ...]], k: int, prior: Prior
+    channel: AnyChannel, levels: LeakageLevels, tuples: list[tuple[Label, ...]], k: int, prior: Prior
 ) -> Release:
     """Return the release from tuples to the output of one datum; if large, only its levels."""
     try:
