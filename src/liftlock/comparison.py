@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from liftlock.context import Context
+from liftlock._solver.problem import ldp_budget
+from liftlock.context import Context, representative
 from liftlock.designing import cut, design, design_as_published, usual_goal, without_delta
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
-from liftlock.designs.lock import representative
-from liftlock.designs.problem import ldp_budget
 from liftlock.designs.registry import (
     Design,
     Kind,
@@ -37,7 +36,6 @@ from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.mean import OF_NUMBERS
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
 
@@ -478,7 +476,7 @@ def _under_ldp(
     ways: list[tuple[str, str, dict[str, Any]]] = [
         ("Laplace noise for any prior", CONTEXT_FREE, {"scale": "context-free"})
     ]
-    if goal.name in OF_NUMBERS and not isinstance(notion, LDP):
+    if goal.numeric and not isinstance(notion, LDP):
         ways.insert(0, ("the best found under LDP", "optimal", {"seconds": seconds}))
     found = []
     for name, key, options in ways:

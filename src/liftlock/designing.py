@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.optimality import NO_ROOM, Optimality, relative_gap
+from liftlock._solver.problem import allows_nothing, limits, supported
 from liftlock.alphabet import Label
 from liftlock.channel import Table
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.context import Context, Joint, PriorSet, representative
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.draft import NO_ROOM, Draft, FormDraft, Optimality, relative_gap
-from liftlock.designs.lock import Locked, LockedForm, representative, rounded
+from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.lock import Locked, LockedForm, rounded
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.optimal import GAP
 from liftlock.designs.origin import Origin
-from liftlock.designs.problem import allows_nothing, limits, supported
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (
     Design,
@@ -51,8 +52,8 @@ from liftlock.notions.notion import Notion, safe_text
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
 from liftlock.sampling import SimulationBits, draw_reports
-from liftlock.utility.distortion import Distortion
 from liftlock.utility.registry import make_utility
+from liftlock.utility.shape import Linear
 from liftlock.utility.utility import (
     Utility,
     cost_of_nothing,
@@ -455,8 +456,11 @@ class _Order:
         least = cost - NO_ROOM * abs(cost)
         hidden = isinstance(self.context, Joint)
         label: Label = "nothing"
-        if isinstance(goal, Distortion):  # its outputs are taken at their word
-            label = goal.reproductions.labels[int(np.argmin(dot(masses, goal.loss)))]
+        shape = goal.shape
+        if isinstance(shape, Linear) and shape.reproductions is not None:
+            # Its outputs are taken at their word.
+            losses = dot(masses, shape.matrix(len(masses)))
+            label = shape.reproductions.labels[int(np.argmin(losses))]
         made = Draft.of(
             inputs,
             [label],

@@ -21,12 +21,11 @@ import pytest
 
 import liftlock.designs
 from liftlock import line
+from liftlock._solver.problem import supported
 from liftlock.channel import Table
-from liftlock.context import Context, Joint
+from liftlock.context import Context, Joint, representative
 from liftlock.designing import design, design_as_published
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.lock import representative
-from liftlock.designs.problem import supported
 from liftlock.designs.registry import ALL_KINDS, Design, Kind, kind_of
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from liftlock._solver.oracle import Progress
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.optimal import How, optimal
 from liftlock.designs.registry import LIFT_NOTIONS, Design
-from liftlock.designs.solver.oracle import Progress
 from liftlock.notions.notion import Notion
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
@@ -49,7 +49,7 @@ def optimal_response(
         watch=watch,
         how=how,
     )
-    if utility is None or isinstance(utility, MutualInformation):
+    if utility is None or utility.name == MutualInformation.name:
         return replace(found, method=DESIGN.key)
     # The proof speaks of mutual information, and says nothing of another utility.
     remark = f"made for mutual information, not for {utility.name}: method optimal would be better"

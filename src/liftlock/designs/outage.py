@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.optimality import gap_text
+from liftlock._solver.oracle import Progress
+from liftlock._solver.problem import Problem
+from liftlock._solver.rare import strain
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft, gap_text
+from liftlock.designs.draft import Draft
 from liftlock.designs.k_rr import k_rr
 from liftlock.designs.optimal import optimal
-from liftlock.designs.problem import Problem
-from liftlock.designs.rare import strain
 from liftlock.designs.readings import posterior_means, with_readings
 from liftlock.designs.registry import Design
-from liftlock.designs.solver.oracle import Progress
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -28,7 +29,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
-from liftlock.utility.mean import OF_NUMBERS, points_of
+from liftlock.utility.mean import points_of
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 
@@ -145,7 +146,7 @@ def _pure(
 ) -> tuple[Draft, str]:
     """Return the mechanism that speaks when the value itself is not released, and its name."""
     budget = _without_delta(notion)
-    if isinstance(budget, LIP) or len(prior.inputs) <= _FEW or goal.name in OF_NUMBERS:
+    if isinstance(budget, LIP) or len(prior.inputs) <= _FEW or goal.numeric:
         found = optimal(prior, budget, utility=goal, **options)
         proof = found.optimality
         near = "" if proof is None else f", proved within {gap_text(proof.gap)}"

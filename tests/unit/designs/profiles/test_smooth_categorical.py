@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock._solver.oracle import Progress
 from liftlock.designs.lock import lock
 from liftlock.designs.origin import Origin
 from liftlock.designs.profiles import smooth_categorical as module
@@ -18,7 +19,6 @@ from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.output_laws import Master
 from liftlock.designs.profiles.setting import Setting
 from liftlock.designs.profiles.smooth_categorical import smooth_categorical
-from liftlock.designs.solver.oracle import Progress
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles
