@@ -16,10 +16,10 @@ from scipy import sparse
 
 from benchmarks.bench_salaries import salaries
 from liftlock import line
+from liftlock._solver.linear import LinearProgram
+from liftlock._solver.oracle import Clock
+from liftlock._solver.problem import Problem, supported
 from liftlock.designs.optimal import optimal
-from liftlock.designs.problem import Problem, supported
-from liftlock.designs.solver.linear import LinearProgram
-from liftlock.designs.solver.oracle import Clock
 from liftlock.line.grid import GridPrior
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior

@@ -19,15 +19,15 @@ import numpy as np
 from rich.console import Group
 from rich.table import Table as Grid
 
+from liftlock._solver.generation import generate
+from liftlock._solver.oracle import Clock
+from liftlock._solver.problem import Problem
+from liftlock._solver.vertices import ListedOracle
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock
 from liftlock.designs.optimal import optimal
-from liftlock.designs.problem import Problem
-from liftlock.designs.solver.generation import generate
-from liftlock.designs.solver.oracle import Clock
-from liftlock.designs.solver.vertices import ListedOracle
 from liftlock.designs.subset_response import subset_response
 from liftlock.notions.alip import ALIP
 from liftlock.utility import MutualInformation, mean_cost

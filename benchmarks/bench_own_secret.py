@@ -13,10 +13,10 @@ import time
 import numpy as np
 from rich.table import Table as Grid
 
+from liftlock._solver.box import Box
+from liftlock._solver.master import Master
+from liftlock._solver.problem import Problem
 from liftlock.designs.optimal import optimal
-from liftlock.designs.problem import Problem
-from liftlock.designs.solver.box import Box
-from liftlock.designs.solver.master import Master
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.utility import Utility, make_utility

@@ -12,8 +12,8 @@ import time
 import numpy as np
 from rich.table import Table as Grid
 
-from liftlock.designs.distortion import least_distortion
-from liftlock.designs.problem import Problem
+from liftlock._solver.channel_programme import least_distortion
+from liftlock._solver.problem import Problem
 from liftlock.notions.ldp import LDP
 from liftlock.prior import Prior
 from liftlock.utility.distortion import Distortion

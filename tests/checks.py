@@ -10,7 +10,8 @@ from typing import Any
 
 import mpmath as mp
 
-from liftlock.designs.draft import Draft, Optimality
+from liftlock._solver.optimality import Optimality
+from liftlock.designs.draft import Draft
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.notion import Notion
 from liftlock.notions.reading import Reading

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from liftlock.context import Context
+from liftlock._solver.problem import ldp_budget
+from liftlock.context import Context, representative
 from liftlock.designing import cut, design, design_as_published, usual_goal, without_delta
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
-from liftlock.designs.lock import representative
-from liftlock.designs.problem import ldp_budget
 from liftlock.designs.registry import (
     Design,
     Kind,

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.confidence import read_confidence, simultaneous_intervals
-from liftlock.errors import CountError, LabelError
+from liftlock.errors import CountError, LabelError, NotDefined
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Integers, as_integers, multiply
 from liftlock.exact.numbers import exact, exact_probability
@@ -593,3 +593,34 @@ def _ends(data: Mapping[str, Any], name: str, inputs: Alphabet) -> tuple[Fractio
     if not isinstance(values, list) or len(values) != len(inputs):
         raise CountError(f"{name} is not a list of one number for each label", value=values)
     return tuple(exact_probability(value, name=name) for value in values)
+
+
+def representative(context: Context) -> Prior:
+    """Return one prior of the context: the data's own, or one inside the set of priors."""
+    if isinstance(context, Prior):
+        return context
+    if isinstance(context, Joint):
+        return context.prior
+    if isinstance(context, Ball):
+        return _inside(context)
+    if isinstance(context, Family):
+        count = len(context.priors)
+        return Prior.mixture(context.priors, [Fraction(1, count)] * count)
+    if isinstance(context, Intervals):
+        lower, upper = context.lower, context.tight[1]
+        floor = sum(lower, Fraction(0))
+        room = sum(upper, Fraction(0)) - floor
+        share = (1 - floor) / room if room else Fraction(0)
+        values = [low + share * (high - low) for low, high in zip(lower, upper, strict=True)]
+        return Prior(context.inputs, common_integers(values)).checked()
+    raise NotDefined("locking", context.describe(), "give a prior, a joint or a set of priors")
+
+
+def _inside(ball: Ball) -> Prior:
+    """Return the centre of a ball, or one near it that gives every possible input a chance."""
+    centre = ball.centre
+    zeros = [int(not count) for count in centre.counts]
+    if not any(zeros) or not ball.radius:
+        return centre
+    share = ball.radius / 2  # its distance from the centre in total variation
+    return Prior.mixture([centre, Prior(centre.alphabet, tuple(zeros))], [1 - share, share])

@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.optimality import NO_ROOM, Optimality, relative_gap
+from liftlock._solver.problem import allows_nothing, limits, supported
 from liftlock.alphabet import Label
 from liftlock.channel import Table
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.context import Context, Joint, PriorSet, representative
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.draft import NO_ROOM, Draft, FormDraft, Optimality, relative_gap
-from liftlock.designs.lock import Locked, LockedForm, representative, rounded
+from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.lock import Locked, LockedForm, rounded
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.optimal import GAP
 from liftlock.designs.origin import Origin
-from liftlock.designs.problem import allows_nothing, limits, supported
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (
     Design,

@@ -13,10 +13,9 @@ import numpy as np
 
 from liftlock.channel import Channel, Table, check_format
 from liftlock.column_code import ColumnCode, GroupCode
-from liftlock.context import Context, Joint, context_from_data
+from liftlock.context import Context, Joint, context_from_data, representative
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.lock import representative
 from liftlock.designs.origin import Origin
 from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined

@@ -12,6 +12,7 @@ import pytest
 
 import liftlock as ll
 from liftlock import designing
+from liftlock._solver.optimality import Optimality
 from liftlock.context import context_from_data
 from liftlock.designing import (
     best,
@@ -24,7 +25,6 @@ from liftlock.designing import (
     without_delta,
 )
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.draft import Optimality
 from liftlock.errors import InputError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import MaxLift

@@ -1,11 +1,13 @@
 """Designs propose drafts; `lock` turns a draft into a certified table."""
 
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.problem import Problem, supported
 from liftlock.designs.arc import arc
 from liftlock.designs.binary import binary
 from liftlock.designs.bounded_laplace import bounded_laplace
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.centralised import centralised, centralised_error, survey, survey_of
-from liftlock.designs.draft import Draft, FormDraft, Optimality
+from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.gaussian import gaussian
 from liftlock.designs.hashing import hashing
 from liftlock.designs.instance_gaussian import instance_gaussian
@@ -22,7 +24,6 @@ from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.designs.optimal import optimal
 from liftlock.designs.optimal_response import optimal_response
 from liftlock.designs.outage import outage
-from liftlock.designs.problem import Problem, supported
 from liftlock.designs.published_response import published_response
 from liftlock.designs.quantile_blocks import quantile_blocks
 from liftlock.designs.random_sampling import random_sampling

@@ -6,9 +6,9 @@ import random
 
 import numpy as np
 
+from liftlock._solver.problem import Problem
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.problem import Problem
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context, PriorSet
+from liftlock.context import Context, PriorSet, representative
 from liftlock.designs.draft import Draft
-from liftlock.designs.lock import representative
-from liftlock.designs.problem import Problem
 from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, as_integers

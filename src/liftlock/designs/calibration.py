@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from liftlock._solver.problem import limits
 from liftlock.designs.axis import RARE
-from liftlock.designs.problem import limits
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log

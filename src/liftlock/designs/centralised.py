@@ -18,10 +18,10 @@ from math import comb, lgamma
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.problem import Problem, limits
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
 from liftlock.designs.draft import Draft
-from liftlock.designs.problem import Problem, limits
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.problem import limits
 from liftlock.context import Context
 from liftlock.designs.axis import Axis
 from liftlock.designs.calibration import NUMERIC_NOTIONS, least_cost, lip_deltas
@@ -19,7 +20,6 @@ from liftlock.designs.gaussian import (
     lip_formula,
     noisy,
 )
-from liftlock.designs.problem import limits
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats

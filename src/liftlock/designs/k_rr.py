@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.problem import ldp_budget
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility

@@ -7,12 +7,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
 from liftlock.designs.axis import Axis, join_rare
 from liftlock.designs.calibration import smallest_scale
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.problem import ldp_budget
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line.law import numbers_of

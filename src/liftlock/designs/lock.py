@@ -21,11 +21,12 @@ from typing import TypeVar, overload
 
 import numpy as np
 
+from liftlock._solver.optimality import gap_text
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
-from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designs.draft import Draft, FormDraft, gap_text
-from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
+from liftlock.context import Context, representative
+from liftlock.designs.draft import Draft, FormDraft
+from liftlock.errors import NotCertified, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
@@ -33,7 +34,7 @@ from liftlock.forms import SupportChannel
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
-from liftlock.prior import Prior, common_integers
+from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
 NOISE = 1e-10
@@ -336,37 +337,6 @@ def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> 
     found = np.empty_like(rows)
     found[order] = mixed.reshape(len(rows), -1)
     return found
-
-
-def representative(context: Context) -> Prior:
-    """Return one prior of the context: the data's own, or one inside the set of priors."""
-    if isinstance(context, Prior):
-        return context
-    if isinstance(context, Joint):
-        return context.prior
-    if isinstance(context, Ball):
-        return _inside(context)
-    if isinstance(context, Family):
-        count = len(context.priors)
-        return Prior.mixture(context.priors, [Fraction(1, count)] * count)
-    if isinstance(context, Intervals):
-        lower, upper = context.lower, context.tight[1]
-        floor = sum(lower, Fraction(0))
-        room = sum(upper, Fraction(0)) - floor
-        share = (1 - floor) / room if room else Fraction(0)
-        values = [low + share * (high - low) for low, high in zip(lower, upper, strict=True)]
-        return Prior(context.inputs, common_integers(values)).checked()
-    raise NotDefined("locking", context.describe(), "give a prior, a joint or a set of priors")
-
-
-def _inside(ball: Ball) -> Prior:
-    """Return the centre of a ball, or one near it that gives every possible input a chance."""
-    centre = ball.centre
-    zeros = [int(not count) for count in centre.counts]
-    if not any(zeros) or not ball.radius:
-        return centre
-    share = ball.radius / 2  # its distance from the centre in total variation
-    return Prior.mixture([centre, Prior(centre.alphabet, tuple(zeros))], [1 - share, share])
 
 
 def _locked(

@@ -19,11 +19,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.problem import limits, refuse_never
 from liftlock.alphabet import Alphabet, Label
-from liftlock.context import Context, Joint
+from liftlock.context import Context, Joint, representative
 from liftlock.designs.draft import Draft
-from liftlock.designs.lock import representative
-from liftlock.designs.problem import limits, refuse_never
 from liftlock.designs.registry import LIFT_NOTIONS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.oracle import Clock
+from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
-from liftlock.designs.draft import Draft, Optimality
-from liftlock.designs.problem import Problem
-from liftlock.designs.solver.oracle import Clock
+from liftlock.designs.draft import Draft
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.ldp import LDP

@@ -9,19 +9,19 @@ from typing import Literal, TypeGuard, get_args
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.channel_programme import Least
+from liftlock._solver.generation import Solution, generate
+from liftlock._solver.optimality import NO_ROOM, Ending, Optimality, gap_text, relative_gap
+from liftlock._solver.oracle import Clock, Oracle, Progress, TimeUp
+from liftlock._solver.problem import Problem, supported
+from liftlock._solver.rare import joined
+from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context, Family, Joint
-from liftlock.designs.distortion import Least
-from liftlock.designs.draft import NO_ROOM, Draft, Ending, Optimality, gap_text, relative_gap
-from liftlock.designs.lock import representative
+from liftlock.context import Context, Family, Joint, representative
+from liftlock.designs.draft import Draft
 from liftlock.designs.merging import Pool
-from liftlock.designs.problem import Problem, supported
-from liftlock.designs.rare import joined
 from liftlock.designs.readings import posterior_medians
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
-from liftlock.designs.solver.generation import Solution, generate
-from liftlock.designs.solver.oracle import Clock, Oracle, Progress, TimeUp
-from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
@@ -263,12 +263,12 @@ def _completed(context: Context, notion: Notion, goal: Utility, clock: Clock, ho
 def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | None:
     """Solve without column generation when X itself is the secret and has very many symbols."""
     if len(problem.masses) > _MANY_POINTS and isinstance(goal, Mean):
-        from liftlock.designs.solver.places import least_loss
+        from liftlock._solver.places import least_loss
 
         return least_loss(problem, goal, clock)
     if len(problem.masses) > _MANY and isinstance(goal, MutualInformation | Histogram):
         with clock.pause():
-            from liftlock.designs.solver.spread import spread
+            from liftlock._solver.spread import spread
 
         try:
             return spread(problem, goal, clock)
@@ -279,7 +279,7 @@ def _many_symbols(problem: Problem, goal: Utility, clock: Clock) -> Solution | N
 
 def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
     if problem.uncertain and problem.ratio is None:  # LDP is the same under every prior
-        from liftlock.designs.solver.prior_set import PriorSetOracle
+        from liftlock._solver.prior_set import PriorSetOracle
 
         return PriorSetOracle(problem, goal, clock)
     symbols = len(problem.masses)
@@ -287,7 +287,7 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
         vertices = enumerate_vertices(half_spaces(problem), symbols, clock=clock)
         return ListedOracle(vertices, goal)
     if problem.given is None and problem.ratio is not None:
-        from liftlock.designs.solver.staircase import staircase_oracle
+        from liftlock._solver.staircase import staircase_oracle
 
         return staircase_oracle(problem, goal)
     if how == "auto" and (
@@ -302,23 +302,23 @@ def _oracle(problem: Problem, goal: Utility, how: How, clock: Clock) -> Oracle:
     if problem.given is not None:
         clock.tell("compiling (the first time takes half a minute)")
         with clock.pause():
-            from liftlock.designs.solver.rows import RowsOracle
+            from liftlock._solver.rows import RowsOracle
 
         return RowsOracle(problem, goal, clock)
     with clock.pause():
-        from liftlock.designs.solver import spread  # noqa: F401  compiled here
-        from liftlock.designs.solver.box import BoxOracle
+        from liftlock._solver import spread  # noqa: F401  compiled here
+        from liftlock._solver.box import BoxOracle
 
     clock.check(_STARTING * float(symbols) ** 2)
     return BoxOracle(problem, goal)
 
 
 def _distortion(problem: Problem, goal: Distortion | Guess, clock: Clock, how: How) -> Draft:
-    from liftlock.designs.distortion import least_distortion, reproductions_of
+    from liftlock._solver.channel_programme import least_distortion, reproductions_of
 
     stopped: Ending = ""
     if how == "auto" and len(problem.masses) > _MANY_DISTANCES and _is_distance(goal, problem):
-        from liftlock.designs.solver.places import least_loss
+        from liftlock._solver.places import least_loss
 
         solution = least_loss(problem.widened(), goal, clock)
         found, stopped = _medians(problem, goal, solution), solution.stopped

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from liftlock._solver.oracle import Progress
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.optimal import How, optimal
 from liftlock.designs.registry import LIFT_NOTIONS, Design
-from liftlock.designs.solver.oracle import Progress
 from liftlock.notions.notion import Notion
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility

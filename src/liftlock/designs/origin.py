@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from liftlock.designs.draft import gap_text
+from liftlock._solver.optimality import gap_text
 from liftlock.errors import FileError, NotProved
 
 _CLOSEST = 1e-12

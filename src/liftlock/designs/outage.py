@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.optimality import gap_text
+from liftlock._solver.oracle import Progress
+from liftlock._solver.problem import Problem
+from liftlock._solver.rare import strain
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft, gap_text
+from liftlock.designs.draft import Draft
 from liftlock.designs.k_rr import k_rr
 from liftlock.designs.optimal import optimal
-from liftlock.designs.problem import Problem
-from liftlock.designs.rare import strain
 from liftlock.designs.readings import posterior_means, with_readings
 from liftlock.designs.registry import Design
-from liftlock.designs.solver.oracle import Progress
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from liftlock.context import Context
+from liftlock._solver.problem import Problem
+from liftlock.context import Context, representative
 from liftlock.designs.draft import Draft
-from liftlock.designs.lock import representative
-from liftlock.designs.problem import Problem
 from liftlock.designs.registry import Design
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure, log_of

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.problem import Problem
 from liftlock.designs.readings import posterior_means
 from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.exact.integers import Floats

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from liftlock._solver.problem import Problem
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.problem import Problem
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility

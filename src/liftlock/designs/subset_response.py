@@ -6,17 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from liftlock._solver.generation import generate
+from liftlock._solver.optimality import Ending
+from liftlock._solver.oracle import Clock, Oracle, TimeUp
+from liftlock._solver.problem import Problem
+from liftlock._solver.rare import joined
+from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
-from liftlock.designs.draft import Draft, Ending
+from liftlock.designs.draft import Draft
 from liftlock.designs.merging import Pool, in_order
 from liftlock.designs.optimal import named_outputs, optimal
-from liftlock.designs.problem import Problem
-from liftlock.designs.rare import joined
 from liftlock.designs.registry import LIFT_NOTIONS, Design
-from liftlock.designs.solver.generation import generate
-from liftlock.designs.solver.oracle import Clock, Oracle, TimeUp
-from liftlock.designs.solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
@@ -128,14 +129,14 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
         return problem.inputs.subset([0]), np.ones((symbols, 1)), ""
     oracle = _listed(problem, goal)
     if oracle is None and isinstance(goal, Distortion | Guess):
-        from liftlock.designs.distortion import least_distortion
+        from liftlock._solver.channel_programme import least_distortion
 
         least = least_distortion(problem, goal, clock=clock)
         kept = joined(problem, goal, least.matrix)
         return least.outputs.subset(kept.kept), kept.matrix, "" if least.solved else "work"
     if oracle is None:
         with clock.pause():  # while it is compiled
-            from liftlock.designs.solver.rows import RowsOracle
+            from liftlock._solver.rows import RowsOracle
 
         try:
             oracle = RowsOracle(problem, goal, clock)

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from liftlock._solver.problem import ldp_budget
 from liftlock.alphabet import Alphabet, Label
-from liftlock.context import Context
+from liftlock.context import Context, representative
 from liftlock.designs.draft import Draft
 from liftlock.designs.k_rr import WIDER
-from liftlock.designs.lock import representative
-from liftlock.designs.problem import ldp_budget
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats

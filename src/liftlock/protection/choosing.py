@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from liftlock._solver.oracle import Clock, Progress
 from liftlock.context import Context
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design, kind_of
-from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism

@@ -11,9 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
+from liftlock._solver.oracle import Progress
 from liftlock.comparison import Comparison, Curve, Point, Yardstick
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
-from liftlock.designs.solver.oracle import Progress
 from liftlock.mechanism import Mechanism
 from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable

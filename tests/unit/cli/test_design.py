@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from liftlock._solver.oracle import Progress
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
 from liftlock.designing import design
-from liftlock.designs.solver.oracle import Progress
 from liftlock.mechanism import Mechanism
 from liftlock.report.design import progress_text
 from tests.unit.cli.conftest import Outcome, Run

@@ -14,9 +14,9 @@ from scipy.optimize import linprog
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
-from liftlock.context import Ball, Family, Intervals, Joint
+from liftlock.context import Ball, Family, Intervals, Joint, representative
 from liftlock.designs import Draft, lock
-from liftlock.designs.lock import Locked, representative
+from liftlock.designs.lock import Locked
 from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
 from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP, ProfilePrivacy
 from liftlock.prior import Prior

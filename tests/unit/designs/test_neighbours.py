@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock._solver.oracle import Clock
+from liftlock._solver.problem import Problem
 from liftlock.designs import neighbours
 from liftlock.designs.neighbours import by_neighbours
 from liftlock.designs.optimal import find_optimum, optimal
-from liftlock.designs.problem import Problem
-from liftlock.designs.solver.oracle import Clock
 from liftlock.utility.registry import make_utility
 from tests.checks import proof_of
 

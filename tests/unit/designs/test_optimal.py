@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock._solver.oracle import Progress
+from liftlock._solver.problem import Problem
 from liftlock.designs.optimal import How, optimal
-from liftlock.designs.problem import Problem
-from liftlock.designs.solver.oracle import Progress
 from liftlock.errors import InputError
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.notion import Notion

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from liftlock._solver.generation import Solution
+from liftlock._solver.vertices import enumerate_vertices
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.designs import lock, optimal, subset_merging, subset_response
 from liftlock.designs.merging import Pool
-from liftlock.designs.solver.generation import Solution
-from liftlock.designs.solver.vertices import enumerate_vertices
 from liftlock.designs.subset_merging import safe_subsets
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LDP, LIP

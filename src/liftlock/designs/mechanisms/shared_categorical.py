@@ -14,7 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.designs.draft import Draft, Optimality
+from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.oracle import Clock
+from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.randomised_response import response_at
 from liftlock.designs.profiles.ascent import highest, least_uncertainty, proof
 from liftlock.designs.profiles.direct import (
@@ -27,8 +30,6 @@ from liftlock.designs.profiles.direct import (
 from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
-from liftlock.designs.solver.linear import LinearProgram, Optimum, Solver, safe_bound
-from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from liftlock.designs.draft import Draft, Optimality
+from liftlock._solver.optimality import Optimality
+from liftlock.designs.draft import Draft
 from liftlock.designs.formulas.profiles import flip_at_ratio
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design

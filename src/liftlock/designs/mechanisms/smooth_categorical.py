@@ -13,7 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from liftlock.designs.draft import Draft, Ending, Optimality
+from liftlock._solver.optimality import Ending, Optimality
+from liftlock._solver.oracle import Clock, Progress
+from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.cluster import edge_noise
 from liftlock.designs.profiles.direct import (
     NO_ROOM,
@@ -25,7 +27,6 @@ from liftlock.designs.profiles.output_laws import Master, OutOfTime, Part
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.profiles.transport import Transport, in_proportion, least_moved
 from liftlock.designs.registry import Design
-from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion

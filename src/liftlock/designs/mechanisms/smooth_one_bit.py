@@ -14,7 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.designs.draft import Draft, Optimality
+from liftlock._solver.linear import LinearProgram, Solver, safe_bound
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.oracle import Clock
+from liftlock.designs.draft import Draft
 from liftlock.designs.profiles.direct import (
     NO_ROOM,
     Watch,
@@ -25,8 +28,6 @@ from liftlock.designs.profiles.direct import (
 )
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
-from liftlock.designs.solver.linear import LinearProgram, Solver, safe_bound
-from liftlock.designs.solver.oracle import Clock
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion

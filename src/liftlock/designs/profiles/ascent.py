@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liftlock.designs.draft import Optimality
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.oracle import Clock
 from liftlock.designs.mechanisms.cluster import part_noise
 from liftlock.designs.profiles.direct import (
     NO_ROOM,
@@ -31,7 +32,6 @@ from liftlock.designs.profiles.direct import (
 )
 from liftlock.designs.profiles.listing import Cells, list_all
 from liftlock.designs.profiles.setting import Setting, response
-from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.utility.profile_utility import ProfileUtility, information

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.designs.draft import Optimality
+from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.oracle import Clock, Progress
 from liftlock.designs.mechanisms.cluster import part_noise
 from liftlock.designs.profiles.setting import Setting, response
-from liftlock.designs.solver.linear import LinearProgram, Optimum, Solver, safe_bound
-from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.utility.profile_utility import ProfileUtility

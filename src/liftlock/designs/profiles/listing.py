@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from liftlock._solver.linear import LinearProgram
+from liftlock._solver.vertices import enumerate_vertices
 from liftlock.designs.profiles.setting import Setting
-from liftlock.designs.solver.linear import LinearProgram
-from liftlock.designs.solver.vertices import enumerate_vertices
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.designs.solver.highs import Highs
-from liftlock.designs.solver.linear import safe_bound
-from liftlock.designs.solver.oracle import Clock, Progress
+from liftlock._solver.highs import Highs
+from liftlock._solver.linear import safe_bound
+from liftlock._solver.oracle import Clock, Progress
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.designs.draft import Draft, Optimality
-from liftlock.designs.problem import MOST_RATIO
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.problem import MOST_RATIO
+from liftlock.designs.draft import Draft
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.highs import Highs
+from liftlock._solver.oracle import Clock
 from liftlock.designs.profiles.output_laws import (
     VIOLATED,
     Flags,
@@ -23,8 +25,6 @@ from liftlock.designs.profiles.output_laws import (
     fresh_start,
     least_cap,
 )
-from liftlock.designs.solver.highs import Highs
-from liftlock.designs.solver.oracle import Clock
 from liftlock.exact.integers import Floats
 
 _HAIR = 1e-12

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from liftlock.alphabet import Label
 from liftlock.channel import Table
-from liftlock.designs.lock import representative
+from liftlock.context import representative
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.report.html.figures import percent

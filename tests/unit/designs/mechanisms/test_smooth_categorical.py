@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock._solver.oracle import Progress
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms import smooth_categorical as module
 from liftlock.designs.mechanisms.cluster import cluster
@@ -17,7 +18,6 @@ from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.designs.origin import Origin
 from liftlock.designs.profiles.output_laws import Master
 from liftlock.designs.profiles.setting import Setting
-from liftlock.designs.solver.oracle import Progress
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles

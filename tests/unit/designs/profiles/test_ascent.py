@@ -9,12 +9,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from liftlock._solver.oracle import Clock
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.designs.profiles.ascent import climb, least_uncertainty, most_information, slopes
 from liftlock.designs.profiles.direct import Flows, least_distortion, shares
 from liftlock.designs.profiles.setting import Setting
-from liftlock.designs.solver.oracle import Clock
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility, information

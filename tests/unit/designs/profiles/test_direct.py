@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from liftlock._solver.oracle import Clock, Progress
 from liftlock.designs.lock import lock
 from liftlock.designs.profiles import direct
 from liftlock.designs.profiles.direct import (
@@ -17,7 +18,6 @@ from liftlock.designs.profiles.direct import (
     without_budget,
 )
 from liftlock.designs.profiles.setting import Setting, response
-from liftlock.designs.solver.oracle import Clock, Progress
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock._solver.oracle import Clock, Progress
 from liftlock.designs.profiles.output_laws import (
     Master,
     OutOfTime,
@@ -16,7 +17,6 @@ from liftlock.designs.profiles.output_laws import (
     least_cap,
     violated_sets,
 )
-from liftlock.designs.solver.oracle import Clock, Progress
 from tests.profile_oracles import Array, solved
 
 

@@ -1,0 +1,213 @@
+"""The one door to HiGHS: its options, a run that Ctrl-C stops, and an answer that was checked.
+
+HiGHS is deterministic but for its limit of time, so what limits it here is a number of iterations,
+and the clock on the wall only as the last resort. What it answers is a proposal: bounds are
+recomputed from its prices, and mechanisms are proved on integers.
+
+An answer whose status is unknown, or whose basis has another size than the problem, is not taken:
+the problem is solved once more from scratch. Warm starts from such a basis have written out of
+bounds. That happened where costs passed HiGHS's infinite cost, so that is out of reach here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import math
+import threading
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from liftlock._solver.oracle import SPEED, Clock
+from liftlock.exact.integers import Floats
+
+Way = Literal["simplex", "ipm"]
+"""How HiGHS solves: `ipm` is an interior point with a vertex at its end, for large programmes."""
+
+TOLERANCE = 1e-10
+"""The smallest that HiGHS knows."""
+
+LARGEST_COST = 1e100
+"""HiGHS fixes variables whose cost is as large as its infinite cost, which is larger than this."""
+
+_OPTIONS: tuple[tuple[str, Any], ...] = (
+    ("output_flag", False),
+    ("threads", 1),
+    ("parallel", "off"),
+    ("random_seed", 0),
+    ("primal_feasibility_tolerance", TOLERANCE),
+    ("dual_feasibility_tolerance", TOLERANCE),
+    ("infinite_cost", 1e300),
+    # Smaller coefficients are dropped: of rare symbols those that the default drops do count.
+    ("small_matrix_value", 1e-12),
+)
+_MOST = 2**31 - 1
+_PATIENCE = 5.0
+"""Seconds that a solver which was told to stop is waited for."""
+_QUICK = 1e5
+"""A programme of fewer coefficients is solved before anybody could interrupt it."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What HiGHS says of a programme."""
+
+    status: Literal["optimal", "infeasible", "limit", "unknown"]
+    values: Floats
+    """One for each variable; may break the rows unless the status is `optimal`."""
+    prices: Floats
+    """One for each row."""
+    cost: float
+    feasible: bool = False
+    """Whether the values keep the rows and limits, to the tolerance."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether there are finite values and prices, whatever they are worth."""
+        return bool(len(self.values) and np.isfinite(self.values).all())
+
+
+class Highs:
+    """A linear programme in HiGHS, to be changed and solved again."""
+
+    def __init__(self, *, presolve: bool = True, primal: bool = False) -> None:
+        import highspy
+
+        self.model = highspy.Highs()  # type: ignore[no-untyped-call]
+        """HiGHS itself, to build the programme with; only `solve` may run it."""
+        for name, value in _OPTIONS:
+            self.model.setOptionValue(name, value)
+        self._presolve = "choose" if presolve else "off"
+        self.model.setOptionValue("presolve", self._presolve)
+        if primal:
+            self.model.setOptionValue("simplex_strategy", 4)
+        self.way: Way = "simplex"
+        self._said = {
+            highspy.HighsModelStatus.kOptimal: "optimal",
+            highspy.HighsModelStatus.kInfeasible: "infeasible",
+            highspy.HighsModelStatus.kTimeLimit: "limit",
+            highspy.HighsModelStatus.kIterationLimit: "limit",
+        }
+        self._basic = highspy.HighsBasisStatus.kBasic
+        self._feasible = highspy.SolutionStatus.kSolutionStatusFeasible
+
+    def pass_columns(
+        self, matrix: Any, costs: Floats, most: Floats, lower: Floats, upper: Floats
+    ) -> None:
+        """Pass a whole programme: variables in [0, most], rows in [lower, upper] (csc matrix)."""
+        import highspy
+
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = matrix.shape[1], matrix.shape[0]
+        model.col_cost_ = costs
+        model.col_lower_, model.col_upper_ = np.zeros(len(costs)), most
+        model.row_lower_, model.row_upper_ = lower, upper
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = matrix.indptr
+        model.a_matrix_.index_ = matrix.indices
+        model.a_matrix_.value_ = matrix.data
+        self.model.passModel(model)
+
+    def price(self, costs: Floats) -> None:
+        """Change the costs of the first variables."""
+        places = np.arange(len(costs), dtype=np.int32)
+        capped = np.clip(costs, -LARGEST_COST, LARGEST_COST)
+        self.model.changeColsCost(len(costs), places, np.ascontiguousarray(capped))
+
+    def solve(self, clock: Clock | None = None) -> Answer:
+        """Solve from the last basis, and from scratch if that leads nowhere."""
+        answer = self._solve_once(self.way, clock)
+        if answer.status != "unknown" and self._consistent():
+            return answer
+        for presolve in ("on", "off"):
+            self.model.clearSolver()
+            self.model.setOptionValue("presolve", presolve)
+            answer = self._solve_once("simplex", clock)
+            if answer.status != "unknown" and self._consistent():
+                break
+        self.model.setOptionValue("presolve", self._presolve)
+        if not self._consistent():
+            self.model.clearSolver()
+        return answer
+
+    def ray(self) -> Floats:
+        """Return multipliers that may prove why there is no solution; empty if there are none."""
+        _, known, ray = self.model.getDualRay()  # type: ignore[attr-defined]
+        return np.array(ray, dtype=np.float64) if known else np.zeros(0)
+
+    def _solve_once(self, way: Way, clock: Clock | None) -> Answer:
+        self.model.setOptionValue("solver", way)
+        each = self._operations()
+        most = _MOST
+        if clock is not None and math.isfinite(clock.left):
+            most = int(min(max(clock.left * SPEED / each, 1.0), _MOST))
+            wall = self.model.getRunTime() + max(clock.wall, 0.01)
+            self.model.setOptionValue("time_limit", wall)
+        self.model.setOptionValue("simplex_iteration_limit", most)
+        self.model.setOptionValue("ipm_iteration_limit", most)
+        run(self.model, quick=each < _QUICK)
+        info = self.model.getInfo()
+        if clock is not None:
+            turns = max(info.simplex_iteration_count, 0) + _IPM * max(info.ipm_iteration_count, 0)
+            clock.spend(turns * each + _SETTING_UP)
+        solution = self.model.getSolution()
+        status = self._said.get(self.model.getModelStatus(), "unknown")
+        return Answer(
+            status,  # type: ignore[arg-type]
+            np.array(solution.col_value),
+            np.array(solution.row_dual),
+            float(info.objective_function_value),
+            bool(info.primal_solution_status == self._feasible),
+        )
+
+    def _operations(self) -> float:
+        """Estimate the operations of one iteration."""
+        return float(
+            self.model.getNumNz() + 4 * (self.model.getNumRow() + self.model.getNumCol()) + 100
+        )
+
+    def _consistent(self) -> bool:
+        """Tell whether the basis, if there is one, has as many variables as there are rows."""
+        basis = self.model.getBasis()
+        if not basis.valid:
+            return True
+        count = basis.col_status.count(self._basic) + basis.row_status.count(self._basic)
+        return bool(count == self.model.getNumRow())
+
+
+_IPM = 40
+"""An iteration of the interior point is worth so many of the simplex method."""
+_SETTING_UP = 1e5
+"""Operations that a run is counted as besides its iterations."""
+
+
+def run(highs: Any, *, quick: bool = False) -> None:
+    """Solve in a thread of its own; an interruption tells the solver to stop and goes on up.
+
+    A solver that was interrupted is not to be run again. What is `quick` needs no thread.
+    """
+    if quick or threading.current_thread() is not threading.main_thread():
+        highs.run()  # other threads get no signals
+        return
+    if not highs.HandleUserInterrupt:
+        highs.HandleUserInterrupt = True
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            highs.run()
+        finally:
+            done.set()
+
+    # An event, as joining a thread that was interrupted while it was joined does not wait.
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        while not done.wait(0.2):
+            pass
+    except KeyboardInterrupt:
+        highs.cancelSolve()
+        # A second interruption does not wait here, and leaving under a running solver would crash.
+        atexit.register(done.wait, _PATIENCE)
+        done.wait(_PATIENCE)
+        raise

@@ -1,0 +1,394 @@
+"""The least loss of a number when the secret is X itself: few outputs, found by their places.
+
+The cost of a posterior is its least mean loss over places a on the line,
+
+    c(v) = min over a of sum_x v_x d(x, a),
+
+the variance for squared and the mean distance from the median for absolute loss. For given places
+the best channel is one problem of `Cover`. Its prices give a curve over all places that proves how
+much is left to gain, and the dips of the curve are the places to add. With very many symbols
+neighbours are joined first: what is found there starts the search on all of them.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock._solver.box import Box
+from liftlock._solver.cover import Band, Cover
+from liftlock._solver.generation import Solution
+from liftlock._solver.line_losses import Absolute, Curve, LineLoss, Squared, windows
+from liftlock._solver.optimality import Ending
+from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.problem import Problem
+from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
+from liftlock.exact.rounding import rounding
+from liftlock.utility.mean import Mean, points_of
+from liftlock.utility.utility import Utility, doubt
+
+_FEWEST, _EACH = 48, 3.0
+"""So many places to begin with, and so many for each crowd that fits into the population."""
+
+_MANY, _COARSE = 1000, 384
+"""Beyond so many symbols neighbours are joined, to so many groups, before the search."""
+
+_REACH = 4.0
+"""An output may speak of inputs that make up so many crowds, until that proves too narrow."""
+
+_ROUNDS = 40
+_STUCK = 3
+"""Rounds without a gain after which outputs may speak of more inputs, or the search ends."""
+
+_SOLVED, _ROUGH = 0.03, 0.003
+"""How exactly given places are solved: shares of the gap asked for, and of the gap at hand."""
+
+_PROVING = 0.8
+"""Of a limited time so much is for solving, the rest for a proof."""
+
+_PATIENCE = 120.0
+"""Seconds after which a search without a time limit ends with the gap that it has proved."""
+
+_UNUSED = 1e-3
+"""Outputs with a smaller share of a crowd than this are not worth a place of their own."""
+
+_TIDY, _SPARE = 0.05, 0.7
+"""What joining outputs may cost: shares of the gap asked for, and of what is left of it."""
+
+_LITTLE = 0.01
+"""Nor may it cost more than this share of what the mechanism gains."""
+
+_OFTEN = 0.25
+"""Seconds between two reports."""
+
+
+def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
+    """Find the decomposition of the prior with the least mean cost, squared or absolute."""
+    from threadpoolctl import threadpool_limits
+
+    squared = isinstance(utility, Mean)
+    if isinstance(utility, Mean):
+        points = np.array(utility.points)
+    else:
+        points = points_of(problem.inputs, utility.name)
+    order = np.argsort(points, kind="stable")
+    low, high = float(points.min()), float(points.max())
+    # Numbers of any size are brought to a range of 1, or linear equations lose their digits.
+    scaled = (points[order] - (low + high) / 2.0) / (high - low if high > low else 1.0)
+    search = Search(
+        problem.masses[order],
+        scaled,
+        (problem.lower, problem.upper),
+        clock,
+        squared=squared,
+        unit=(high - low) ** (2 if squared else 1),
+    )
+    try:
+        # The matrices are small: threads would wait for each other more than they work.
+        with threadpool_limits(limits=1, user_api="blas"):
+            search.solve()
+    except KeyboardInterrupt:
+        search.interrupted()
+    columns, weights, cost = search.tidied()
+    back = np.empty_like(columns)
+    back[:, order] = columns
+    bound = min(search.bound, cost) * search.unit * (1.0 - rounding(0))
+    if search.simplex:
+        # Of the numbers themselves, as those that were scaled differ from them by rounding.
+        best = np.empty_like(search.best[0])
+        best[:, order] = search.best[0]
+        least = float(dot(search.best[1], utility.costs(best)))
+        bound = least - float(doubt(utility, least, len(order), len(order)))
+    return Solution(
+        back,
+        weights,
+        cost * search.unit,
+        bound,
+        search.reference * search.unit,
+        search.seen,
+        search.rounds,
+        clock.elapsed,
+        search.stopped,
+    )
+
+
+class Search:
+    """The search on one line of numbers, which ascend and have a range of about 1."""
+
+    def __init__(
+        self,
+        masses: Floats,
+        points: Floats,
+        limits: tuple[float, float],
+        clock: Clock,
+        *,
+        squared: bool,
+        unit: float = 1.0,
+    ) -> None:
+        self.masses, self.clock, self.unit, self.squared = masses, clock, unit, squared
+        self.limits = limits
+        self.lower = limits[0]
+        box = Box(masses, *limits)
+        self.loss: LineLoss = Squared(box, points) if squared else Absolute(box, points)
+        # A posterior of 1 is the most there is.
+        upper = min(limits[1], 1.0 / float(masses.min()))
+        self.crowd = (1.0 - self.lower) / (upper - self.lower)
+        self.reference = max(float(self.loss.read(masses[None, :])[1][0]), 0.0)
+        self.bound, self.rounds, self.seen = 0.0, 0, 1
+        self.reach = _REACH
+        self.fine, self.gain = clock.gap, 1.0
+        self.stopped: Ending = ""
+        self.prices: Floats | None = None
+        self.best = (masses[None, :].copy(), np.ones(1), self.reference)
+        self._cover: Cover | None = None
+        self._coarse: tuple[Search, npt.NDArray[np.intp]] | None = None
+        self.simplex = False
+        """Whether the posteriors are a simplex, so that the decomposition is known to be best."""
+        self._told = -np.inf
+
+    @property
+    def gap(self) -> float:
+        """The proved relative gap."""
+        return (self.best[2] - self.bound) / self.reference if self.reference > 0 else 0.0
+
+    def solve(self) -> None:
+        """Search until the gap is small enough or the time is over."""
+        if self.reference <= 0:
+            return
+        if self.crowd <= float(self.masses.min()) * (1.0 + 1e-12):
+            self._truth()
+            return
+        count = int(min(max(_FEWEST, _EACH / self.crowd), len(self.masses) + _FEWEST))
+        crowds = windows(self.loss.box, count)
+        places, costs = self.loss.read(crowds)
+        # A small budget gains little: what counts as near must be little of that.
+        gain = max(self.reference - float(costs.mean()), float(places.var()), 0.0)
+        self.gain = gain / self.reference
+        self.fine = min(self.clock.gap, _LITTLE * self.gain)
+        if len(self.masses) > _MANY:
+            places = np.concatenate([places, self._joined()])
+        self._run(self._apart(places))
+
+    def _truth(self) -> None:
+        """Tell the truth as often as the lower limit allows, where one symbol is a crowd.
+
+        The posteriors are a simplex then, so there is one decomposition into extreme ones, and it
+        is the best for every cost.
+        """
+        columns = np.tile(self.lower * self.masses, (len(self.masses), 1))
+        columns[np.diag_indices(len(self.masses))] += 1.0 - self.lower
+        cost = float(dot(self.masses, self.loss.read(columns)[1]))
+        self.best = (columns, self.masses.copy(), cost)
+        self.bound, self.simplex = cost, True
+
+    def _joined(self) -> Floats:
+        """Solve with neighbours joined; return the places found."""
+        middle = np.cumsum(self.masses) - self.masses / 2.0
+        _, group = np.unique((middle * _COARSE).astype(np.intp), return_inverse=True)
+        masses = np.bincount(group, self.masses).astype(np.float64)
+        means = np.bincount(group, self.masses * self.loss.points) / masses
+        clock = self.clock.part(0.3, gap=max(self.clock.gap, 1e-5))
+        clock.watch = None if self.clock.watch is None else lambda _: self._tell()
+        coarse = Search(masses, means, self.limits, clock, squared=self.squared, unit=self.unit)
+        self._coarse = coarse, group
+        coarse.solve()
+        self.clock.spend(clock.work)
+        self._adopt_coarse()
+        if coarse.prices is not None:
+            self._prove(np.interp(self.loss.points, means, coarse.prices))
+        self._tell(now=True)
+        columns, weights, _ = coarse.best
+        places = coarse.loss.read(columns)[0]
+        return self.loss.snap(places[weights > _UNUSED * self.crowd])
+
+    def _adopt_coarse(self) -> None:
+        """Let all of a group answer alike: its lifts are those of the group, and keep limits."""
+        if self._coarse is None:
+            return
+        coarse, group = self._coarse
+        columns, weights, _ = coarse.best
+        spread = (columns / coarse.masses)[:, group] * self.masses
+        self._offer((spread * weights[:, None]).T)
+
+    def _run(self, places: Floats) -> None:
+        """Solve for places, prove, and add the dips of the curve, round by round."""
+        base, found, stuck = places, places[:0], 0
+        while self.gap > self.clock.gap and not self.stopped:
+            before = self.gap
+            self.rounds += 1
+            prices, outputs = self._solve(places)
+            curve = self._prove(prices)
+            self._tell(now=True)
+            late = self.clock.left <= 0 or self.clock.spent > (self.clock.seconds or _PATIENCE)
+            stuck = stuck + 1 if self.gap > 0.9 * before else 0
+            if stuck >= _STUCK and self.reach * self.crowd < 1.0:
+                self.reach, stuck = 2.0 * self.reach, 0
+            if self.gap > self.clock.gap and (late or stuck >= _STUCK or self.rounds >= _ROUNDS):
+                self.stopped = self.clock.ended or ("work" if late else "stuck")
+            below = -0.02 * self.fine * self.reference
+            # Dips are never dropped: without the old ones the prices would go in circles.
+            found = np.concatenate([found, self.loss.dips(curve, prices, places, below)])
+            places = self._apart(np.concatenate([base, outputs, found]))
+
+    def _solve(self, places: Floats) -> tuple[Floats, Floats]:
+        """Return the prices for some places, and where the outputs in use would rather be."""
+        losses = self.loss.table(places)
+        costs = (1.0 - self.lower) * losses + self.lower * dot(losses, self.masses)[:, None]
+        cover = self._cover = self._start(places, costs)
+        goal = self.reference * max(_SOLVED * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain))
+        most = np.inf if self.clock.seconds is None else _PROVING * self.clock.seconds
+        while cover.slack > goal and self.clock.left > 0 and self.clock.spent < most:
+            if not cover.step():
+                break
+            self.clock.spend(cover.operations)
+            self._tell()
+        self.seen += len(places)
+        self._cover = None
+        joint = self._channel(cover).T * self.masses[:, None]
+        self._offer(joint)
+        outputs = self._gathered(joint)
+        worth = cover.prices
+        return (worth - self.lower * dot(worth, self.masses)) / (1.0 - self.lower), outputs
+
+    def _start(self, places: Floats, costs: Floats) -> Cover:
+        """Let outputs speak of their neighbourhood, as wide as it has to be."""
+        # A symbol that is heavier than a crowd is as far across as a crowd.
+        widths = np.minimum(self.masses, self.crowd)
+        ends = np.cumsum(widths)
+        whole = float(ends[-1])
+        where = np.interp(places, self.loss.points, ends - widths / 2.0)
+        borders = np.concatenate([[0.0], (where[1:] + where[:-1]) / 2.0, [whole]])
+        sizes = np.maximum(np.diff(borders), 0.05 * whole / len(places))
+        reach = self.reach * self.crowd
+        while reach < whole:
+            begin = np.clip(where - reach / 2.0, 0.0, whole - reach)
+            first = np.searchsorted(ends, begin, side="right")
+            last = np.searchsorted(ends, begin + reach * (1.0 - 1e-12), side="left") + 1
+            last = np.minimum(last, len(ends))
+            band = Band(self.masses, np.minimum(first, len(ends) - 1), last)
+            cover = Cover(self.masses, costs, self.crowd, band=band, sizes=sizes)
+            if cover.feasible:
+                return cover
+            reach *= 2.0
+        return Cover(self.masses, costs, self.crowd)
+
+    def _channel(self, cover: Cover) -> Floats:
+        shares = cover.shares
+        constant = self.lower * dot(shares, self.masses)
+        channel: Floats = constant[:, None] + (1.0 - self.lower) * shares
+        return channel
+
+    def _gathered(self, joint: Floats) -> Floats:
+        """Return the places of outputs in use, those that are nearly the same taken together."""
+        weights = joint.sum(axis=0)
+        joint = joint[:, weights > _UNUSED * self.crowd]
+        if not joint.size:
+            return self.loss.points[:0]
+        places = self.loss.read((joint / joint.sum(axis=0)).T)[0]
+        order = np.argsort(places, kind="stable")
+        near = 8.0 * self._near if self.squared else 0.0
+        starts = np.flatnonzero(np.concatenate([[True], np.diff(places[order]) > near]))
+        together = np.add.reduceat(joint[:, order], starts, axis=1)
+        return self.loss.read((together / together.sum(axis=0)).T)[0]
+
+    @property
+    def _near(self) -> float:
+        """How near squared losses cannot tell places apart, at the gap that is asked for."""
+        return 0.5 * float(np.sqrt(0.4 * self.fine * self.reference))
+
+    def _apart(self, places: Floats) -> Floats:
+        """Drop places that are (nearly) the same."""
+        ordered = np.unique(places)
+        if not self.squared:
+            return ordered
+        chosen = [float(ordered[0])]
+        for place in ordered.tolist():
+            if place > chosen[-1] + self._near:
+                chosen.append(place)
+        return np.array(chosen)
+
+    def _offer(self, joint: Floats) -> None:
+        """Take a mechanism if it is the best so far; rows of P(x, y) are made to sum to P(x)."""
+        joint = joint * (self.masses / joint.sum(axis=1))[:, None]
+        weights = joint.sum(axis=0)
+        joint, weights = joint[:, weights > 0], weights[weights > 0]
+        columns = (joint / weights).T
+        cost = float(dot(weights, self.loss.read(columns)[1]))
+        if cost < self.best[2]:
+            self.best = (columns, weights, cost)
+
+    def _prove(self, prices: Floats) -> Curve:
+        """Bound the optimum with some prices."""
+        goal = -0.1 * self.fine * self.reference
+        curve = self.loss.curve(prices, goal, self.clock)
+        worth = float(dot(prices, self.masses))
+        worth -= rounding(len(prices)) * float(dot(np.abs(prices), self.masses))
+        if worth + curve.bound > self.bound or self.prices is None:
+            self.bound, self.prices = max(self.bound, worth + curve.bound), prices
+        return curve
+
+    def interrupted(self) -> None:
+        """Keep what there is when somebody stops the search."""
+        self.stopped = "interrupt"
+        if self._coarse is not None:
+            coarse = self._coarse[0]
+            if coarse._cover is not None:
+                coarse._offer(coarse._channel(coarse._cover).T * coarse.masses[:, None])
+            self._adopt_coarse()
+        if self._cover is not None:
+            self._offer(self._channel(self._cover).T * self.masses[:, None])
+
+    def tidied(self) -> tuple[Floats, Floats, float]:
+        """Join outputs that are hardly used or hardly differ: that keeps every limit."""
+        columns, weights, _ = self.best
+        places = self.loss.read(columns)[0]
+        order = np.argsort(places, kind="stable")
+        joint = columns[order] * weights[order, None]
+        spare = _SPARE * (self.clock.gap - self.gap)
+        allowed = max(_TIDY * self.clock.gap, spare) * self.reference
+        # A small budget gains little, and must not lose that.
+        allowed = min(allowed, _LITTLE * (self.reference - self.best[2]))
+        while len(joint) > 1:
+            each = self._total(joint)
+            rise = np.maximum(self._total(joint[1:] + joint[:-1]) - each[1:] - each[:-1], 0.0)
+            chosen = _disjoint(rise, allowed)
+            if not len(chosen):
+                break
+            allowed -= float(rise[chosen].sum())
+            joint[chosen] += joint[chosen + 1]
+            joint = np.delete(joint, chosen + 1, axis=0)
+        weights = joint.sum(axis=1)
+        columns = joint / weights[:, None]
+        return columns, weights, float(dot(weights, self.loss.read(columns)[1]))
+
+    def _total(self, joint: Floats) -> Floats:
+        weights = joint.sum(axis=1)
+        total: Floats = weights * self.loss.read(joint / weights[:, None])[1]
+        return total
+
+    def _tell(self, *, now: bool = False) -> None:
+        """Report now and then, so that whoever waits sees the gap fall."""
+        if self.clock.watch is None or (not now and time.monotonic() < self._told + _OFTEN):
+            return
+        self._told = time.monotonic()
+        cost, bound = self.best[2] * self.unit, self.bound * self.unit
+        stage = "places" if self._coarse is None or self.rounds else "neighbours joined"
+        self.clock.watch(Progress(stage, cost, bound, self.gap, self.seen, self.clock.elapsed))
+
+
+def _disjoint(rise: Floats, allowed: float) -> npt.NDArray[np.intp]:
+    """Return the cheapest pairs of neighbours, no two sharing one, that cost less than allowed."""
+    chosen: list[int] = []
+    taken = np.zeros(len(rise) + 1, dtype=bool)
+    spent = 0.0
+    for pair in np.argsort(rise, kind="stable"):
+        if spent + rise[pair] > allowed:
+            break
+        if not (taken[pair] or taken[pair + 1]):
+            taken[pair] = taken[pair + 1] = True
+            chosen.append(int(pair))
+            spent += float(rise[pair])
+    return np.array(sorted(chosen), dtype=np.intp)

@@ -1,0 +1,185 @@
+"""All vertices of a polytope of posteriors, for small cases: the double-description method.
+
+The simplex is cut by one half-space g . v <= 0 after another. A cut keeps the vertices on its good
+side and makes a new one on every edge that it crosses; two vertices share an edge when no third
+one has all the constraints active that both have.
+
+All of it is done in whole numbers, so none is missed or made up, however rare a symbol is.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock._solver.oracle import Clock, Priced
+from liftlock._solver.problem import Problem
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
+from liftlock.exact.rounding import rounding
+from liftlock.utility.utility import Utility, doubt
+
+MOST_VERTICES = 200_000
+"""More are refused: column generation is the way then."""
+
+_CELLS = 1 << 24
+"""Work in blocks of this many pairs."""
+
+_LISTED = 64
+"""Vertices returned at a time."""
+
+Rationals: TypeAlias = npt.NDArray[np.object_]
+Marks: TypeAlias = npt.NDArray[np.bool_]
+Places: TypeAlias = npt.NDArray[np.intp]
+
+
+def half_spaces(problem: Problem) -> Rationals:
+    """Return the rows g with g . v <= 0 that a posterior v of sum 1 must satisfy.
+
+    Lift limits are homogeneous on the simplex: (A v)_s <= U P_s sum(v), and LDP compares pairs.
+    The lifts and limits are floats, their differences exact.
+    """
+    n = len(problem.masses)
+    given = np.eye(n) if problem.given is None else problem.given
+    keep = problem.secret_masses > 0
+    lifts = _exactly(given[keep] / problem.secret_masses[keep, None])
+    if problem.ratio is not None:
+        count = len(lifts)
+        first, second = np.divmod(np.arange(count * count), count)
+        pairs = first != second
+        compared: Rationals = lifts[first[pairs]] - Fraction(problem.ratio) * lifts[second[pairs]]
+        return compared
+    rows = []
+    if np.isfinite(problem.upper):
+        rows.append(lifts - Fraction(problem.upper))
+    if problem.lower > 0:
+        rows.append(Fraction(problem.lower) - lifts)
+    return np.vstack(rows) if rows else np.zeros((0, n), dtype=object)
+
+
+def _exactly(numbers: Floats) -> Rationals:
+    """Return floats as the fractions that they are."""
+    found = np.empty(numbers.shape, dtype=object)
+    for place, number in np.ndenumerate(numbers):
+        found[place] = Fraction(float(number))
+    return found
+
+
+def enumerate_vertices(
+    cuts: Floats | Rationals,
+    symbols: int,
+    most: int = MOST_VERTICES,
+    clock: Clock | None = None,
+) -> Floats:
+    """Return all vertices of {v >= 0, sum v = 1, cuts @ v <= 0}, each entry rounded once.
+
+    >>> enumerate_vertices(np.array([[1.0, -2.0]]), 2).round(6).tolist()
+    [[0.0, 1.0], [0.666667, 0.333333]]
+    """
+    points = np.eye(symbols, dtype=np.int64).astype(object)
+    # What is active at a vertex: the coordinates that are 0, then the cuts made so far.
+    active = np.zeros((symbols, symbols + len(cuts)), dtype=bool)
+    active[:, :symbols] = ~np.eye(symbols, dtype=bool)
+    for place, cut in enumerate(cuts):
+        values = (points * _whole(cut)).sum(axis=1)
+        outside = (values > 0).astype(bool)
+        active[(values == 0).astype(bool), symbols + place] = True
+        if not outside.any():
+            continue
+        inside = np.flatnonzero((values < 0).astype(bool))
+        first, second = _edges(active, inside, np.flatnonzero(outside), symbols - 2, clock)
+        new = points[first] * values[second, None] - points[second] * values[first, None]
+        marks = active[first] & active[second]
+        marks[:, symbols + place] = True
+        if len(new):
+            new //= np.gcd.reduce(new, axis=1)[:, None]
+        points = np.vstack([points[~outside], new])
+        active = np.vstack([active[~outside], marks])
+        if len(points) > most:
+            raise InputError(
+                f"more than {most:,} extreme posteriors",
+                value=f"{symbols} symbols, {len(cuts)} limits",
+                remedy="leave out how=enumeration: column generation needs no list",
+            )
+    if not len(points):
+        raise InputError(
+            "no extreme posterior can be told from rounding",
+            value=f"{symbols} symbols, {len(cuts)} limits",
+            remedy="leave out how=enumeration: column generation needs no list",
+        )
+    normal: Floats = (points / points.sum(axis=1, keepdims=True)).astype(np.float64)
+    return normal
+
+
+def _whole(cut: Floats | Rationals) -> Rationals:
+    """Return the smallest whole numbers in the proportions of a row."""
+    row = [Fraction(entry) for entry in cut.tolist()]
+    scale = math.lcm(*(entry.denominator for entry in row))
+    numbers = [int(entry * scale) for entry in row]
+    divisor = math.gcd(*numbers) or 1
+    return np.array([number // divisor for number in numbers], dtype=object)
+
+
+def _edges(
+    active: Marks, inside: Places, outside: Places, fewest: int, clock: Clock | None
+) -> tuple[Places, Places]:
+    """Find the pairs (inside, outside) that are joined by an edge."""
+    weights = active.astype(np.float32)  # sums of 0 and 1: the same in any order
+    first: list[Places] = [np.zeros(0, dtype=np.intp)]
+    second: list[Places] = [np.zeros(0, dtype=np.intp)]
+    step = max(1, _CELLS // len(outside))
+    for begin in range(0, len(inside), step):
+        if clock is not None:
+            clock.check()
+        block = inside[begin : begin + step]
+        # Products of whole numbers are exact, in any order.
+        rows, columns = np.nonzero(weights[block] @ weights[outside].T >= fewest)
+        near, far = block[rows], outside[columns]
+        # A third vertex with all common constraints active means that the pair spans a face.
+        pairs = max(1, _CELLS // len(active))
+        for low in range(0, len(near), pairs):
+            if clock is not None:
+                clock.check()
+            a, b = near[low : low + pairs], far[low : low + pairs]
+            marks = weights[a] * weights[b]
+            holders = (marks @ weights.T >= marks.sum(axis=1)[:, None] - 0.5).sum(axis=1)
+            first.append(a[holders == 2])
+            second.append(b[holders == 2])
+    return np.concatenate(first), np.concatenate(second)
+
+
+class ListedOracle:
+    """An oracle that knows every vertex, to rounding: for polytopes small enough to enumerate."""
+
+    def __init__(self, vertices: Floats, utility: Utility) -> None:
+        self.vertices = vertices
+        self.costs = utility.costs(vertices)
+        self._doubt = doubt(utility, self.costs, vertices.shape[1])
+
+    def start(self) -> Floats:
+        """Return the vertex that is largest at each symbol."""
+        largest: Floats = self.vertices[np.unique(np.argmax(self.vertices, axis=0))]
+        return largest
+
+    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
+        """Return the vertices of least reduced cost."""
+        clock.spend(4 * self.vertices.size)
+        best: Floats = self.vertices[np.argsort(self._reduced(duals), kind="stable")[:_LISTED]]
+        return best
+
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
+        """Return the least reduced cost, less what rounding may have added to it."""
+        reduced = self._reduced(duals)
+        size = dot(self.vertices, np.abs(duals))
+        safe = reduced - self._doubt - rounding(len(duals)) * size
+        best = self.vertices[np.argsort(reduced, kind="stable")[:_LISTED]]
+        return Priced(float(safe.min()), best)
+
+    def _reduced(self, duals: Floats) -> Floats:
+        reduced: Floats = self.costs - dot(self.vertices, duals)
+        return reduced

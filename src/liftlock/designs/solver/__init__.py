@@ -1,1 +1,0 @@
-"""The true optimum: decompose the prior into extreme posteriors at the least mean cost."""
