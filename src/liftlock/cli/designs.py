@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from liftlock.cli.console import show, show_json
-from liftlock.designs.catalogue import DESIGNS, designs_for
+from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
 from liftlock.designs.registry import Design, find_design, option_meanings
 from liftlock.report.design import design_page, designs_table
 
@@ -22,24 +23,24 @@ def designs_command(method: str | None, as_json: bool) -> int:
     liftlock designs
     liftlock designs optimal
     """
+    every = {**DESIGNS, **PROFILE_DESIGNS}
     if method is not None:
-        entry = find_design(method, DESIGNS)
+        entry = find_design(method, every)
         if as_json:
             show_json(entry_data(entry))
         else:
             show(design_page(entry, option_meanings(entry)))
         return 0
     if as_json:
-        show_json([entry_data(entry) for entry in DESIGNS.values()])
+        show_json([entry_data(entry) for entry in every.values()])
         return 0
-    profiles = designs_for("profiles")
-    show(designs_table({key: DESIGNS[key] for key in DESIGNS if key not in profiles}))
+    show(designs_table(DESIGNS))
     show("")
     show("for graphs of profiles (liftlock profiles design):")
-    show(designs_table(profiles))
+    show(designs_table(PROFILE_DESIGNS))
     show("")
     show("lifts are lip, alip, eps_upper and eps_lower; `liftlock designs METHOD` says more")
-    if not all(entry.keeps for entry in DESIGNS.values()):
+    if not all(entry.keeps for entry in every.values()):
         show("* a published formula that may break its budget: made only with --as-published")
     return 0
 
