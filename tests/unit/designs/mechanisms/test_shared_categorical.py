@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 
 from liftlock.context import Joint
+from liftlock.designs.mechanisms.randomised_response import response_at
+from liftlock.designs.mechanisms.shared_categorical import shared_categorical
 from liftlock.designs.optimal import optimal
 from liftlock.designs.profiles import listing
 from liftlock.designs.profiles.direct import least_distortion
-from liftlock.designs.profiles.goal import Goal
-from liftlock.designs.profiles.randomised_response import response_at
 from liftlock.designs.profiles.setting import Setting
-from liftlock.designs.profiles.shared_categorical import shared_categorical
 from liftlock.notions.ldp import LDP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles, worth
+from liftlock.profiles import design_profiles
+from liftlock.utility import profile_errors
 from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.profile_utility import ProfileUtility
 from tests.profile_oracles import Array, many_graphs, matrix_rows, random_graph, solved
 
 AIMS = ("minimax", "hamming", "absolute", "squared", "mutual-information")
@@ -50,7 +51,7 @@ def two_stages(graph: ProfileGraph, epsilon: float, costs: Array) -> tuple[float
 def test_both_stages_equal_those_of_another_solver(epsilon: float) -> None:
     for seed in range(10):
         graph = random_graph(seed, size=4, width=3 + seed % 2)
-        goal = Goal.of(graph, "minimax", weights={f"p{i}": 1 + i for i in range(4)})
+        goal = ProfileUtility.of(graph, "minimax", weights={f"p{i}": 1 + i for i in range(4)})
         draft = shared_categorical(graph, ProfilePrivacy(str(epsilon)), utility=goal)
         width = len(graph.inputs)
         costs = (goal.weights @ graph.laws)[:, None] * (1 - np.eye(width))
@@ -67,7 +68,7 @@ def test_the_least_loss_is_that_of_another_solver(aim: str) -> None:
     for seed in range(10):
         graph = random_graph(seed, size=4, width=3)
         loss = np.random.default_rng(seed).random((3, 3)) if aim == "distortion" else None
-        goal = Goal.of(graph, aim, loss=loss, weights={f"p{i}": 1 + i for i in range(4)})
+        goal = ProfileUtility.of(graph, aim, loss=loss, weights={f"p{i}": 1 + i for i in range(4)})
         draft = shared_categorical(graph, ProfilePrivacy("0.4"), utility=goal)
         costs = (goal.weights @ graph.laws)[:, None] * goal.losses(3)
         other = least_cost(graph, 0.4, costs)
@@ -81,7 +82,7 @@ def test_the_least_loss_is_that_of_another_solver(aim: str) -> None:
 def test_between_randomised_response_and_a_matrix_for_each_profile(aim: str) -> None:
     for seed in range(12):
         graph = random_graph(seed, size=4, width=3)
-        goal = Goal.of(graph, aim)
+        goal = ProfileUtility.of(graph, aim)
         notion = ProfilePrivacy("0.7")
         setting = Setting.of(graph, notion)
         sign = -1 if goal.larger_is_better else 1
@@ -131,7 +132,7 @@ def test_a_value_that_no_profile_has_gives_nothing_away() -> None:
 def test_information_is_the_optimum_that_is_known_for_complete_graphs() -> None:
     for seed in range(6):
         graph = random_graph(seed, size=3, width=3 + seed % 2, density=1.0)
-        goal = Goal.of(graph, "mutual-information")
+        goal = ProfileUtility.of(graph, "mutual-information")
         draft = shared_categorical(graph, ProfilePrivacy("0.5"), utility=goal)
         found = goal.value(graph.laws, draft.matrix[None])
         # No two profiles told apart by more than E: LDP for a secret behind the value.
@@ -149,7 +150,7 @@ def test_climbing_comes_close_to_that_optimum(monkeypatch: pytest.MonkeyPatch) -
     reached = []
     for seed in range(6):
         graph = random_graph(seed, size=3, width=4, density=1.0)
-        goal = Goal.of(graph, "mutual-information")
+        goal = ProfileUtility.of(graph, "mutual-information")
         notion = ProfilePrivacy("0.5")
         best = goal.value(graph.laws, shared_categorical(graph, notion, utility=goal).matrix[None])
         with monkeypatch.context() as patch:
@@ -166,7 +167,7 @@ def test_a_search_without_time_is_no_worse_than_randomised_response() -> None:
     graph = random_graph(6, size=40, width=8, density=0.5)
     setting = Setting.of(graph, ProfilePrivacy("0.5"))
     for aim in ("minimax", "hamming"):
-        goal = Goal.of(graph, aim)
+        goal = ProfileUtility.of(graph, aim)
         draft = shared_categorical(graph, ProfilePrivacy("0.5"), utility=goal, seconds=0.0)
         assert draft.optimality is not None
         found = goal.value(graph.laws, draft.matrix[None])
@@ -181,4 +182,4 @@ def test_ties_go_to_what_is_wrong_less_often() -> None:
     made = design_profiles(graph, "1", method="shared-categorical")
     assert made.origin is not None
     assert made.origin.objective == pytest.approx(1 / (2 + np.e), abs=1e-7)
-    assert worth(made.table, graph).mean_wrong == pytest.approx(1.5 / (2 + np.e), abs=1e-6)
+    assert profile_errors(made.table, graph).mean_wrong == pytest.approx(1.5 / (2 + np.e), abs=1e-6)

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liftlock.designs.profiles.goal import Goal
-from liftlock.designs.profiles.single_bit import single_bit
+from liftlock.designs.mechanisms.single_bit import single_bit
 from liftlock.errors import InputError
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles
+from liftlock.utility.profile_utility import ProfileUtility
 from tests.profile_oracles import flip_rows, solved
 
 
@@ -71,11 +71,11 @@ def test_the_optimum_is_claimed_only_for_aims_that_a_flip_minimises() -> None:
     graph = ProfileGraph.bernoulli(["0.8", "0.9"])
     notion = ProfilePrivacy("0.5")
     for aim in ("minimax", "hamming"):
-        proved = single_bit(graph, notion, utility=Goal.of(graph, aim)).optimality
+        proved = single_bit(graph, notion, utility=ProfileUtility.of(graph, aim)).optimality
         assert proved is not None
         assert proved.bound <= proved.cost
         assert proved.gap < 1e-8
-    assert single_bit(graph, notion, utility=Goal.of(graph, "squared")).optimality is None
+    assert single_bit(graph, notion, utility=ProfileUtility.of(graph, "squared")).optimality is None
 
 
 @pytest.mark.parametrize(

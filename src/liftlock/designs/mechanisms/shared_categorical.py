@@ -18,6 +18,7 @@ from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock
 from liftlock.designs.draft import Draft
+from liftlock.designs.mechanisms.randomised_response import response_at
 from liftlock.designs.profiles.ascent import highest, least_uncertainty, proof
 from liftlock.designs.profiles.direct import (
     NO_ROOM,
@@ -26,15 +27,14 @@ from liftlock.designs.profiles.direct import (
     differing,
     settled,
 )
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
-from liftlock.designs.profiles.randomised_response import response_at
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
 
 _NEAR = 1e-8
 """Values that are nearer to each other than this are the same to a solver."""
@@ -187,7 +187,7 @@ def shared_categorical(
     graph: ProfileGraph,
     notion: Notion,
     *,
-    utility: Goal | None = None,
+    utility: ProfileUtility | None = None,
     seconds: float | None = None,
     watch: Watch | None = None,
 ) -> Draft:
@@ -202,7 +202,7 @@ def shared_categorical(
     [[0.8279, 0.1721], [0.1721, 0.8279]]
     """
     setting = Setting.of(graph, notion)
-    goal = Goal.of(graph) if utility is None else utility
+    goal = ProfileUtility.of(graph) if utility is None else utility
     clock = Clock(seconds=seconds, watch=watch)
     clock.tell("one matrix")
     matrix = SharedMatrix(setting, clock=clock)
@@ -211,10 +211,10 @@ def shared_categorical(
     masses = np.where(unweighted, _UNWEIGHTED, masses)
     losses = goal.losses(setting.values)
     nothing = setting.ratio == 1.0 and bool(differing(setting))
-    if goal.aim == "mutual-information":
+    if goal.name == "mutual-information":
         blocks, proved, remarks = _most_information(matrix, goal, masses, clock)
         return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
-    if goal.aim == "minimax":
+    if goal.name == "minimax":
         blocks, bound, solved = matrix.least_largest(masses[:, None] * losses)
     else:
         blocks, bound, solved = matrix.least(masses[:, None] * losses)
@@ -229,7 +229,7 @@ def shared_categorical(
         key=lambda each: float((masses[:, None] * losses * each[0]).sum()),
     )
     proved = Optimality(
-        goal.aim,
+        goal.name,
         goal.value(setting.laws, blocks),
         max(bound, 0.0),
         goal.of_nothing(setting.laws),
@@ -241,18 +241,18 @@ def shared_categorical(
     return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
 
 
-def _constant(setting: Setting, goal: Goal) -> Floats:
+def _constant(setting: Setting, goal: ProfileUtility) -> Floats:
     """Return the best matrix of equal rows."""
     width = setting.values
     blocks = np.full((1, width, width), 1.0 / width)
-    if goal.aim not in ("minimax", "mutual-information"):
+    if goal.name not in ("minimax", "mutual-information"):
         each = dot(dot(goal.weights, setting.laws), goal.losses(width))
         blocks[:] = np.eye(width)[int(each.argmin())]
     return blocks
 
 
 def _most_information(
-    matrix: SharedMatrix, goal: Goal, masses: Floats, clock: Clock
+    matrix: SharedMatrix, goal: ProfileUtility, masses: Floats, clock: Clock
 ) -> tuple[Floats, Optimality, tuple[str, ...]]:
     setting = matrix.setting
     wrong = masses[:, None] * (1.0 - np.eye(setting.values))

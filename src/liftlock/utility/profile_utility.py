@@ -1,4 +1,9 @@
-"""What a mechanism for profiles is good for: few corruptions, little distortion, information."""
+"""What a mechanism for profiles is good for: few corruptions, little distortion, information.
+
+Other utilities are costs of a posterior of X under one prior. Here every profile has its own
+distribution of X and may have its own matrix, so a utility is measured on the matrices; `weights`
+say how much each profile counts.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from liftlock.alphabet import Label
+from liftlock.channel import Channel
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
@@ -30,7 +37,7 @@ TITLES: Mapping[Aim, str] = {
 
 
 @dataclass(frozen=True)
-class Goal:
+class ProfileUtility:
     """An aim, the loss it may need, and how much each profile counts (weights sum to 1).
 
     - ``minimax``: the largest off-diagonal entry of any matrix; of all such mechanisms the one with
@@ -43,7 +50,7 @@ class Goal:
     Source: 004 eq. (6) and section 5.2.
     """
 
-    aim: Aim
+    name: Aim
     weights: Floats
     loss: Floats | None = None
 
@@ -55,11 +62,11 @@ class Goal:
         *,
         loss: Any = None,
         weights: Prior | Mapping[Any, Any] | None = None,
-    ) -> Goal:
+    ) -> ProfileUtility:
         """Read an aim; a loss is a matrix with a row and a column for each value.
 
         >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
-        >>> Goal.of(graph, "hamming", weights={"0.2": 3, "0.9": 1}).weights.tolist()
+        >>> ProfileUtility.of(graph, "hamming", weights={"0.2": 3, "0.9": 1}).weights.tolist()
         [0.75, 0.25]
         """
         if isinstance(aim, Distortion):
@@ -83,12 +90,12 @@ class Goal:
     @property
     def title(self) -> str:
         """What the number is called when people read it."""
-        return TITLES[self.aim]
+        return TITLES[self.name]
 
     @property
     def larger_is_better(self) -> bool:
         """Whether more of it is better."""
-        return self.aim == "mutual-information"
+        return self.name == "mutual-information"
 
     def losses(self, values: int) -> Floats:
         """Return the loss of each value and output; a wrong value costs 1 unless told otherwise."""
@@ -96,14 +103,14 @@ class Goal:
 
     def value(self, laws: Floats, blocks: Floats) -> float:
         """Measure a channel; `blocks` are (profiles or 1, values, values)."""
-        if self.aim == "minimax":
+        if self.name == "minimax":
             off = ~np.eye(blocks.shape[1], dtype=bool)
             # What a profile never has is never corrupted.
             occurs = np.asarray(laws > 0, dtype=np.bool_)
             used = occurs if len(blocks) > 1 else np.atleast_2d(occurs.any(axis=0))
             return float(np.where(used[:, :, None] & off, blocks, 0.0).max())
         joint = self.joint(laws, blocks)
-        if self.aim == "mutual-information":
+        if self.name == "mutual-information":
             return information(joint)
         return float((joint * self.losses(blocks.shape[1])).sum())
 
@@ -118,9 +125,9 @@ class Goal:
 
     def of_nothing(self, laws: Floats) -> float:
         """Return the value of the best constant output."""
-        if self.aim == "mutual-information":
+        if self.name == "mutual-information":
             return 0.0
-        if self.aim == "minimax":
+        if self.name == "minimax":
             return 1.0 / int(laws.shape[1])
         return float((dot(dot(self.weights, laws), self.losses(laws.shape[1]))).min())
 
@@ -174,3 +181,89 @@ def _loss(graph: ProfileGraph, loss: Any) -> Floats:
     if not np.isfinite(table).all() or table.min() < 0:
         raise InputError("a loss that is not a number of 0 or more", remedy="correct it")
     return table
+
+
+# --- what happens to values -----------------------------------------------------------------------
+
+
+def blocks_of(channel: Channel, graph: ProfileGraph) -> Floats:
+    """Return the channel as matrices from values to values, one for each profile or one for all.
+
+    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+    >>> blocks_of(Channel.identity([0, 1]), graph).tolist()
+    [[[1.0, 0.0], [0.0, 1.0]]]
+    """
+    pairs = graph.uses_profile(channel.inputs)
+    wanted = graph.pairs if pairs else graph.inputs
+    order = wanted.order_of(channel.inputs, whose="the graph", other_name="the channel")
+    for label in channel.outputs.labels:
+        if label not in graph.inputs:
+            raise InputError(
+                "an output that is not a value of the profiles",
+                value=label,
+                remedy="its errors cannot be measured",
+            )
+    columns = [graph.inputs.index(label) for label in channel.outputs.labels]
+    rows = np.zeros((len(wanted), len(graph.inputs)))
+    rows[:, columns] = channel.floats()[order]
+    return rows.reshape(len(graph) if pairs else 1, len(graph.inputs), len(graph.inputs))
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileErrors:
+    """How a mechanism treats the values of each profile, in floats.
+
+    Source: 004 eq. (8).
+    """
+
+    names: tuple[Label, ...]
+    values: tuple[Label, ...]
+    laws: Floats
+    released: Floats
+    """P(y | profile), a row for each profile and a column for each value."""
+    largest: float
+    """The largest chance of any one wrong value."""
+    wrong: Floats
+    """The chance of a wrong value, for each profile."""
+    weights: Floats
+    information: float
+
+    @property
+    def mean_wrong(self) -> float:
+        """The mean chance of a wrong value."""
+        return float(dot(self.weights, self.wrong))
+
+    @property
+    def marginal(self) -> Floats:
+        """The largest error of the frequency of each value, max_i |P_i(y) - (P_i A^i)(y)|."""
+        errors: Floats = np.abs(self.laws - self.released).max(axis=0)
+        return errors
+
+
+def profile_errors(
+    channel: Channel,
+    graph: ProfileGraph,
+    weights: Prior | Mapping[Any, Any] | None = None,
+) -> ProfileErrors:
+    """Measure a channel whose outputs are values of the profiles.
+
+    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+    >>> profile_errors(Channel.identity([0, 1]), graph).mean_wrong
+    0.0
+    """
+    blocks = blocks_of(channel, graph)
+    laws = graph.laws
+    utility = ProfileUtility.of(graph, "minimax", weights=weights)
+    kept = np.diagonal(blocks, axis1=1, axis2=2)
+    shared = len(blocks) == 1
+    released = dot(laws, blocks[0]) if shared else (laws[:, :, None] * blocks).sum(axis=1)
+    return ProfileErrors(
+        graph.profiles.labels,
+        graph.inputs.labels,
+        laws,
+        released,
+        utility.value(laws, blocks),
+        np.maximum(0.0, 1.0 - (laws * kept).sum(axis=1)),
+        utility.weights,
+        information(utility.joint(laws, blocks)),
+    )

@@ -26,13 +26,13 @@ from liftlock.designs.profiles.direct import (
     settled,
     shares,
 )
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
 
 _HAIR = 1e-11
 """How much of the largest flip the second stage may give away: nothing but rounding."""
@@ -42,7 +42,7 @@ def smooth_one_bit(
     graph: ProfileGraph,
     notion: Notion,
     *,
-    utility: Goal | None = None,
+    utility: ProfileUtility | None = None,
     seconds: float | None = None,
     watch: Watch | None = None,
 ) -> Draft:
@@ -57,17 +57,17 @@ def smooth_one_bit(
     [0.0, 0.1721, 0.1049]
     """
     setting = Setting.of(graph, notion)
-    goal = Goal.of(graph) if utility is None else utility
+    goal = ProfileUtility.of(graph) if utility is None else utility
     if setting.values != 2:
         raise InputError(
             "smooth-one-bit is for two values",
             value=graph.describe(),
             remedy="use smooth-categorical",
         )
-    if goal.aim not in ("minimax", "hamming"):
+    if goal.name not in ("minimax", "hamming"):
         raise NotDefined(
             "the method smooth-one-bit",
-            f"the aim {goal.aim}",
+            f"the aim {goal.name}",
             "use minimax or hamming, or the method smooth-categorical",
         )
     clock = Clock(seconds=seconds, watch=watch)
@@ -79,7 +79,7 @@ def smooth_one_bit(
         remarks = (NO_ROOM,)
     blocks = settled(setting, response(2, 2.0 * flips))
     proved = Optimality(
-        goal.aim,
+        goal.name,
         goal.value(setting.laws, blocks),
         bound,
         goal.of_nothing(setting.laws),
@@ -91,7 +91,7 @@ def smooth_one_bit(
     )
 
 
-def least_flips(setting: Setting, goal: Goal, clock: Clock) -> tuple[Floats, float, bool]:
+def least_flips(setting: Setting, goal: ProfileUtility, clock: Clock) -> tuple[Floats, float, bool]:
     """Return the flips, a lower bound of what the aim asks to be least, and whether all is solved.
 
     Flips of a search that was stopped may still break edges.
@@ -100,7 +100,7 @@ def least_flips(setting: Setting, goal: Goal, clock: Clock) -> tuple[Floats, flo
 
     ones = setting.laws[:, 1]
     size, weights = len(ones), shares(goal.weights)
-    minimax = goal.aim == "minimax"
+    minimax = goal.name == "minimax"
     program = LinearProgram()
     flips = program.variables(np.zeros(size) if minimax else weights, most=0.5)
     largest = program.variables(np.array([float(minimax)]), most=0.5)
@@ -166,6 +166,8 @@ DESIGN = Design(
     source="004 eq. (5), Alg 3, Thm 7",
     notions=("profile",),
     contexts=("profiles",),
+    fits=lambda graph: len(graph.inputs) == 2,
+    by_profile=True,
     needs="two values",
     uses_utility=True,
     kind="with one flip of at most 1/2 for each profile",

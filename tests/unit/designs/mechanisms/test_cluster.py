@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liftlock.designs.formulas.profiles import flip_probability, warner
-from liftlock.designs.profiles.cluster import cluster, edge_noise, part_noise
+from liftlock.designs.mechanisms.cluster import cluster, edge_noise, part_noise
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph

@@ -7,7 +7,7 @@ import math
 import mpmath as mp
 import pytest
 
-from liftlock.designs.profiles.randomised_response import randomised_response
+from liftlock.designs.mechanisms.randomised_response import randomised_response
 from liftlock.notions.ldp import LDP
 from liftlock.notions.profile import ProfilePrivacy, audit_profiles
 from liftlock.prior import Prior

@@ -12,7 +12,7 @@ from liftlock.channel import Channel
 from liftlock.errors import InputError
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.worth import blocks_of, worth
+from liftlock.utility.profile_utility import blocks_of, profile_errors
 
 GRAPH = ProfileGraph.chain(
     {
@@ -44,7 +44,7 @@ def exactly() -> tuple[dict[str, Fraction], dict[tuple[str, str], Fraction]]:
 
 
 def test_a_matrix_for_each_profile() -> None:
-    found = worth(Channel.from_rows(ROWS), GRAPH)
+    found = profile_errors(Channel.from_rows(ROWS), GRAPH)
     wrong, released = exactly()
     assert found.wrong.tolist() == pytest.approx([float(wrong[name]) for name in "ab"])
     assert found.mean_wrong == pytest.approx(float((wrong["a"] + wrong["b"]) / 2))
@@ -62,13 +62,13 @@ def test_a_matrix_for_each_profile() -> None:
 def test_profiles_may_count_differently() -> None:
     weights = Prior.from_counts({"a": 3, "b": 1})
     wrong, _ = exactly()
-    found = worth(Channel.from_rows(ROWS), GRAPH, weights)
+    found = profile_errors(Channel.from_rows(ROWS), GRAPH, weights)
     assert found.mean_wrong == pytest.approx(float((3 * wrong["a"] + wrong["b"]) / 4))
 
 
 def test_the_order_of_rows_and_outputs_does_not_matter() -> None:
     turned = {pair: dict(reversed(list(ROWS[pair].items()))) for pair in reversed(list(ROWS))}
-    one, other = (worth(Channel.from_rows(rows), GRAPH) for rows in (ROWS, turned))
+    one, other = (profile_errors(Channel.from_rows(rows), GRAPH) for rows in (ROWS, turned))
     assert one.released == pytest.approx(other.released)
     assert one.wrong == pytest.approx(other.wrong)
 
@@ -76,7 +76,7 @@ def test_the_order_of_rows_and_outputs_does_not_matter() -> None:
 def test_one_matrix_for_all() -> None:
     channel = Channel.identity("xyz")
     assert blocks_of(channel, GRAPH).shape == (1, 3, 3)
-    found = worth(channel, GRAPH)
+    found = profile_errors(channel, GRAPH)
     assert found.largest == 0.0
     assert found.mean_wrong == pytest.approx(0.0, abs=1e-15)
     law = np.array([[1 / 6, 1 / 3, 1 / 2], [3 / 4, 1 / 4, 0]]).mean(axis=0)
@@ -86,4 +86,4 @@ def test_one_matrix_for_all() -> None:
 def test_outputs_that_are_not_values() -> None:
     channel = Channel.from_rows({value: {"other": 1} for value in "xyz"})
     with pytest.raises(InputError, match="an output that is not a value of the profiles"):
-        worth(channel, GRAPH)
+        profile_errors(channel, GRAPH)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from liftlock.designs.draft import Draft
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
 
 _ANY_PROFILES = (
     "the budget is spent on telling values apart, under any profiles; what these profiles lose of "
@@ -32,7 +32,7 @@ def randomised_response(
     graph: ProfileGraph,
     notion: Notion,
     *,
-    utility: Goal | None = None,  # noqa: ARG001
+    utility: ProfileUtility | None = None,  # noqa: ARG001
 ) -> Draft:
     """Tell the truth, or any other value with equal probability, as LDP with the budget allows.
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from liftlock._solver.oracle import Progress
 from liftlock.designs.lock import lock
+from liftlock.designs.mechanisms import smooth_categorical as module
+from liftlock.designs.mechanisms.cluster import cluster
+from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.designs.origin import Origin
-from liftlock.designs.profiles import smooth_categorical as module
-from liftlock.designs.profiles.cluster import cluster
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.output_laws import Master
 from liftlock.designs.profiles.setting import Setting
-from liftlock.designs.profiles.smooth_categorical import smooth_categorical
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles
+from liftlock.utility.profile_utility import ProfileUtility
 from tests.profile_oracles import Array, many_graphs, matrix_rows, random_graph, solved
 
 
@@ -82,7 +82,7 @@ def test_the_optimum_and_its_ties_are_those_of_the_published_programme(width: in
         other = largest_entry(graph, setting.ratio)
         assert cost == pytest.approx(other, abs=1.5e-9)
         assert other - 1e-7 <= bound <= other + 1e-9
-        even = Goal.of(graph, "hamming")
+        even = ProfileUtility.of(graph, "hamming")
         wrong = even.value(graph.laws, blocks_of(graph, draft.matrix))
         assert wrong == pytest.approx(
             least_wrong(graph, setting.ratio, even.weights, cost + 1e-9), abs=3e-8
@@ -94,7 +94,9 @@ def test_the_least_mean_is_that_of_the_whole_programme() -> None:
     for number, graph in enumerate(many_graphs(24, width=3)):
         notion = ProfilePrivacy(("0.05", "0.5", "2")[number % 3])
         weights = {f"p{i}": i if number % 2 else 1 + i for i in range(len(graph))}
-        goal = Goal.of(graph, "hamming", weights=weights if sum(weights.values()) else None)
+        goal = ProfileUtility.of(
+            graph, "hamming", weights=weights if sum(weights.values()) else None
+        )
         draft = smooth_categorical(graph, notion, utility=goal)
         other = least_wrong(graph, Setting.of(graph, notion).ratio, goal.weights, 1.0)
         assert draft.optimality is not None
@@ -106,7 +108,7 @@ def test_the_least_mean_is_that_of_the_whole_programme() -> None:
 def test_a_profile_that_does_not_count_is_not_moved_for_nothing() -> None:
     laws = {"a": {0: 9, 1: 1}, "b": {0: 1, 1: 9}, "c": {0: 5, 1: 5}}
     graph = ProfileGraph.of(laws, [("a", "b"), ("b", "c")])
-    goal = Goal.of(graph, "hamming", weights={"a": 1, "b": 1, "c": 0})
+    goal = ProfileUtility.of(graph, "hamming", weights={"a": 1, "b": 1, "c": 0})
     draft = smooth_categorical(graph, ProfilePrivacy("1"), utility=goal)
     released = np.einsum("ix,ixy->iy", graph.laws, blocks_of(graph, draft.matrix))
     needed = released[1, 1] / math.e  # what the profile in the middle leaves for the last one
@@ -122,7 +124,7 @@ def test_bits_are_certified_and_no_worse_than_cluster(ones: list[int], budget: s
     graph = ProfileGraph.bernoulli({f"p{i}": f"{p}/100" for i, p in enumerate(ones)})
     notion = ProfilePrivacy(budget)
     draft = smooth_categorical(graph, notion)
-    goal = Goal.of(graph)
+    goal = ProfileUtility.of(graph)
     noisy = goal.value(graph.laws, blocks_of(graph, cluster(graph, notion).matrix))
     assert draft.optimality is not None
     assert draft.optimality.cost <= noisy + 1e-9
@@ -154,7 +156,7 @@ def test_parts_are_solved_below_the_largest_entry_of_all() -> None:
     assert draft.optimality.cost == pytest.approx(alone.optimality.cost, abs=1e-9)
     assert (blocks[4][0] == [1, 0]).all()
     setting = Setting.of(graph, ProfilePrivacy("0.1"))
-    wrong = Goal.of(graph, "hamming").value(graph.laws, blocks)
+    wrong = ProfileUtility.of(graph, "hamming").value(graph.laws, blocks)
     least = least_wrong(graph, setting.ratio, np.full(5, 0.2), draft.optimality.cost)
     assert wrong == pytest.approx(least, abs=1e-8)
 
@@ -185,7 +187,7 @@ def test_rare_values_and_zeros_are_certified_without_blending() -> None:
         names = list(rows)
         graph = ProfileGraph.of(rows, list(pairwise(names)))
         notion = ProfilePrivacy(str(source.choice(["0.0001", "0.01", "0.5", "5"])))
-        goal = Goal.of(graph, ("minimax", "hamming")[seed % 2])
+        goal = ProfileUtility.of(graph, ("minimax", "hamming")[seed % 2])
         draft = smooth_categorical(graph, notion, utility=goal)
         assert draft.optimality is not None
         assert draft.optimality.gap < 1e-6
@@ -198,7 +200,7 @@ def test_stopped_at_once_it_is_no_worse_than_cluster() -> None:
     graph = random_graph(2, size=6, width=4, density=1.0)
     notion = ProfilePrivacy("0.3")
     for aim in ("minimax", "hamming"):
-        goal = Goal.of(graph, aim)
+        goal = ProfileUtility.of(graph, aim)
         draft = smooth_categorical(graph, notion, utility=goal, seconds=0.0)
         assert draft.optimality is not None
         assert draft.optimality.stopped

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from liftlock.designs.formulas.profiles import warner
-from liftlock.designs.profiles.cluster import cluster
-from liftlock.designs.profiles.goal import Goal
-from liftlock.designs.profiles.smooth_one_bit import smooth_one_bit
+from liftlock.designs.mechanisms.cluster import cluster
+from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles
+from liftlock.utility.profile_utility import ProfileUtility
 from tests.profile_oracles import Array, flip_rows, many_graphs, random_graph, solved
 
 
-def flips_of(graph: ProfileGraph, epsilon: str, goal: Goal | None = None) -> Array:
+def flips_of(graph: ProfileGraph, epsilon: str, goal: ProfileUtility | None = None) -> Array:
     """Return the flip of each profile, by a value that it has."""
     blocks = smooth_one_bit(graph, ProfilePrivacy(epsilon), utility=goal).matrix
     blocks = blocks.reshape(len(graph), 2, 2)
@@ -49,7 +49,7 @@ def test_both_stages_equal_those_of_another_solver(epsilon: float) -> None:
         graph = random_graph(seed, size=2 + seed % 6, density=0.5)
         weights = np.arange(1.0, len(graph) + 1)
         named = dict(zip(graph.profiles.labels, weights, strict=True))
-        goal = Goal.of(graph, "minimax", weights={k: int(v) for k, v in named.items()})
+        goal = ProfileUtility.of(graph, "minimax", weights={k: int(v) for k, v in named.items()})
         flips = flips_of(graph, str(epsilon), goal)
         largest, mean = two_stages(graph, epsilon, goal.weights)
         assert flips.max() == pytest.approx(largest, abs=1e-8)
@@ -60,7 +60,7 @@ def test_both_stages_equal_those_of_another_solver(epsilon: float) -> None:
 def test_hamming_is_the_least_mean_alone(epsilon: float) -> None:
     for seed in range(15):
         graph = random_graph(seed, size=5, density=0.5)
-        goal = Goal.of(graph, "hamming", weights={f"p{i}": i for i in range(5)})
+        goal = ProfileUtility.of(graph, "hamming", weights={f"p{i}": i for i in range(5)})
         rows, ends = flip_rows(graph, math.exp(epsilon))
         least, _ = solved(np.append(goal.weights, 0.0), (rows, ends), most=0.5)
         draft = smooth_one_bit(graph, ProfilePrivacy(str(epsilon)), utility=goal)
@@ -75,7 +75,7 @@ def test_hamming_is_the_least_mean_alone(epsilon: float) -> None:
 def test_a_profile_of_no_weight_is_not_ruined_for_nothing() -> None:
     graph = ProfileGraph.bernoulli({"a": "0.5", "b": "0.51", "c": "0.9"}, [("a", "b")])
     for aim in ("minimax", "hamming"):
-        goal = Goal.of(graph, aim, weights={"a": 1, "b": 0, "c": 0})
+        goal = ProfileUtility.of(graph, aim, weights={"a": 1, "b": 0, "c": 0})
         assert flips_of(graph, "0.5", goal) == pytest.approx(0.0, abs=1e-12)
 
 

@@ -12,15 +12,17 @@ import numpy as np
 from liftlock._solver.optimality import Optimality
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas.profiles import flip_at_ratio
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
 
 
-def single_bit(graph: ProfileGraph, notion: Notion, *, utility: Goal | None = None) -> Draft:
+def single_bit(
+    graph: ProfileGraph, notion: Notion, *, utility: ProfileUtility | None = None
+) -> Draft:
     """Flip the bit as often as the only edge asks for, whichever the profile.
 
     Source: 004 eq. (4), Alg 1.
@@ -35,10 +37,10 @@ def single_bit(graph: ProfileGraph, notion: Notion, *, utility: Goal | None = No
     first, second = (float(law[1]) for law in setting.laws)
     flip = flip_at_ratio(first, second, setting.ratio)
     proved = None
-    if utility is not None and utility.aim in ("minimax", "hamming"):
+    if utility is not None and utility.name in ("minimax", "hamming"):
         # Both aims cost what is flipped.
         bound = flip_at_ratio(first, second, setting.wide_ratio)
-        proved = Optimality(utility.aim, flip, bound, utility.of_nothing(setting.laws))
+        proved = Optimality(utility.name, flip, bound, utility.of_nothing(setting.laws))
     return setting.draft(response(2, np.array([2.0 * flip])), DESIGN.key, optimality=proved)
 
 
@@ -66,6 +68,7 @@ DESIGN = Design(
     notions=("profile",),
     contexts=("profiles",),
     needs="two profiles, two values, one edge",
+    fits=lambda graph: len(graph.inputs) == len(graph) == 2 and len(graph.edges) == 1,
     uses_utility=True,
     kind="with one flip of at most 1/2 for both profiles",
 )

@@ -16,14 +16,13 @@ import numpy as np
 from liftlock._solver.optimality import Ending, Optimality
 from liftlock._solver.oracle import Clock, Progress
 from liftlock.designs.draft import Draft
-from liftlock.designs.profiles.cluster import edge_noise
+from liftlock.designs.mechanisms.cluster import edge_noise
 from liftlock.designs.profiles.direct import (
     NO_ROOM,
     differing,
     least_distortion,
     without_budget,
 )
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.output_laws import Master, OutOfTime, Part
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.profiles.transport import Transport, in_proportion, least_moved
@@ -32,6 +31,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
 
 _HAIRS = (1e-10, 1e-9, 1e-8)
 """The least t is found to the solver's tolerance: matrices are sought a hair above it."""
@@ -47,7 +47,7 @@ def smooth_categorical(
     graph: ProfileGraph,
     notion: Notion,
     *,
-    utility: Goal | None = None,
+    utility: ProfileUtility | None = None,
     seconds: float | None = None,
     watch: Callable[[Progress], None] | None = None,
 ) -> Draft:
@@ -64,16 +64,16 @@ def smooth_categorical(
     [[0.9791, 0.0209], [0.0, 1.0], [1.0, 0.0], [0.0209, 0.9791]]
     """
     setting = Setting.of(graph, notion)
-    goal = Goal.of(graph) if utility is None else utility
+    goal = ProfileUtility.of(graph) if utility is None else utility
     if setting.ratio <= 1.0:
         said = (NO_ROOM,) if differing(setting) else ()
         return setting.draft(without_budget(setting, goal), DESIGN.key, remarks=said)
-    if goal.aim == "mutual-information":
+    if goal.name == "mutual-information":
         from liftlock.designs.profiles.ascent import most_information
 
         blocks, proof, remarks = most_information(setting, goal, seconds=seconds, watch=watch)
         return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=remarks)
-    if goal.aim in ("minimax", "hamming"):
+    if goal.name in ("minimax", "hamming"):
         blocks, proof = _Search(setting, goal, Clock(seconds=seconds, watch=watch)).run()
     else:
         blocks, proof = least_distortion(setting, goal, seconds=seconds, watch=watch)
@@ -83,9 +83,9 @@ def smooth_categorical(
 class _Search:
     """Finds the matrices of all parts."""
 
-    def __init__(self, setting: Setting, goal: Goal, clock: Clock) -> None:
+    def __init__(self, setting: Setting, goal: ProfileUtility, clock: Clock) -> None:
         self.setting, self.goal, self.clock = setting, goal, clock
-        self.capped = goal.aim == "minimax"
+        self.capped = goal.name == "minimax"
         self.blocks = np.tile(np.eye(setting.values), (len(setting.laws), 1, 1))
         self.masters: dict[tuple[int, ...], Master] = {}
         for places in setting.graph.components:
@@ -107,7 +107,7 @@ class _Search:
         bound = max(bounds, default=0.0) if self.capped else sum(bounds)
         cost = self.goal.value(laws, self.blocks)
         return self.blocks, Optimality(
-            self.goal.aim,
+            self.goal.name,
             cost,
             min(bound, cost),
             self.goal.of_nothing(laws),
@@ -153,7 +153,7 @@ class _Search:
         return _one_by_one(part, master.released, cap) if master.complete else None
 
 
-def part_of(setting: Setting, goal: Goal, places: tuple[int, ...]) -> Part:
+def part_of(setting: Setting, goal: ProfileUtility, places: tuple[int, ...]) -> Part:
     """Return one connected part of a graph."""
     chosen = np.array(places, dtype=np.intp)
     position = np.full(len(setting.laws), -1, dtype=np.intp)
@@ -195,13 +195,13 @@ def _one_by_one(part: Part, released: Floats, cap: float) -> Floats:
     )
 
 
-def _stopped(master: Master, goal: Goal) -> Floats:
+def _stopped(master: Master, goal: ProfileUtility) -> Floats:
     """Return matrices that keep every edge of a part although the search is not over.
 
     Where the relaxation stands, or the profiles themselves, with even noise for the worst edge.
     """
     part = master.part
-    own = Goal(goal.aim, part.shares)
+    own = ProfileUtility(goal.name, part.shares)
     total = master.released.sum(axis=1, keepdims=True)
     tried = []
     for released in (part.laws, master.released / total):
@@ -220,6 +220,7 @@ DESIGN = Design(
     source="004 eq. (6), Alg 4, Thm 8",
     notions=("profile",),
     contexts=("profiles",),
+    by_profile=True,
     uses_utility=True,
     options={"seconds": "stop after so many seconds with the best mechanism so far"},
 )

@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from liftlock.designs.draft import Draft
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
 
 _ROUNDING = 2.0**-51
 """By how much locking may move a probability: small ones would lose the promise to it."""
@@ -71,7 +71,7 @@ def part_noise(setting: Setting, released: Floats) -> Floats:
     return noise
 
 
-def cluster(graph: ProfileGraph, notion: Notion, *, utility: Goal | None = None) -> Draft:  # noqa: ARG001
+def cluster(graph: ProfileGraph, notion: Notion, *, utility: ProfileUtility | None = None) -> Draft:  # noqa: ARG001
     """Answer at random as often as the costliest edge of the part asks for.
 
     If the graph is connected everybody does the same, so that the profile need not be known, unless
@@ -99,4 +99,5 @@ DESIGN = Design(
     source="004 Alg 2, Thm 6",
     notions=("profile",),
     contexts=("profiles",),
+    by_profile=True,
 )
