@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.bounds import tight
+from liftlock.accounting.accountants import Tight
 from liftlock.accounting.release import Release
 from liftlock.accounting.sequences import sequence
 from liftlock.context import Family
@@ -53,7 +53,7 @@ def test_corollary_4_bounded_priors(data: st.DataObject) -> None:
     for level in levels:
         total *= omega(level, largest)
     published = least + total * (1 - least)
-    ours = tight([Release.of(world.channel) for world in released], family)
+    ours = Tight().bound([Release.of(world.channel) for world in released], family)
     assert truth <= finite(ours["lip"].ratio) <= published
 
 

@@ -20,13 +20,11 @@ from liftlock.accounting import (
     independent,
     independent_data,
     sequence,
-    transfer,
-    transfer_from_samples,
-    transfer_within,
 )
 from liftlock.channel import Channel
 from liftlock.errors import InputError, LiftlockError
 from liftlock.prior import Prior
+from liftlock.transfer import transfer, transfer_from_samples, transfer_within
 
 FAIR = Prior.uniform(["no", "yes"])
 FLIP = ll.design(FAIR, ll.LIP("ln 3/2"), method="binary")

@@ -29,7 +29,6 @@ from liftlock.forms import dense
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import uses_profile
 from liftlock.notions.reading import Reading, number_to_json
 from liftlock.profile_graph import ProfileGraph
 
@@ -259,7 +258,8 @@ class Account:
             )
 
     def _surely_beyond(self, limit: Notion) -> bool:
-        return limit.name == "lip" and self.is_exact("lip")
+        asked = limited_by(limit)
+        return bool(asked) and all(self.is_exact(quantity) for quantity in asked)
 
     def spent_text(self, limit: Notion | None = None) -> str:
         """Say in a few words what was spent, in the quantities that a limit speaks of."""
@@ -388,7 +388,7 @@ def account(
 def _common_context(releases: Sequence[Release]) -> Context | None:
     """Return the context that all releases were certified in, or None if they differ."""
     contexts = [release.context for release in releases]
-    first = contexts[0]
+    first = contexts[0] if contexts else None
     if first is None:
         return None
     return first if all(_same_context(first, context) for context in contexts) else None
@@ -417,8 +417,8 @@ def _same_context(one: Context, other: Context | None) -> bool:
 
 
 def _on_same_inputs(releases: tuple[Release, ...], graph: ProfileGraph) -> tuple[Release, ...]:
-    """Let all releases take pairs (profile, value) if one does: a value's row is that of its pairs."""
-    uses = [r.channel is not None and uses_profile(r.channel, graph) for r in releases]
+    """Let all releases take pairs (profile, value) if one of them does."""
+    uses = [r.channel is not None and graph.uses_profile(r.channel.inputs) for r in releases]
     if not any(uses):
         return releases
     return tuple(

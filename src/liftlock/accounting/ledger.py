@@ -87,6 +87,11 @@ class LedgerEntry:
         return str(make_notion(self.notion, self.budgets))
 
     @property
+    def certified(self) -> str:
+        """The guarantee as its certificate writes it, e.g. ``lip(epsilon=1)``."""
+        return f"{self.notion}({', '.join(f'{k}={v}' for k, v in self.budgets.items())})"
+
+    @property
     def mechanism(self) -> str:
         """The key of the mechanism: its channel, its context, and what was certified."""
         return fingerprint([self.channel, self.context, self.notion, self.budgets])
@@ -775,7 +780,7 @@ def _second_release(
     """Refuse a second release; what both lose is known only if they are by the same mechanism."""
     certificate = mechanism.certificate
     now = certificate.channel, certificate.guarantee
-    told = None if before is None else (before.channel, _guarantee_text(before))
+    told = None if before is None else (before.channel, before.certified)
     if told is None or told == now:
         reason = refusal([mechanism, mechanism])
         return NotComposable(f"{what}: {reason}", reason.together)
@@ -783,11 +788,6 @@ def _second_release(
         f"{what} by mechanism {told[0][:16]}, {told[1]}, which differs from "
         f"{now[0][:16]}, {now[1]}: {NO_RULE}, and what the two lose together is not known; {ONCE}"
     )
-
-
-def _guarantee_text(entry: LedgerEntry) -> str:
-    """Write a guarantee as certificates do."""
-    return f"{entry.notion}({', '.join(f'{k}={v}' for k, v in entry.budgets.items())})"
 
 
 def _observations(told: Any, number: int, previous: str) -> LedgerEntry:

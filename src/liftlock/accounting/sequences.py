@@ -232,7 +232,11 @@ def _whole_marginal(own: dict[Label, int], channel: AnyChannel, k: int) -> Prior
 
 
 def _lifted(
-    channel: AnyChannel, levels: LeakageLevels, tuples: list[tuple[Label, ...]], k: int, prior: Prior
+    channel: AnyChannel,
+    levels: LeakageLevels,
+    tuples: list[tuple[Label, ...]],
+    k: int,
+    prior: Prior,
 ) -> Release:
     """Return the release from tuples to the output of one datum; if large, only its levels."""
     try:

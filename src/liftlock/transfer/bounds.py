@@ -221,9 +221,13 @@ def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterat
     if isinstance(actual, Ball) and actual.centre.fractions == shift.before:
         formula, source = "eps + ln(1 + d/(P_min - d))", "000 Lemma 3, Cor 7 (corrected)"
     if thinned is None or swollen is None:
-        yield TransferBound("log ratio", Enclosure.infinity(), formula, source, note=_why_none(shift))
+        yield TransferBound(
+            "log ratio", Enclosure.infinity(), formula, source, note=_why_none(shift)
+        )
         return
-    whole = TransferBound("log ratio", level.lip + enclosure.log(max(thinned, swollen)), formula, source)
+    whole = TransferBound(
+        "log ratio", level.lip + enclosure.log(max(thinned, swollen)), formula, source
+    )
     yield whole
     apart = TransferBound(
         "both sides apart",
@@ -241,7 +245,9 @@ def no_ratio(note: str) -> TransferBound:
     return TransferBound("log ratio", Enclosure.infinity(), formula, LEMMA_3, note=note)
 
 
-def variation_bound(level: Level, designed: Sequence[Prior], actual: Sequence[Prior]) -> TransferBound:
+def variation_bound(
+    level: Level, designed: Sequence[Prior], actual: Sequence[Prior]
+) -> TransferBound:
     """Return eps + ln(1 + TV / c), as published: TV the largest distance, c the rarest symbol.
 
     Source: 000 Lemma 3, eq. (12), eq. (15).

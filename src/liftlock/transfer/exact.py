@@ -13,21 +13,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from liftlock._checks import require_context, require_notion
-from liftlock.transfer.bounds import (
-    TransferBound,
-    Level,
-    Shift,
-    back_from_ratios,
-    in_nats,
-    least_of,
-    likelihood_bounds,
-    no_ratio,
-    ratio_bounds,
-    symbol_ranges,
-    total_variation,
-    variation_bound,
-    variation_threshold,
-)
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.context import Ball, Context, Family, Intervals, PriorSet
@@ -40,6 +25,21 @@ from liftlock.notions import ldp, lip
 from liftlock.notions.notion import Notion
 from liftlock.notions.reading import Reading, ends_to_json, number_to_json
 from liftlock.prior import Prior
+from liftlock.transfer.bounds import (
+    Level,
+    Shift,
+    TransferBound,
+    back_from_ratios,
+    in_nats,
+    least_of,
+    likelihood_bounds,
+    no_ratio,
+    ratio_bounds,
+    symbol_ranges,
+    total_variation,
+    variation_bound,
+    variation_threshold,
+)
 
 Subject: TypeAlias = Mechanism | AnyChannel | Notion
 """What is carried over: a mechanism, a channel, or no more than a guarantee."""
@@ -266,7 +266,9 @@ class Known:
         bounds: list[TransferBound] = []
         if contains(self.designed, actual):
             bounds.append(
-                TransferBound("within the design", self.level.lip, "eps", "the guarantee of the design")
+                TransferBound(
+                    "within the design", self.level.lip, "eps", "the guarantee of the design"
+                )
             )
         if shift is not None:
             bounds += ratio_bounds(self.level, shift, actual)

@@ -14,20 +14,20 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from liftlock._checks import require_counts
+from liftlock.confidence import RadiusForm, read_confidence, variation_radius
+from liftlock.context import Ball, Intervals, PriorSet
+from liftlock.errors import InputError
+from liftlock.notions import lip
+from liftlock.prior import Prior
 from liftlock.transfer.bounds import (
-    TransferBound,
     Shift,
+    TransferBound,
     back_from_ratios,
     least_of,
     ratio_bounds,
     symbol_ranges,
 )
 from liftlock.transfer.exact import Known, Subject, Transfer
-from liftlock.confidence import RadiusForm, read_confidence, variation_radius
-from liftlock.context import Ball, Intervals, PriorSet
-from liftlock.errors import InputError
-from liftlock.notions import lip
-from liftlock.prior import Prior
 
 By = Literal["intervals", "ball", "both"]
 _WAYS: tuple[By, ...] = get_args(By)

@@ -1,4 +1,4 @@
-"""Every accountant: each bounds what several releases of the same data leak together, or refuses."""
+"""Every accountant: each bounds what several releases leak together, or refuses with a reason."""
 
 from collections.abc import Mapping
 from typing import Any

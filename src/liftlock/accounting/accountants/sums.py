@@ -20,7 +20,6 @@ from liftlock.forms import dense
 from liftlock.notions import approximate_ldp
 from liftlock.notions.notion import DeltaLimit
 from liftlock.notions.reading import Reading
-from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
 
