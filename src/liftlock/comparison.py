@@ -36,7 +36,6 @@ from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.mean import OF_NUMBERS
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
 
@@ -477,7 +476,7 @@ def _under_ldp(
     ways: list[tuple[str, str, dict[str, Any]]] = [
         ("Laplace noise for any prior", CONTEXT_FREE, {"scale": "context-free"})
     ]
-    if goal.name in OF_NUMBERS and not isinstance(notion, LDP):
+    if goal.numeric and not isinstance(notion, LDP):
         ways.insert(0, ("the best found under LDP", "optimal", {"seconds": seconds}))
     found = []
     for name, key, options in ways:

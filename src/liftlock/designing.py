@@ -51,8 +51,8 @@ from liftlock.notions.notion import Notion, safe_text
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
 from liftlock.sampling import SimulationBits, draw_reports
-from liftlock.utility.distortion import Distortion
 from liftlock.utility.registry import make_utility
+from liftlock.utility.shape import Linear
 from liftlock.utility.utility import (
     Utility,
     cost_of_nothing,
@@ -455,8 +455,11 @@ class _Order:
         least = cost - NO_ROOM * abs(cost)
         hidden = isinstance(self.context, Joint)
         label: Label = "nothing"
-        if isinstance(goal, Distortion):  # its outputs are taken at their word
-            label = goal.reproductions.labels[int(np.argmin(dot(masses, goal.loss)))]
+        shape = goal.shape
+        if isinstance(shape, Linear) and shape.reproductions is not None:
+            # Its outputs are taken at their word.
+            losses = dot(masses, shape.matrix(len(masses)))
+            label = shape.reproductions.labels[int(np.argmin(losses))]
         made = Draft.of(
             inputs,
             [label],

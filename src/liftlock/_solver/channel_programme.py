@@ -29,8 +29,8 @@ from liftlock.context import Ball, Family, Intervals
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
-from liftlock.utility.distortion import Distortion
-from liftlock.utility.guess import Guess
+from liftlock.utility.shape import Linear
+from liftlock.utility.utility import Utility
 
 _WHOLE_ROW = 0.5
 """A row of less than this is no row of a channel, whatever the solver says of it."""
@@ -61,13 +61,12 @@ class Least:
     """y with sum_x d(x, z) v_x - y . v >= 0 for every posterior that is allowed, to rounding."""
 
 
-def least_distortion(
-    problem: Problem, utility: Distortion | Guess, *, clock: Clock | None = None
-) -> Least:
+def least_distortion(problem: Problem, utility: Utility, *, clock: Clock | None = None) -> Least:
     """Find the channel of least expected distortion that a notion allows.
 
     >>> from liftlock.notions.ldp import LDP
     >>> from liftlock.prior import Prior
+    >>> from liftlock.utility.guess import Guess
     >>> three = Problem.of(Prior.uniform([1, 2, 3]), LDP("ln 2"))
     >>> round(least_distortion(three, Guess()).cost, 9)  # k-ary randomised response
     0.5
@@ -76,11 +75,11 @@ def least_distortion(
     return least(problem, loss, names, clock=clock)
 
 
-def reproductions_of(problem: Problem, utility: Distortion | Guess) -> tuple[Floats, Alphabet]:
+def reproductions_of(problem: Problem, utility: Utility) -> tuple[Floats, Alphabet]:
     """Return the loss matrix and the reproductions; guessing is the Hamming loss."""
-    if isinstance(utility, Guess):
-        return 1.0 - np.eye(len(problem.inputs)), problem.inputs
-    return utility.loss, utility.reproductions
+    shape = utility.shape
+    assert isinstance(shape, Linear)
+    return shape.matrix(len(problem.inputs)), shape.names(problem.inputs)
 
 
 def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | None = None) -> Least:

@@ -27,7 +27,8 @@ from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
-from liftlock.utility.mean import Mean, points_of
+from liftlock.utility.mean import points_of
+from liftlock.utility.shape import Variance
 from liftlock.utility.utility import Utility, doubt
 
 _FEWEST, _EACH = 48, 3.0
@@ -69,11 +70,11 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
     """Find the decomposition of the prior with the least mean cost, squared or absolute."""
     from threadpoolctl import threadpool_limits
 
-    squared = isinstance(utility, Mean)
-    if isinstance(utility, Mean):
-        points = np.array(utility.points)
-    else:
-        points = points_of(problem.inputs, utility.name)
+    shape = utility.shape
+    squared = isinstance(shape, Variance)
+    points = (
+        shape.points if isinstance(shape, Variance) else points_of(problem.inputs, utility.name)
+    )
     order = np.argsort(points, kind="stable")
     low, high = float(points.min()), float(points.max())
     # Numbers of any size are brought to a range of 1, or linear equations lose their digits.

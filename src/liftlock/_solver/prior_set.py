@@ -27,7 +27,7 @@ from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
-from liftlock.utility.mean import Mean
+from liftlock.utility import shape
 from liftlock.utility.utility import Utility
 
 _STARTS = 12
@@ -117,8 +117,11 @@ class PriorSetOracle:
         self._generator = np.random.default_rng(len(self.columns))
         box = Box.between(self.columns.low, self.columns.high, problem.masses)
         self._shape: Shape = shape_of(box, utility)
-        if isinstance(utility, Mean):
-            self._shape = Variance(self.columns, np.array(utility.points))
+        match utility.shape:
+            case shape.Variance(points):
+                self._shape = Variance(self.columns, points)
+            case _:
+                pass
 
     def start(self) -> Floats:
         """Return, for each x, a column that is as high, and one that is as low, as can be there."""

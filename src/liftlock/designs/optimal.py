@@ -32,7 +32,7 @@ from liftlock.prior import Prior
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess
 from liftlock.utility.histogram import Histogram
-from liftlock.utility.mean import OF_NUMBERS, Mean, points_of
+from liftlock.utility.mean import Mean, points_of
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import (
     Utility,
@@ -206,7 +206,7 @@ def _many_under_ldp(problem: Problem, goal: Utility) -> bool:
         problem.ratio is not None
         and isinstance(problem.context, Prior)
         and len(problem.masses) > _MANY_UNDER_LDP
-        and goal.name in OF_NUMBERS
+        and goal.numeric
         and bool((problem.masses > 0).all())
     )
 

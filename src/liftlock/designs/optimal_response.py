@@ -49,7 +49,7 @@ def optimal_response(
         watch=watch,
         how=how,
     )
-    if utility is None or isinstance(utility, MutualInformation):
+    if utility is None or utility.name == MutualInformation.name:
         return replace(found, method=DESIGN.key)
     # The proof speaks of mutual information, and says nothing of another utility.
     remark = f"made for mutual information, not for {utility.name}: method optimal would be better"

@@ -29,7 +29,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
-from liftlock.utility.mean import OF_NUMBERS, points_of
+from liftlock.utility.mean import points_of
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 
@@ -146,7 +146,7 @@ def _pure(
 ) -> tuple[Draft, str]:
     """Return the mechanism that speaks when the value itself is not released, and its name."""
     budget = _without_delta(notion)
-    if isinstance(budget, LIP) or len(prior.inputs) <= _FEW or goal.name in OF_NUMBERS:
+    if isinstance(budget, LIP) or len(prior.inputs) <= _FEW or goal.numeric:
         found = optimal(prior, budget, utility=goal, **options)
         proof = found.optimality
         near = "" if proof is None else f", proved within {gap_text(proof.gap)}"

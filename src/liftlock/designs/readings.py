@@ -11,7 +11,6 @@ from liftlock.designs.draft import Draft
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
-from liftlock.utility.mean import OF_NUMBERS
 from liftlock.utility.utility import Utility
 
 _RARE = 1e-6
@@ -46,7 +45,7 @@ def with_readings(draft: Draft, prior: GridPrior, utility: Utility) -> Draft:
     are those that hardly ever occur, with the one that reads most alike.
     """
     masses, points = prior.floats(), prior.points
-    numeric = utility.name in OF_NUMBERS
+    numeric = utility.numeric
     read = posterior_medians if utility.name == "absolute" else posterior_means
     # An output that never occurs has no posterior to be read.
     matrix = draft.matrix[:, dot(masses, draft.matrix) > 0]

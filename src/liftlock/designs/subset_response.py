@@ -23,9 +23,8 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.notion import Notion
-from liftlock.utility.distortion import Distortion
-from liftlock.utility.guess import Guess
 from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.shape import Linear
 from liftlock.utility.utility import Utility, restricted
 
 _ENUMERATE = 7
@@ -128,7 +127,7 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
         # A budget of 0 leaves no room for rounding, and only merging needs none.
         return problem.inputs.subset([0]), np.ones((symbols, 1)), ""
     oracle = _listed(problem, goal)
-    if oracle is None and isinstance(goal, Distortion | Guess):
+    if oracle is None and isinstance(goal.shape, Linear):
         from liftlock._solver.channel_programme import least_distortion
 
         least = least_distortion(problem, goal, clock=clock)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from liftlock.channel import FORMAT, VERSION, channel_from_data, check_format
+from liftlock.channel import FORMAT, VERSION, channel_from_data
 from liftlock.errors import FileError
 from liftlock.forms.hashing_channel import HashingChannel
 from liftlock.forms.support_channel import AnyChannel, Counts, Reports, SupportChannel, dense
 from liftlock.forms.unary_channel import UnaryChannel
+from liftlock.storage import check_format
 
 __all__ = [
     "FORMS",

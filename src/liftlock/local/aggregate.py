@@ -6,18 +6,14 @@ may be merged in any order, on any machine, to the same bits.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError
 from liftlock.exact.encoding import integer_to_json
 from liftlock.exact.integers import Floats
@@ -25,10 +21,7 @@ from liftlock.local.asked import Asked
 from liftlock.local.methods import FINE_BITS, POSTERIOR_BITS, Method
 from liftlock.prior import integers_from_json
 from liftlock.sampling.own_priors import counted_blocks
-from liftlock.storage import located, read_json, shaped, write_atomically
-
-FORMAT = "liftlock.local-aggregate"
-VERSION = 1
+from liftlock.storage import Stored
 
 _UNITS = {
     "posteriors": POSTERIOR_BITS,
@@ -40,7 +33,7 @@ _UNITS = {
 
 
 @dataclass(frozen=True)
-class LocalAggregate:
+class LocalAggregate(Stored):
     """Sums over users, for each symbol: what `LocalMechanism.estimate` computes from.
 
     `posteriors` adds up P_i(x | report) in units of 2^-64 and `squares` their squares in units of
@@ -49,6 +42,10 @@ class LocalAggregate:
     anybody can be farther from the prior, in units of 2^-32. `asked` has the sums of a question
     that these do not answer.
     """
+
+    FORMAT: ClassVar[str] = "liftlock.local-aggregate"
+    VERSION: ClassVar[int] = 1
+    COMPACT: ClassVar[bool] = True
 
     mechanism: str
     """The fingerprint of the mechanism."""
@@ -113,11 +110,9 @@ class LocalAggregate:
 
     # --- files ----------------------------------------------------------------------------------
 
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form without format and version."""
         data: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
             "mechanism": self.mechanism,
             "reports": integer_to_json(self.reports),
         }
@@ -128,16 +123,14 @@ class LocalAggregate:
         return data
 
     @classmethod
-    def from_data(cls, data: Any) -> LocalAggregate:
-        """Read the JSON form; sums that cannot be are refused."""
-        check_format(data, FORMAT, VERSION)
-        with shaped():
-            mechanism = str(data["mechanism"])
-            (reports,) = integers_from_json([data["reports"]], "reports")
-            sums = {name: integers_from_json(data[name], name) for name in _UNITS}
-            symbols = len(sums["posteriors"])
-            told = data.get("asked")
-            asked = None if told is None else Asked.from_data(told, symbols)
+    def from_content(cls, data: dict[str, Any]) -> LocalAggregate:
+        """Read the content; sums that cannot be are refused."""
+        mechanism = str(data["mechanism"])
+        (reports,) = integers_from_json([data["reports"]], "reports")
+        sums = {name: integers_from_json(data[name], name) for name in _UNITS}
+        symbols = len(sums["posteriors"])
+        told = data.get("asked")
+        asked = None if told is None else Asked.from_data(told, symbols)
         if (
             reports < 0
             or any(len(row) != symbols or min(row, default=-1) < 0 for row in sums.values())
@@ -146,22 +139,6 @@ class LocalAggregate:
         ):
             raise FileError("sums that cannot be", remedy="aggregate the reports again")
         return cls(mechanism, reports, **sums, asked=asked)
-
-    def to_json(self) -> str:
-        """Return the JSON text; equal aggregates have equal texts."""
-        return json.dumps(self.to_data(), separators=(",", ":"))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the aggregate as JSON; an interrupted write leaves the old file whole."""
-        write_atomically(Path(path), self.to_json() + "\n")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> LocalAggregate:
-        """Read an aggregate from a JSON file."""
-        place = Path(path)
-        data = read_json(place)
-        with located(place):
-            return cls.from_data(data)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from liftlock.channel import Channel
 from liftlock.context import Context, PriorSet
+from liftlock.errors import NumberError
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.forms import AnyChannel, SupportChannel
@@ -14,7 +14,7 @@ from liftlock.forms.extremes import Corner, lift_corners
 from liftlock.notions.bounded_prior import LiftRange, lift_range
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Extreme, Impossible, lift_table, refuse_impossible
-from liftlock.notions.notion import UpperBound, safe_text
+from liftlock.notions.notion import LiftLimits, Notion, UpperBound, lift_promise, safe_text
 from liftlock.notions.reading import Reading, Witness
 
 
@@ -66,7 +66,7 @@ def lower_reading(found: LiftRange, bits: int = BITS) -> Reading:
 
 
 @dataclass(frozen=True, init=False)
-class ALIP:
+class ALIP(Notion):
     """The guarantee that every lift lies between e^-lower and e^upper.
 
     Source: 002 Def 3, eq. (5).
@@ -83,19 +83,14 @@ class ALIP:
     lower: Budget
     upper: Budget
 
+    key = "alip"
+    title = "ALIP"
+    parameters = ("lower", "upper")
+    says = "every lift between e^-lower and e^upper"
+
     def __init__(self, *, lower: object, upper: object) -> None:
         object.__setattr__(self, "lower", Budget.of(lower, name="lower budget"))
         object.__setattr__(self, "upper", Budget.of(upper, name="upper budget"))
-
-    @property
-    def name(self) -> str:
-        """The key of the notion."""
-        return "alip"
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The budgets as exact text."""
-        return {"lower": str(self.lower), "upper": str(self.upper)}
 
     def __str__(self) -> str:
         return f"alip(lower={self.lower}, upper={self.upper})"
@@ -116,6 +111,20 @@ class ALIP:
         found = extremes(channel, context)
         lower, upper = lower_reading(found).value, upper_reading(found).value
         return f"lower={safe_text(lower)}, upper={safe_text(upper)}"
+
+    def lift_limits(self) -> LiftLimits:
+        """Return the budgets of falling and rising beliefs."""
+        return LiftLimits(self.lower, self.upper)
+
+    @property
+    def ldp_budget(self) -> Budget:
+        """The budget of LDP that implies it: the smaller of its budgets."""
+        return min(self.lower, self.upper, key=float)
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words."""
+        return lift_promise(self.lift_limits())
 
 
 def lift_claims(
@@ -149,13 +158,44 @@ def lift_claims(
     return claims, nats
 
 
+def lift_notion(*, lower: object = None, upper: object = None) -> Notion:
+    """Return the guarantee with these limits of lifts: of both sides, or of one (None: no limit).
+
+    >>> str(lift_notion(lower="1.3", upper="0.7")), str(lift_notion(upper="0.7"))
+    ('alip(lower=1.3, upper=0.7)', 'eps_upper(0.7)')
+    """
+    if lower is None and upper is None:
+        raise NumberError("no limit of lifts", value=None, remedy="give lower, upper or both")
+    if lower is None:
+        return MaxLift(upper)
+    return MinLift(lower) if upper is None else ALIP(lower=lower, upper=upper)
+
+
 class MaxLift(UpperBound):
     """The guarantee that no belief rises by more than a factor e^budget (one side only).
 
     Source: 002 eq. (2), Def 3.
     """
 
-    notion = "eps_upper"
+    budget: Budget
+
+    key = "eps_upper"
+    title = "eps_upper (max-lift)"
+    says = "no lift above e^budget"
+
+    def lift_limits(self) -> LiftLimits:
+        """Return the budgets of falling and rising beliefs."""
+        return LiftLimits(None, self.budget)
+
+    @property
+    def ldp_budget(self) -> Budget:
+        """The budget of LDP that implies it: the smaller of its budgets."""
+        return self.budget
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words."""
+        return lift_promise(self.lift_limits())
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
@@ -172,7 +212,25 @@ class MinLift(UpperBound):
     Source: 002 eq. (2), Def 3.
     """
 
-    notion = "eps_lower"
+    budget: Budget
+
+    key = "eps_lower"
+    title = "eps_lower (min-lift)"
+    says = "no lift below e^-budget"
+
+    def lift_limits(self) -> LiftLimits:
+        """Return the budgets of falling and rising beliefs."""
+        return LiftLimits(self.budget, None)
+
+    @property
+    def ldp_budget(self) -> Budget:
+        """The budget of LDP that implies it: the smaller of its budgets."""
+        return self.budget
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words."""
+        return lift_promise(self.lift_limits())
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""

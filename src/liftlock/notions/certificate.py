@@ -8,12 +8,12 @@ from decimal import Decimal, localcontext
 from typing import Any, Literal
 
 from liftlock.alphabet import Label, label_to_json
-from liftlock.channel import check_format
 from liftlock.context import Context
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.encoding import fraction_text
 from liftlock.forms import AnyChannel
 from liftlock.notions.reading import Witness, ends_to_json, number_to_json
+from liftlock.storage import check_format
 
 FORMAT = "liftlock.certificate"
 VERSION = 1

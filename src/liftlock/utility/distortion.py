@@ -14,6 +14,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.memory import refuse_beyond
 from liftlock.utility.mean import points_of
+from liftlock.utility.shape import Linear
 
 LOSSES = ("hamming", "absolute", "squared")
 
@@ -76,6 +77,16 @@ class Distortion:
         else:
             raise InputError("unknown loss", value=loss, remedy=f"known are {', '.join(LOSSES)}")
         return cls(matrix, inputs, name=loss, title=f"expected {loss} distortion")
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it sees the numbers of symbols only."""
+        return self.name in ("absolute", "squared")
+
+    @property
+    def shape(self) -> Linear:
+        """The least of the mean losses."""
+        return Linear(self.loss, self.reproductions)
 
     def restricted(self, places: Sequence[int]) -> Distortion:
         """Keep the rows of the inputs at some places; reproductions stay."""

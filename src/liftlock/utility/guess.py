@@ -8,6 +8,7 @@ import numpy as np
 
 from liftlock.exact.integers import Floats
 from liftlock.utility.largest import split_largest
+from liftlock.utility.shape import Linear
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Guess:
     name = "guess"
     title = "probability of a wrong guess of X"
     larger_is_better = False
+    numeric = False
+    shape = Linear()
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return 1 - max v of each row: the sum of the others."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from liftlock.exact.integers import Floats
 from liftlock.utility.largest import split_largest
+from liftlock.utility.shape import Kind, Separable
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Histogram:
     name = "histogram"
     title = "histogram error (mean squared, per person)"
     larger_is_better = False
+    numeric = False
+    shape = Separable(Kind.SQUARE)
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return 1 - sum v^2 = sum v (1 - v) of each row."""

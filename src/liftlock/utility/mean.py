@@ -14,13 +14,10 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.exact.reproducible import dot
+from liftlock.utility.shape import Variance
 
 _LARGEST = 1e150
 """Squares of larger numbers leave the range of floats."""
-
-
-OF_NUMBERS = ("mean", "squared", "absolute")
-"""Utilities that see the numbers of symbols only, so that near ones cost nearly the same."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,7 @@ class Mean:
     name = "mean"
     title = "squared error of X (mean, per person)"
     larger_is_better = False
+    numeric = True
 
     @classmethod
     def of(cls, inputs: Alphabet) -> Mean:
@@ -51,6 +49,11 @@ class Mean:
                 remedy="measure them in another unit",
             )
         return cls(tuple(points.tolist()))
+
+    @property
+    def shape(self) -> Variance:
+        """The variance of the numbers."""
+        return Variance(np.array(self.points))
 
     def restricted(self, places: Sequence[int]) -> Mean:
         """Keep the numbers of the symbols at some places."""

@@ -9,6 +9,7 @@ import numpy as np
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import log, log1p
 from liftlock.utility.largest import split_largest
+from liftlock.utility.shape import Kind, Separable
 
 _SMALLEST = 1e-300
 """Slopes of -v ln v at 0 are infinite; this keeps them finite and large."""
@@ -27,6 +28,8 @@ class MutualInformation:
     name = "mutual-information"
     title = "mutual information I(X; Y), nats"
     larger_is_better = True
+    numeric = False
+    shape = Separable(Kind.ENTROPY)
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return the entropy of each row."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
+from liftlock.utility.shape import Concave
 
 _STEP = 1e-6
 
@@ -33,6 +34,8 @@ class Own:
     title: str = "expected cost"
 
     larger_is_better = False
+    numeric = False
+    shape = Concave()
 
     def __post_init__(self) -> None:
         generator = np.random.default_rng(0)

@@ -15,6 +15,7 @@ import numpy as np
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
+from liftlock.utility.shape import Linear, Shape
 
 _POINTS = 256
 """Values that are looked at together."""
@@ -36,6 +37,16 @@ class Utility(Protocol):
     @property
     def larger_is_better(self) -> bool:
         """Whether the number people read grows as the cost falls."""
+        ...
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it sees the numbers of symbols only, so that near ones cost nearly the same."""
+        ...
+
+    @property
+    def shape(self) -> Shape:
+        """What a solver may use of the cost beyond its being concave."""
         ...
 
     def costs(self, posteriors: Floats) -> Floats:
@@ -92,9 +103,11 @@ def doubt(utility: Utility, cost: Any, symbols: int, outputs: int = 1) -> Any:
     and the error is relative to the cost itself. Of somebody's own cost nothing is known but that.
     """
     size = np.abs(cost)
-    loss = getattr(utility, "loss", None)
-    if loss is not None and loss.min() < 0:
-        size = size + np.abs(loss).max()
+    match utility.shape:
+        case Linear(losses=losses) if losses is not None and losses.min() < 0:
+            size = size + np.abs(losses).max()
+        case _:
+            pass
     return rounding(4 * symbols + outputs) * size
 
 
