@@ -21,7 +21,6 @@ from liftlock.estimate.question import Of, Question, ask
 from liftlock.estimate.result import About
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
-from liftlock.notions.ldp import LDP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 
@@ -163,7 +162,7 @@ def plan(
         prior, asked = _reduced(prior, asked)
         remarks.append(f"everybody is asked only whether it is {asked.names[0]!r}")
     found = _ways(prior, notion, asked, people, level, seconds, watch)
-    if not isinstance(notion, LDP):
+    if notion.ratio_limit is None:
         found += _ways(prior, implying(notion), asked, people, level, seconds, watch)
     found.append(_plain("no privacy", "nothing", "truth", prior, asked, people, level))
     found.append(_plain("nobody is asked", "everything", "prior", prior, asked, people, level))
