@@ -210,7 +210,7 @@ def _budget(mechanism: Mechanism) -> Enclosure:
     notion = mechanism.notion
     if isinstance(notion, ProfilePrivacy):
         return notion.bound()
-    return mechanism.audit_profiles().loss
+    return mechanism.audit()["profile"].value
 
 
 def _sum(values: Sequence[Enclosure]) -> Enclosure:

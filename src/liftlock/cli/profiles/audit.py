@@ -22,8 +22,9 @@ from liftlock.cli.profiles.options import (
 from liftlock.cli.verdicts import Verdicts
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
+from liftlock.notions.audit import audit
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import ProfilePrivacy, audit_profiles
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_files import GraphFiles
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
@@ -108,7 +109,7 @@ def audit_edges(
     with working("auditing") as progress:
         verdicts = Verdicts.of(table, graph, guarantees, impossible)
         progress("edges")
-        result = audit_profiles(table, graph)
+        result = audit(table, graph)
         if plot is not None:
             progress("drawing")
             draw_graph(result, plot, budget=_budget(guarantees))

@@ -348,7 +348,7 @@ def _say(
 
 def _budget(made: Mechanism) -> Enclosure:
     notion = made.notion
-    return notion.bound() if isinstance(notion, ProfilePrivacy) else made.audit_profiles().loss
+    return notion.bound() if isinstance(notion, ProfilePrivacy) else made.audit()["profile"].value
 
 
 def _data(rows: _Rows, made: Mechanism, output: Path, notes: Sequence[str]) -> dict[str, Any]:
