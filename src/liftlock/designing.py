@@ -32,9 +32,8 @@ from liftlock.designs.registry import (
     option_names,
 )
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
-from liftlock.estimate.model import Model
+from liftlock.estimate.model import Dense
 from liftlock.estimate.question import Question
-from liftlock.estimate.unbiased import identifiable
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
@@ -607,7 +606,7 @@ def _tells_apart(channel: Table) -> bool:
     """Tell whether shares of the values can be estimated from the reports without a prior."""
     if len(channel.inputs) > _COMPARED:
         return True  # not looked at, so nothing is said
-    return identifiable(Model.of(channel), Question.histogram(channel.inputs))
+    return Dense.of(channel).identifies(Question.histogram(channel.inputs))
 
 
 def _is_constant(channel: AnyChannel) -> bool:

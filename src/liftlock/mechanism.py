@@ -18,10 +18,10 @@ from liftlock.designs.origin import Origin
 from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.estimating import estimate, estimate_reports
+from liftlock.estimate.api import estimate, estimate_reports
 from liftlock.estimate.expected import ExpectedError, expected_error
-from liftlock.estimate.question import ask
-from liftlock.estimate.result import About, Estimate
+from liftlock.estimate.question import About, ask
+from liftlock.estimate.result import Estimate
 from liftlock.exact.weights import DEFAULT_BITS, LARGE
 from liftlock.forms import SupportChannel, any_channel_from_data
 from liftlock.line.grid import GridPrior

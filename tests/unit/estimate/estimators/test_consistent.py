@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.errors import NotDefined
-from liftlock.estimate.consistent import Consistent, projected
-from liftlock.estimate.model import Model
+from liftlock.estimate.estimators.consistent import Consistent, projected
+from liftlock.estimate.model import Dense
 from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import ILL, TWINS
 
@@ -37,7 +37,7 @@ def test_nearest_of_all_possible_counts(given_counts: list[float], total: float)
 
 
 def test_many_at_once_and_sums_of_the_projected_histogram() -> None:
-    estimator = Consistent.of(Model.of(ILL), ask(ILL.inputs, "survey", ["cold", "flu"]))
+    estimator = Consistent(Dense.of(ILL), ask(ILL.inputs, "survey", ["cold", "flu"]))
     many = np.array([[9.0, 1.0, 0.0], [5.0, 3.0, 2.0], [0.0, 0.0, 0.0]])
     found = estimator.values(many)
     inverse = many @ np.linalg.inv(ILL.floats())
@@ -48,6 +48,6 @@ def test_many_at_once_and_sums_of_the_projected_histogram() -> None:
 
 def test_refused_without_a_histogram_or_with_a_negative_total() -> None:
     with pytest.raises(NotDefined, match="which give the same reports"):
-        Consistent.of(Model.of(TWINS), ask(TWINS.inputs, "survey", "c"))
+        Consistent(Dense.of(TWINS), ask(TWINS.inputs, "survey", "c"))
     with pytest.raises(NotDefined, match="negative sum of weights; ask for unbiased"):
-        Consistent.of(Model.of(ILL), ask(ILL.inputs, "histogram")).values(np.array([1.0, -5, 2]))
+        Consistent(Dense.of(ILL), ask(ILL.inputs, "histogram")).values(np.array([1.0, -5, 2]))

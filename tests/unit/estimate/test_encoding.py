@@ -14,8 +14,11 @@ from scipy.stats import binom
 
 from liftlock.errors import NotDefined
 from liftlock.estimate import Aggregate, estimate, estimate_reports
+from liftlock.estimate.encoding import Encoding
+from liftlock.estimate.estimators import Unbiased
+from liftlock.estimate.fit import fit_of_support
+from liftlock.estimate.intervals.normal import encoding_variances
 from liftlock.estimate.question import ask
-from liftlock.estimate.support import Supports, fit_of_support
 from liftlock.exact.budget import Budget
 from liftlock.forms import HashingChannel, UnaryChannel
 from liftlock.prior import Prior
@@ -41,7 +44,7 @@ def sampled(channel: UnaryChannel, people: npt.NDArray[Any], seed: int) -> Packe
 def test_mean_and_variance_over_all_reports(of: str, value: Any, people: tuple[int, ...]) -> None:
     """Two people, 64 pairs of reports: the estimate is unbiased, and so is its variance."""
     question = ask(SMALL.inputs, of, value)
-    supports = Supports.of(SMALL, question, None)
+    unbiased = Unbiased(Encoding.of(SMALL), question)
     p, q = SMALL.hit, SMALL.miss
     mean, square, variance = np.zeros((3, len(question.names)))
     for bits in itertools.product((0, 1), repeat=6):
@@ -52,10 +55,10 @@ def test_mean_and_variance_over_all_reports(of: str, value: Any, people: tuple[i
             chance *= rate if bit else 1 - rate
         packed = np.packbits(np.array(bits).reshape(2, 3), axis=1, bitorder="little")
         aggregate = Aggregate.of(SMALL, packed)
-        values = supports.values(aggregate)
+        values = unbiased.values(unbiased.model.statistic(aggregate))
         mean = mean + float(chance) * values
         square = square + float(chance) * values**2
-        variance = variance + float(chance) * supports.variances(aggregate, "people")
+        variance = variance + float(chance) * encoding_variances(unbiased, aggregate, "people")
     assert mean == pytest.approx(question.values[list(people)].sum(axis=0), abs=1e-12)
     assert variance == pytest.approx(square - mean**2, abs=1e-10)
 
@@ -64,8 +67,7 @@ def test_the_total_error_of_a_histogram() -> None:
     """Per bin n (4 E / (E - 1)^2 + f_k), in all n (4 d E / (E - 1)^2 + 1)."""
     number, odds = 1000.0, math.e
     people = np.array([500.0, 300.0, 150.0, 50.0, 0.0])
-    supports = Supports.of(FIVE, ask(FIVE.inputs, "histogram"), None)
-    found = supports.noise(people, np.array(number))
+    found = Encoding.of(FIVE).noise(people, np.array(number))
     assert found == pytest.approx(number * 4 * odds / (odds - 1) ** 2 + people, rel=1e-9)
     total = number * (4 * 5 * odds / (odds - 1) ** 2 + 1)
     assert found.sum() == pytest.approx(total, rel=1e-9)
@@ -153,9 +155,9 @@ def test_weights() -> None:
     squares = (weights**2 @ sets - q * (weights**2).sum()) / (p - q)
     noise = (weights**2).sum() * q * (1 - q) + squares * (p - q) * (1 - p - q)
     errors = np.sqrt(noise) / (p - q)
-    supports = Supports.of(FIVE, ask(FIVE.inputs, "histogram"), None)
+    unbiased = Unbiased(Encoding.of(FIVE), ask(FIVE.inputs, "histogram"))
     aggregate = Aggregate.of(FIVE, packed, weights=weights)
-    assert np.sqrt(supports.variances(aggregate, "people")) == pytest.approx(errors)
+    assert np.sqrt(encoding_variances(unbiased, aggregate, "people")) == pytest.approx(errors)
     with pytest.raises(NotDefined, match="negative weights"):
         estimate_reports(FIVE, packed, weights=weights, method="consistent")
 
@@ -165,7 +167,7 @@ def test_weights() -> None:
 def test_posteriors_of_every_report(
     channel: UnaryChannel | HashingChannel, of: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("liftlock.estimate.support_bayes._CELLS", 35)
+    monkeypatch.setattr("liftlock.estimate.encoding._CELLS", 35)
     generator = np.random.default_rng(3)
     packed = generator.integers(0, 32, size=(40, channel.report_bytes), dtype=np.uint8)
     if isinstance(channel, HashingChannel):
@@ -222,10 +224,10 @@ def test_the_test_of_the_prior_raises_few_false_alarms(number: int) -> None:
     for run in range(300):
         people = generator.choice(5, size=number, p=prior.floats())
         aggregate = Aggregate.of(FIVE, sampled(FIVE, people, run))
-        alarms += fit_of_support(FIVE, aggregate, prior).p_value < 0.05
+        alarms += fit_of_support(Encoding.of(FIVE, prior), aggregate).p_value < 0.05
     assert alarms <= 32
     wrong = Aggregate.of(FIVE, sampled(FIVE, np.full(5000, 2), 1))
-    found = fit_of_support(FIVE, wrong, prior)
+    found = fit_of_support(Encoding.of(FIVE, prior), wrong)
     assert found.p_value < 1e-6
     assert found.drifts[0].name in (0, 2)
     warned = estimate(FIVE, wrong, prior=prior)
@@ -245,7 +247,7 @@ def test_the_covariance_of_bits() -> None:
     aggregate = Aggregate.of(SMALL, sampled(SMALL, people, 9))
     gap = aggregate.floats() - 100 * mean
     expected = float(gap @ np.linalg.solve(100 * covariance, gap))
-    assert fit_of_support(SMALL, aggregate, prior).statistic == pytest.approx(expected)
+    assert fit_of_support(Encoding.of(SMALL, prior), aggregate).statistic == pytest.approx(expected)
 
 
 def test_hashed_supports_are_tested_one_by_one() -> None:
@@ -257,7 +259,7 @@ def test_hashed_supports_are_tested_one_by_one() -> None:
         2 * min(binom.cdf(count, 30, rate), binom.sf(count - 1, 30, rate))
         for count in aggregate.counts
     ]
-    found = fit_of_support(HASHED, aggregate, prior)
+    found = fit_of_support(Encoding.of(HASHED, prior), aggregate)
     assert found.p_value == pytest.approx(min(1.0, 5 * min(tails)))
 
 

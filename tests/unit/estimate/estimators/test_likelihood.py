@@ -10,9 +10,8 @@ import pytest
 from scipy.optimize import minimize
 
 from liftlock.errors import NotDefined
-from liftlock.estimate.likelihood import GAP, Likelihood, most_likely
-from liftlock.estimate.model import Model
-from liftlock.estimate.newton import minimum
+from liftlock.estimate.estimators.likelihood import GAP, Likelihood, minimum, most_likely
+from liftlock.estimate.model import Dense
 from liftlock.estimate.question import Question, ask
 from tests.unit.estimate.worlds import ILL, TWINS, WIDE, model_of, response
 
@@ -58,9 +57,9 @@ def test_as_likely_as_a_general_optimiser_finds(seed: int) -> None:
 @pytest.mark.parametrize("cycles", [1, 3, 10])
 def test_the_proof_holds_wherever_it_stops(cycles: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With far too few steps the gap is large, and still no smaller than the truth."""
-    monkeypatch.setattr("liftlock.estimate.likelihood._CYCLES", cycles)
-    monkeypatch.setattr("liftlock.estimate.likelihood._NEWTON", 0)
-    monkeypatch.setattr("liftlock.estimate.likelihood._ROUNDS", 0)
+    monkeypatch.setattr("liftlock.estimate.estimators.likelihood._CYCLES", cycles)
+    monkeypatch.setattr("liftlock.estimate.estimators.likelihood._NEWTON", 0)
+    monkeypatch.setattr("liftlock.estimate.estimators.likelihood._ROUNDS", 0)
     rows = response(6, 0.5)
     counts = np.array([40.0, 3.0, 10.0, 9.0, 0.0, 20.0])
     found = most_likely(rows, counts, np.full(6, 1 / 6))
@@ -72,10 +71,10 @@ def test_the_likelihood_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = response(8, 0.3)
     counts = np.random.default_rng(1).multinomial(200, np.full(8, 1 / 8)).astype(float)
     levels = []
-    monkeypatch.setattr("liftlock.estimate.likelihood._ROUNDS", 0)
+    monkeypatch.setattr("liftlock.estimate.estimators.likelihood._ROUNDS", 0)
     for cycles, newton in [(c, 0) for c in range(1, 12)] + [(11, n) for n in range(1, 8)]:
-        monkeypatch.setattr("liftlock.estimate.likelihood._CYCLES", cycles)
-        monkeypatch.setattr("liftlock.estimate.likelihood._NEWTON", newton)
+        monkeypatch.setattr("liftlock.estimate.estimators.likelihood._CYCLES", cycles)
+        monkeypatch.setattr("liftlock.estimate.estimators.likelihood._NEWTON", newton)
         levels.append(level(rows, counts, most_likely(rows, counts, np.full(8, 1 / 8)).shares))
     assert (np.diff(levels) >= -1e-12).all()
 
@@ -83,14 +82,14 @@ def test_the_likelihood_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_inside_it_is_the_unbiased_histogram() -> None:
     """Where the inverse has no negative count it fits perfectly, and nothing is likelier."""
     counts = np.array([500.0, 300.0, 200.0])
-    found = Likelihood(Model.of(ILL), Question.histogram(ILL.inputs)).values(counts)
+    found = Likelihood(Dense.of(ILL), Question.histogram(ILL.inputs)).values(counts)
     assert found == pytest.approx(counts @ np.linalg.inv(ILL.floats()), abs=0.01)
 
 
 def test_many_counts_at_once_are_those_one_by_one() -> None:
     rows = WIDE.floats()
     many = np.random.default_rng(2).multinomial(60, np.full(3, 1 / 3) @ rows, size=40).astype(float)
-    estimator = Likelihood(Model.of(WIDE), ask(WIDE.inputs, "mean"))
+    estimator = Likelihood(Dense.of(WIDE), ask(WIDE.inputs, "mean"))
     found = estimator.values(many)
     assert found.shape == (40, 1)
     one_by_one = np.array([estimator.values(counts) for counts in many])
@@ -104,7 +103,7 @@ def test_a_maximum_that_is_not_the_only_one() -> None:
     counts = np.array([60.0, 40.0])
     for question, only in [("histogram", False), ("survey", True)]:
         asked = ask(TWINS.inputs, question, "c" if question == "survey" else None)
-        estimator = Likelihood(Model.of(TWINS), asked)
+        estimator = Likelihood(Dense.of(TWINS), asked)
         assert estimator.unique(counts, estimator.maximum(counts).shares) is only
     # Both symbols give the one output that was seen with the same probability.
     half = np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])

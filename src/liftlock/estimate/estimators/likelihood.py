@@ -10,15 +10,16 @@ the largest d_x proves how far any s is from the best. The iteration stops on th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.errors import NotDefined
-from liftlock.estimate.model import Model
-from liftlock.estimate.newton import newton_step
-from liftlock.estimate.question import Question
+from liftlock.estimate.estimators.base import Estimator
+from liftlock.estimate.model import Dense
 from liftlock.exact.integers import Floats
 
 GAP = 1e-6
@@ -39,6 +40,13 @@ _STIR = 1e-7
 _SMALL = 256
 """With more symbols, many counts at once are left to EM, and take so many of its steps."""
 _CYCLES_OF_MANY = 100
+_PIVOTS = 60
+_PATIENCE = 5
+_HALVINGS = 40
+_FAINT = 1e-2
+"""Symbols with less than this part of an even share begin outside; they come back if they count."""
+_DAMPINGS = (1e-13, 1e-10, 1e-8, 1e-6, 1e-4)
+"""What holds the step near s, as parts of the largest curvature: more where symbols look alike."""
 
 
 class Maximum(NamedTuple):
@@ -50,26 +58,25 @@ class Maximum(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Likelihood:
+class Likelihood(Estimator[Dense]):
     """Estimates from the most likely shares: n sum_x s_x f(x), never negative, adding up to n.
 
     >>> from liftlock.channel import Channel
+    >>> from liftlock.estimate.question import Question
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> answer = Likelihood(Model.of(coin), Question.histogram(coin.inputs))
+    >>> answer = Likelihood(Dense.of(coin), Question.histogram(coin.inputs))
     >>> answer.values(np.array([60.0, 40.0])).round(3).tolist()
     [70.0, 30.0]
     >>> answer.values(np.array([9.0, 1.0])).round(3).tolist()  # unbiased would say 13 and -3
     [10.0, 0.0]
     """
 
-    model: Model
-    question: Question
-    key: str = "likelihood"
+    key: ClassVar[str] = "likelihood"
     found: dict[bytes, Maximum] = field(default_factory=dict, repr=False)
 
-    def values(self, counts: Floats) -> Floats:
-        """Return the answers (..., t) to counts (..., k)."""
-        numbers = np.asarray(counts, dtype=np.float64)
+    def values(self, statistic: Floats) -> Floats:
+        """Return the answers (..., t) to statistics (..., k)."""
+        numbers = np.asarray(statistic, dtype=np.float64)
         shares = self.maximum(numbers).shares
         found: Floats = numbers.sum(axis=-1, keepdims=True) * shares @ self.question.values
         return found
@@ -82,6 +89,16 @@ class Likelihood:
         if known not in self.found:
             self.found[known] = most_likely(self.model.rows, counts, self.model.reference)
         return self.found[known]
+
+    def remarks(self, statistic: Floats) -> tuple[str, ...]:
+        """Say what was proved of the maximum, and whether it is the only one."""
+        best = self.maximum(statistic)
+        short = "" if best.gaps <= max(GAP, 5e-12 * statistic.sum()) else ": more was not reached"
+        gap, steps = up_text(float(best.gaps)), f"{best.steps} step{'s' * (best.steps != 1)}"
+        remarks = [f"the log-likelihood is within {gap} of the largest, after {steps}{short}"]
+        if not self.unique(statistic, best.shares):
+            remarks.append("other answers are as likely: these reports do not determine it")
+        return tuple(remarks)
 
     def unique(self, counts: Floats, shares: Floats) -> bool:
         """Whether no other answer is as likely: the reports seen tell the possible symbols apart.
@@ -223,3 +240,110 @@ def _levels(parts: Floats, mixed: Floats) -> Floats:
         logs = np.log(mixed, out=np.zeros_like(mixed), where=parts > 0)
     found: Floats = (parts * logs).sum(axis=1)
     return found
+
+
+def up_text(value: float) -> str:
+    """Write a bound with one digit, never smaller than it is.
+
+    >>> up_text(1.4e-7), up_text(2e-7), up_text(0.0)
+    ('2e-07', '2e-07', '0')
+    """
+    text = f"{value:.1g}"
+    if float(text) >= value:
+        return text
+    return f"{value + 10.0 ** math.floor(math.log10(value)):.1g}"
+
+
+# --- Newton steps -------------------------------------------------------------------------------
+
+
+def newton_step(rows: Floats, part: Floats, shares: Floats) -> Floats | None:
+    """Return likelier shares, or None if rounding leaves no step that is.
+
+    Maximising the likelihood over shares is the same as minimising
+
+        -sum_y (n_y / n) log (s Q)_y + sum_x s_x    over s >= 0,
+
+    whose solution adds up to 1 by itself. Its quadratic model at s is minimised over t >= 0.
+
+    `rows` and `part` hold the outputs that were seen only. The gradient is 1 - d and the curvature
+    H = sum_y (n_y / n) Q[., y] Q[., y]^T / lambda_y^2, with H s = d: the model is
+    t H t / 2 - (2 d - 1) t up to a constant.
+    """
+    mixed = shares @ rows
+    slopes = rows @ (part / mixed)
+    scaled = rows * (np.sqrt(part) / mixed)
+    curvature, pull = scaled @ scaled.T, 2.0 * slopes - 1.0
+    for damping in _DAMPINGS:
+        hold = damping * float(np.diag(curvature).max())
+        damped = curvature.copy()
+        damped[np.diag_indices_from(damped)] += hold
+        target = minimum(damped, pull + hold * shares, shares > _FAINT / len(shares))
+        if target is None:
+            continue
+        found = _searched(rows, part, shares, target - shares, float((slopes - 1.0) @ target))
+        if found is not None:
+            return found
+    return None
+
+
+def _searched(
+    rows: Floats, part: Floats, shares: Floats, move: Floats, reach: float
+) -> Floats | None:
+    """Go as far along a move as the likelihood grows with it, by halving."""
+    # The slopes at the shares themselves add up to (d - 1) s = 1 - sum s.
+    gain = reach - (1.0 - float(shares.sum()))
+    level = _level(part, shares @ rows) - float(shares.sum())
+    # The last steps gain less than the rounding errors of a logarithm.
+    fog = 4e-16 * (1.0 + abs(level))
+    length = 1.0
+    for _ in range(_HALVINGS):
+        there = np.maximum(shares + length * move, 0.0)
+        if _level(part, there @ rows) - there.sum() >= level + 1e-4 * length * gain - fog:
+            found: Floats = there / there.sum()
+            return found
+        length /= 2
+    return None
+
+
+def minimum(curvature: Floats, pull: Floats, free: npt.NDArray[np.bool_]) -> Floats | None:
+    """Minimise t H t / 2 - b t over t >= 0 by exchanging blocks of symbols; None if that fails.
+
+    Symbols with a negative t leave, symbols at 0 with a negative slope come in, all at once; when
+    that does not get nearer, one at a time.
+
+    >>> minimum(np.eye(2), np.array([1.0, -1.0]), np.array([True, True])).tolist()
+    [1.0, 0.0]
+    """
+    size = len(pull)
+    tolerance = 1e-13 * float(np.abs(pull).max() + np.diag(curvature).max())
+    fewest, patience = size + 1, _PATIENCE
+    free = free.copy()
+    for _ in range(_PIVOTS):
+        places = np.flatnonzero(free)
+        found = np.zeros(size)
+        try:
+            found[places] = np.linalg.solve(curvature[np.ix_(places, places)], pull[places])
+        except np.linalg.LinAlgError:
+            return None
+        slope = curvature @ found - pull
+        wrong = (free & (found < 0)) | (~free & (slope < -tolerance))
+        number = int(wrong.sum())
+        if number == 0:
+            return found
+        if number < fewest:
+            fewest, patience = number, _PATIENCE
+        else:
+            patience -= 1
+        if patience > 0:
+            free ^= wrong
+        else:
+            last = int(np.flatnonzero(wrong)[-1])
+            free[last] = not free[last]
+    return None
+
+
+def _level(part: Floats, mixed: Floats) -> float:
+    """Return the log-likelihood per report; minus infinity where a report would be impossible."""
+    with np.errstate(divide="ignore"):
+        return float(part @ np.log(mixed))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from liftlock.errors import NotDefined
-from liftlock.estimate.estimator import Linear
-from liftlock.estimate.model import Model
+from liftlock.estimate.estimators.base import Estimator, ModelT_co
+from liftlock.estimate.estimators.unbiased import Unbiased
 from liftlock.estimate.question import Question
-from liftlock.estimate.unbiased import unbiased
 from liftlock.exact.integers import Floats
 
 
@@ -32,39 +32,40 @@ def projected(counts: Floats, totals: Floats) -> Floats:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Consistent:
+class Consistent(Estimator[ModelT_co]):
     """Answers from the unbiased histogram after its projection on counts that are possible.
 
     Never further from the true counts than the unbiased histogram, in squared distance, but no
-    longer unbiased.
+    longer unbiased. Refused if the reports do not determine the histogram.
 
     >>> from liftlock.channel import Channel
+    >>> from liftlock.estimate.model import Dense
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> answer = Consistent.of(Model.of(coin), Question.histogram(coin.inputs))
+    >>> answer = Consistent(Dense.of(coin), Question.histogram(coin.inputs))
     >>> answer.values(np.array([9.0, 1.0])).tolist()
     [10.0, 0.0]
     """
 
-    model: Model
-    question: Question
-    inverse: Linear = field(repr=False)
-    key: str = "consistent"
+    key: ClassVar[str] = "consistent"
 
-    @classmethod
-    def of(cls, model: Model, question: Question) -> Consistent:
-        """Make the estimator; refused if the reports do not determine the histogram."""
-        return cls(model, question, unbiased(model, Question.histogram(model.inputs)))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.histogram  # noqa: B018 - refuses reports that do not determine it
 
-    def values(self, counts: Floats) -> Floats:
-        """Return the answers (..., t) to counts (..., k)."""
-        numbers = np.asarray(counts, dtype=np.float64)
-        totals = numbers.sum(axis=-1, keepdims=True)
+    @cached_property
+    def histogram(self) -> Unbiased[ModelT_co]:
+        """The unbiased estimate of all counts."""
+        return Unbiased(self.model, Question.histogram(self.model.inputs))
+
+    def values(self, statistic: Floats) -> Floats:
+        """Return the answers (..., t) to statistics (..., k)."""
+        numbers = np.asarray(statistic, dtype=np.float64)
+        totals = self.model.total(numbers)
         if (totals < 0).any():
             raise NotDefined(
                 "a consistent histogram",
                 "a negative sum of weights",
                 "ask for unbiased, which takes weights of both signs",
             )
-        found: Floats = projected(self.inverse.values(numbers), totals) @ self.question.values
+        found: Floats = projected(self.histogram.values(numbers), totals) @ self.question.values
         return found

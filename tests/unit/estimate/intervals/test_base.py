@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from liftlock.alphabet import Alphabet
-from liftlock.estimate.intervals.shares import likely_counts, whole_counts
-from liftlock.estimate.model import Model
+from liftlock.errors import InputError
+from liftlock.estimate.intervals.base import likely_counts, quantile, read_level, whole_counts
+from liftlock.estimate.model import Dense
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
-MODEL = Model(Alphabet.of("abc"), Alphabet.of("xyz"), ROWS, None)
+MODEL = Dense(Alphabet.of("abc"), Alphabet.of("xyz"), ROWS, None)
 
 
 def test_inside_they_are_the_inverse() -> None:
@@ -33,3 +35,14 @@ def test_whole_numbers_keep_the_sum() -> None:
     assert (whole == np.rint(whole)).all()
     assert (whole.sum(axis=1) == 1000).all()
     assert np.abs(whole - counts).max() < 1
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_quantiles(level: float) -> None:
+    assert quantile(level) == pytest.approx(float(norm.isf((1 - level) / 2)), rel=1e-9)
+
+
+@pytest.mark.parametrize("level", [0, 1, "1.5", 95, float("nan"), float("inf"), "-0.1"])
+def test_no_level(level: object) -> None:
+    with pytest.raises(InputError, match="not between 0 and 1"):
+        read_level(level)

@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 
 from liftlock.channel import Channel
 from liftlock.errors import NotDefined
-from liftlock.estimate.model import Model
+from liftlock.estimate.estimators import Unbiased
+from liftlock.estimate.model import Dense
 from liftlock.estimate.question import Question, ask
-from liftlock.estimate.unbiased import identifiable, unbiased
 from liftlock.prior import Prior
 from tests.unit.estimate.worlds import (
     ILL,
@@ -37,7 +37,7 @@ from tests.unit.estimate.worlds import (
 )
 def test_right_on_average_for_everybody(channel: Channel, question: Question, number: int) -> None:
     """All reports of all groups of people, with exact probabilities."""
-    estimator = unbiased(Model.of(channel), question)
+    estimator = Unbiased(Dense.of(channel), question)
     for people in itertools.combinations_with_replacement(channel.inputs.labels, number):
         mean = sum(float(p) * estimator.values(c) for c, p in report_vectors(channel, people))
         truth = sum(question.values[channel.inputs.index(x)] for x in people)
@@ -46,8 +46,8 @@ def test_right_on_average_for_everybody(channel: Channel, question: Question, nu
 
 def test_least_variance_under_the_prior_and_still_unbiased_under_any() -> None:
     question = ask(WIDE.inputs, "sum")
-    model = Model.of(WIDE, WIDE_PRIOR)
-    scores = unbiased(model, question).scores[:, 0]
+    model = Dense.of(WIDE, WIDE_PRIOR)
+    scores = Unbiased(model, question).scores[:, 0]
     law = np.array([float(value) for value in WIDE.output(WIDE_PRIOR).fractions])
     rows, target = WIDE.floats(), question.values[:, 0]
     found = minimize(  # type: ignore[call-overload]
@@ -58,7 +58,7 @@ def test_least_variance_under_the_prior_and_still_unbiased_under_any() -> None:
     )
     assert scores == pytest.approx(found.x, abs=1e-5)
     assert rows @ scores == pytest.approx(target, abs=1e-12)
-    skewed = unbiased(Model.of(WIDE, Prior.from_counts({1: 1, 2: 0, 4: 99})), question).scores
+    skewed = Unbiased(Dense.of(WIDE, Prior.from_counts({1: 1, 2: 0, 4: 99})), question).scores
     assert rows @ skewed[:, 0] == pytest.approx(target, abs=1e-12)
     assert law @ scores**2 < law @ skewed[:, 0] ** 2
 
@@ -68,7 +68,7 @@ def test_randomised_response_with_the_flip_probability() -> None:
     flip = 1 / (math.e + 1)
     model = model_of(np.array([[1 - flip, flip], [flip, 1 - flip]]))
     counts = np.array([70.0, 30.0])
-    found = unbiased(model, Question.survey(model.inputs, [1])).values(counts)[0]
+    found = Unbiased(model, Question.survey(model.inputs, [1])).values(counts)[0]
     assert found == pytest.approx((30 - 100 * flip) / (1 - 2 * flip))
 
 
@@ -77,34 +77,34 @@ def test_nearly_no_budget(budget: float) -> None:
     for size in (2, 30):
         rows = response(size, budget)
         model = model_of(rows)
-        scores = unbiased(model, Question.histogram(model.inputs)).scores
+        scores = Unbiased(model, Question.histogram(model.inputs)).scores
         assert np.abs(rows @ scores - np.eye(size)).max() < 1e-6
 
 
 def test_less_than_floats_can_tell_is_refused() -> None:
     model = model_of(response(5, 1e-13))
     with pytest.raises(NotDefined, match="unbiased"):
-        unbiased(model, Question.histogram(model.inputs))
+        Unbiased(model, Question.histogram(model.inputs))
 
 
 def test_a_question_can_be_answered_although_the_histogram_cannot() -> None:
     """Twins a and b: how many are c is known, and so is how many are either."""
-    model = Model.of(TWINS)
-    known = unbiased(model, ask(TWINS.inputs, "survey", "c"))
+    model = Dense.of(TWINS)
+    known = Unbiased(model, ask(TWINS.inputs, "survey", "c"))
     assert TWINS.floats() @ known.scores == pytest.approx(np.array([[0.0], [0.0], [1.0]]))
-    assert identifiable(model, ask(TWINS.inputs, "survey", ["a", "b"]))
-    assert not identifiable(model, ask(TWINS.inputs, "survey", "a"))
+    assert model.identifies(ask(TWINS.inputs, "survey", ["a", "b"]))
+    assert not model.identifies(ask(TWINS.inputs, "survey", "a"))
     with pytest.raises(NotDefined, match=r"values '[ab]' and '[ab]', which give the same reports"):
-        unbiased(model, ask(TWINS.inputs, "histogram"))
+        Unbiased(model, ask(TWINS.inputs, "histogram"))
 
 
 def test_fewer_outputs_name_a_combination() -> None:
     with pytest.raises(NotDefined) as refused:
-        unbiased(Model.of(NARROW), ask(NARROW.inputs, "survey", "b"))
+        Unbiased(Dense.of(NARROW), ask(NARROW.inputs, "survey", "b"))
     assert "people with 'b' can report as people with 'a' or 'c' do" in str(refused.value)
     assert "ask for bayes" in refused.value.remedy
     middle = model_of(NARROW.floats())
-    total = unbiased(middle, ask(middle.inputs, "sum"))
+    total = Unbiased(middle, ask(middle.inputs, "sum"))
     assert NARROW.floats() @ total.scores[:, 0] == pytest.approx([0, 1, 2], abs=1e-12)
 
 
@@ -115,7 +115,7 @@ def test_every_path_agrees_with_singular_values(
     shape: tuple[int, int], rank: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Elimination, Gram matrix and eigenvalues, the paths of large channels."""
-    monkeypatch.setattr("liftlock.estimate.inverse._SMALL", 10)
+    monkeypatch.setattr("liftlock.estimate.model._SMALL", 10)
     generator = np.random.default_rng(3)
     rows = generator.dirichlet(np.ones(shape[1]), size=rank)
     if rank < shape[0]:
@@ -129,7 +129,7 @@ def test_every_path_agrees_with_singular_values(
 
 def test_outputs_that_never_come_score_nothing() -> None:
     rows = np.array([[0.75, 0.25, 0.0], [0.25, 0.75, 0.0]])
-    scores = unbiased(model_of(rows), Question.histogram(model_of(rows).inputs)).scores
+    scores = Unbiased(model_of(rows), Question.histogram(model_of(rows).inputs)).scores
     assert scores == pytest.approx(np.array([[1.5, -0.5], [-0.5, 1.5], [0.0, 0.0]]))
 
 

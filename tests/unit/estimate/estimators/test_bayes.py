@@ -11,8 +11,8 @@ import pytest
 
 from liftlock.channel import Channel
 from liftlock.errors import NotDefined
-from liftlock.estimate.bayes import bayes, posterior_variances
-from liftlock.estimate.model import Model
+from liftlock.estimate.estimators import Bayes
+from liftlock.estimate.model import Dense
 from liftlock.estimate.question import Question, ask
 from liftlock.prior import Prior
 from tests.unit.estimate.worlds import ILL, ILL_PRIOR, WIDE, WIDE_PRIOR
@@ -30,9 +30,9 @@ def test_posterior_mean_and_variance_of_the_sum(
     channel: Channel, prior: Prior, question: Question
 ) -> None:
     """Given two reports, the sum over both people has this mean and this variance."""
-    model = Model.of(channel, prior)
-    scores = bayes(model, question)
-    spread = posterior_variances(model, question)
+    model = Dense.of(channel, prior)
+    scores = Bayes(model, question)
+    spread = model.posterior_variances(question)
     values = [[Fraction(float(v)) for v in row] for row in question.values]
     for ys in itertools.product(range(len(channel.outputs)), repeat=2):
         joint = {}
@@ -54,12 +54,12 @@ def test_posterior_mean_and_variance_of_the_sum(
 
 def test_an_output_that_the_prior_calls_impossible_counts_as_the_prior() -> None:
     channel = Channel.from_rows({0: {"l": 1, "r": 0}, 1: {"l": "1/2", "r": "1/2"}})
-    model = Model.of(channel, Prior.from_counts({0: 1, 1: 0}))
-    assert bayes(model, Question.histogram(channel.inputs)).scores.tolist() == [[1, 0], [1, 0]]
+    model = Dense.of(channel, Prior.from_counts({0: 1, 1: 0}))
+    assert Bayes(model, Question.histogram(channel.inputs)).scores.tolist() == [[1, 0], [1, 0]]
 
 
 def test_no_prior() -> None:
     with pytest.raises(NotDefined, match="without a prior; give the prior, or ask for unbiased"):
-        bayes(Model.of(ILL), Question.histogram(ILL.inputs))
+        Bayes(Dense.of(ILL), Question.histogram(ILL.inputs))
     with pytest.raises(NotDefined, match="without a prior"):
-        posterior_variances(Model.of(ILL), Question.histogram(ILL.inputs))
+        Dense.of(ILL).posterior_variances(Question.histogram(ILL.inputs))
