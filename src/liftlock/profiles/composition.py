@@ -206,10 +206,10 @@ def _common_graph(mechanisms: Sequence[Mechanism]) -> ProfileGraph:
 
 def _budget(mechanism: Mechanism) -> Enclosure:
     """Return the certified budget of the edges."""
-    budget = mechanism.notion.profile_budget
-    if budget is not None:
-        return budget.nats()
-    return mechanism.audit_profiles().loss
+    notion = mechanism.notion
+    if isinstance(notion, ProfilePrivacy):
+        return notion.bound()
+    return mechanism.audit()["profile"].value
 
 
 def _sum(values: Sequence[Enclosure]) -> Enclosure:

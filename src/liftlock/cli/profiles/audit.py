@@ -21,8 +21,15 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.cli.verdicts import Verdicts
 from liftlock.errors import InputError
+<<<<<<< HEAD
 from liftlock.notions.notion import Notion
 from liftlock.notions.profile import audit_profiles
+=======
+from liftlock.exact.budget import Budget
+from liftlock.notions.audit import audit
+from liftlock.notions.notion import Notion
+from liftlock.notions.profile import ProfilePrivacy
+>>>>>>> main
 from liftlock.profile_files import GraphFiles
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
@@ -107,7 +114,7 @@ def audit_edges(
     with working("auditing") as progress:
         verdicts = Verdicts.of(table, graph, guarantees, impossible)
         progress("edges")
-        result = audit_profiles(table, graph)
+        result = audit(table, graph)
         if plot is not None:
             progress("drawing")
             draw_graph(result, plot, budget=_budget(guarantees))
