@@ -26,7 +26,6 @@ from liftlock.notions.notion import safe_text
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
-    ProfilePrivacy,
     edge_losses,
     worst_edge,
 )
@@ -210,7 +209,7 @@ def _budget(mechanism: Mechanism) -> Enclosure:
     notion = mechanism.notion
     if isinstance(notion, ProfilePrivacy):
         return notion.bound()
-    return mechanism.audit_profiles().loss
+    return mechanism.audit()["profile"].value
 
 
 def _sum(values: Sequence[Enclosure]) -> Enclosure:
