@@ -8,10 +8,10 @@ from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.release import LeakageLevels, Release
 from liftlock.accounting.sequences import (
     SequenceAccount,
-    chain,
-    independent,
-    independent_data,
-    sequence,
+    account_independent,
+    account_sequence,
+    markov_chain,
+    product_prior,
 )
 
 __all__ = [
@@ -27,9 +27,9 @@ __all__ = [
     "Release",
     "SequenceAccount",
     "account",
-    "chain",
+    "account_independent",
+    "account_sequence",
     "compose",
-    "independent",
-    "independent_data",
-    "sequence",
+    "markov_chain",
+    "product_prior",
 ]

@@ -198,7 +198,9 @@ def _common_graph(mechanisms: Sequence[Mechanism]) -> ProfileGraph:
 def _budget(mechanism: Mechanism) -> Enclosure:
     """Return the certified budget of the edges."""
     budget = mechanism.notion.profile_budget
-    return mechanism.audit_profiles().loss if budget is None else budget.nats()
+    if budget is not None:
+        return budget.nats()
+    return mechanism.audit()["profile"].value
 
 
 def _sum(values: Sequence[Enclosure]) -> Enclosure:
