@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from liftlock._solver.two_values import flips_of
 from liftlock.context import Ball, Context, Family, Intervals, PriorSet
-from liftlock.designs.binary import binary, flips_of
+from liftlock.designs.binary import binary
 from liftlock.designs.lock import lock
 from liftlock.designs.optimal import optimal
 from liftlock.errors import NotDefined
