@@ -43,7 +43,6 @@ from liftlock.notions import (
     ProfileAudit,
     ProfilePrivacy,
     audit,
-    audit_profiles,
     implied,
     lift_table,
 )
@@ -93,7 +92,6 @@ __all__ = [
     "UnprotectedInput",
     "__version__",
     "audit",
-    "audit_profiles",
     "best",
     "compare",
     "design",

@@ -17,10 +17,10 @@ from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.origin import Origin
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.estimating import estimate, estimate_reports
+from liftlock.estimate.api import estimate, estimate_reports
 from liftlock.estimate.expected import ExpectedError, expected_error
-from liftlock.estimate.question import ask
-from liftlock.estimate.result import About, Estimate
+from liftlock.estimate.question import About, ask
+from liftlock.estimate.result import Estimate
 from liftlock.exact.weights import DEFAULT_BITS, LARGE
 from liftlock.forms import SupportChannel, any_channel_from_data
 from liftlock.line.grid import GridPrior
@@ -29,7 +29,6 @@ from liftlock.notions.certificate import Certificate, check_certificate_data
 from liftlock.notions.crowd_mass import measure as measure_crowd
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import ProfileAudit, audit_profiles
 from liftlock.notions.registry import make_notion
 from liftlock.notions.stored import MAKE_AGAIN, check_stored
 from liftlock.prior import Prior
@@ -380,20 +379,8 @@ class Mechanism(Stored):
     # --- audits, words and files ----------------------------------------------------------------
 
     def audit(self, **options: Any) -> Audit:
-        """Measure every notion in the mechanism's own context."""
-        if isinstance(self.context, ProfileGraph):
-            raise NotDefined(
-                "the audit of every notion",
-                self.context.describe(),
-                "use mechanism.audit_profiles(), which measures every edge",
-            )
+        """Measure every notion in the mechanism's own context; for profiles, every edge."""
         return audit(self.channel, self.context, **options)
-
-    def audit_profiles(self) -> ProfileAudit:
-        """Measure the loss of every edge of the mechanism's own graph."""
-        if not isinstance(self.context, ProfileGraph):
-            raise NotDefined("profile", self.context.describe(), "audit() measures all that is")
-        return audit_profiles(self.channel, self.context)
 
     def __repr__(self) -> str:
         return f"<Mechanism {self.certificate.guarantee}: {self.channel}>"

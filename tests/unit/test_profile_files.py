@@ -12,7 +12,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.errors import FileError, InputError
-from liftlock.notions.profile import ProfilePrivacy, uses_profile
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_channels import read_profile_channel
 from liftlock.profile_files import (
     GraphFiles,
@@ -24,6 +24,7 @@ from liftlock.profile_files import (
     read_weights,
 )
 from liftlock.profile_graph import ProfileGraph
+from tests.profile_oracles import edges_of
 
 PROFILES = "profile,low,high\nann,1,3\nbob,0.5,0.5\ncy,20%,80%\n"
 NAMES = ll.Alphabet.of(["ann", "bob", "cy"])
@@ -279,9 +280,9 @@ def test_channels_with_and_without_the_profile(write: Write) -> None:
     graph = graph_of(write)
     shared, same = read_profile_channel(write(SHARED), graph)
     assert same == graph
-    assert not uses_profile(shared, graph)
+    assert not graph.uses_profile(shared.inputs)
     pairs, same = read_profile_channel(write(PAIRS), graph)
-    assert uses_profile(pairs, same)
+    assert same.uses_profile(pairs.inputs)
     assert isinstance(pairs, ll.Channel)
     assert pairs.probability(("cy", "high"), "low") == Fraction(1, 3)
 
@@ -289,10 +290,10 @@ def test_channels_with_and_without_the_profile(write: Write) -> None:
 def test_profiles_named_like_values(write: Write) -> None:
     graph = read_graph(GraphFiles(write("p,0,1\n0,1,3\n1,3,1\n", "p.csv"), shape="complete"))
     shared, _ = read_profile_channel(write("v,0,1\n0,1,0\n1,0,1\n"), graph)
-    assert not uses_profile(shared, graph)
+    assert not graph.uses_profile(shared.inputs)
     rows = "0,0,1,0\n0,1,0,1\n1,0,0,1\n1,1,1,0\n"
     pairs, _ = read_profile_channel(write(f"p,v,0,1\n{rows}"), graph)
-    assert uses_profile(pairs, graph)
+    assert graph.uses_profile(pairs.inputs)
     assert isinstance(pairs, ll.Channel)
     assert pairs.probability(("1", "0"), "1") == 1
 
@@ -306,7 +307,7 @@ def test_labels_of_a_mechanism_are_numbers(write: Write) -> None:
         other = read_graph(GraphFiles(path, shape="complete"))
         channel, fitted = read_profile_channel(f"m{number}.json", other)
         assert set(fitted.inputs.labels) == {0, 1}
-        assert ll.audit_profiles(channel, fitted).loss == made.audit_profiles().loss
+        assert ll.audit(channel, fitted).loss == edges_of(made).loss
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import liftlock as ll
 from liftlock.designs.formulas import profiles as formulas
-from liftlock.profiles import design_profiles, worth
+from liftlock.profiles import design_profiles
+from liftlock.utility import profile_errors
 from liftlock_papers.points import Point
 from liftlock_papers.setting import Setting
 
@@ -65,7 +66,7 @@ def _flip(panel: str, rule: str, epsilon: str, lowest: Fraction | None, gap: Fra
     graph = pair(lowest, gap)
     method = "smooth-one-bit" if rule == OURS else "single-bit"
     made = design_profiles(graph, epsilon, method=method)
-    flip = worth(made.table, graph).largest
+    flip = profile_errors(made.table, graph).largest
     loss = float(made.certificate.nats["profile"])
     return Point(panel, of(rule, epsilon), float(gap), flip, None, loss, float(epsilon))
 
@@ -79,5 +80,5 @@ def _printed(panel: str, epsilon: str, lowest: Fraction | None, gap: Fraction) -
         return Point(panel, of(PRINTED, epsilon), float(gap), flip)
     keep = 1 - Fraction(flip)
     rows = {0: {0: keep, 1: 1 - keep}, 1: {0: 1 - keep, 1: keep}}
-    loss = float(ll.audit_profiles(ll.Channel.from_rows(rows), graph).loss)
+    loss = float(ll.audit(ll.Channel.from_rows(rows), graph).loss)
     return Point(panel, of(PRINTED, epsilon), float(gap), flip, None, loss, budget)

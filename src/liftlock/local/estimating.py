@@ -6,7 +6,7 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.estimate.expected import ExpectedError
-from liftlock.estimate.level import quantile, read_level
+from liftlock.estimate.intervals.base import quantile, read_level
 from liftlock.estimate.question import Question
 from liftlock.estimate.result import Answer, Estimate
 from liftlock.exact.integers import Floats

@@ -20,8 +20,7 @@ from __future__ import annotations
 import math
 
 from liftlock.alphabet import Alphabet
-from liftlock.estimate.choosing import WRONG, p_text
-from liftlock.estimate.fit import Drift, Fit
+from liftlock.estimate.fit import WRONG, Drift, Fit, p_text
 from liftlock.local.aggregate import LocalAggregate
 
 _CLEAR = 1000

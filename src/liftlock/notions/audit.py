@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 from liftlock.alphabet import Label, label_to_json
+from liftlock.channel import Channel
 from liftlock.context import Context, Family, Joint
-from liftlock.errors import NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget, decimal_text
-from liftlock.exact.enclosure import nearest_float
+from liftlock.exact.enclosure import Enclosure, nearest_float
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.notions import (
     alip,
@@ -35,7 +36,15 @@ from liftlock.notions import (
 from liftlock.notions.approximate_lip import FORMS, DeltaCurve
 from liftlock.notions.bounded_prior import LiftRange
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
+from liftlock.notions.notion import safe_text
 from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.profile import (
+    EdgeLoss,
+    OutputLaws,
+    edge_losses,
+    outside_losses,
+    worst_edge,
+)
 from liftlock.notions.reading import Reading, number_to_json
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -61,10 +70,10 @@ class Audit:
     channel: AnyChannel
     context: Context
     readings: Mapping[str, Reading]
-    lifts: LiftRange
+    lift_range: LiftRange | None
     unprotected: tuple[Label, ...]
-    alpha: Order
-    at_epsilon: Budget | None
+    alpha: Order = None
+    at_epsilon: Budget | None = None
 
     @property
     def measures(self) -> dict[str, float | str]:
@@ -73,6 +82,13 @@ class Audit:
 
     def __getitem__(self, key: str) -> Reading:
         return self.readings[key]
+
+    @property
+    def lifts(self) -> LiftRange:
+        """The smallest and the largest lift; a graph of profiles has none."""
+        if self.lift_range is None:
+            raise NotDefined("a lift", self.context.describe(), "look at the losses of its edges")
+        return self.lift_range
 
     @cached_property
     def table(self) -> LiftTable:
@@ -108,6 +124,120 @@ class Audit:
         }
 
 
+@dataclass(frozen=True, repr=False)
+class ProfileAudit(Audit):
+    """The exact loss of every edge, and of values that the profiles call impossible.
+
+    >>> from liftlock.channel import Channel
+    >>> graph = ProfileGraph.bernoulli({"ann": "0.2", "bob": "0.9"})
+    >>> print(audit(Channel.identity([0, 1]), graph).worst_case())
+    Seeing 0, "ann" is up to 8 times as likely as "bob": an even chance becomes 88.89 %.
+    """
+
+    laws: OutputLaws = field(kw_only=True)
+    edges: tuple[EdgeLoss, ...] = field(kw_only=True)
+    outside: Mapping[tuple[Label, Label], Fraction | None] = field(kw_only=True)
+    """The ratios of values that occur although their profile calls them impossible."""
+
+    @classmethod
+    def of(cls, channel: AnyChannel, graph: ProfileGraph) -> ProfileAudit:
+        """Measure the loss of every edge, exactly."""
+        laws = OutputLaws.of(channel, graph)
+        edges = edge_losses(laws)
+        worst = worst_edge(edges)
+        ratio = Fraction(1) if worst is None else worst.ratio
+        reading = Reading.of_ratio("profile", ratio, None if worst is None else worst.witness)
+        names, values = graph.profiles.labels, graph.inputs.labels
+        outside = {(names[i], values[x]): lost for (i, x), lost in outside_losses(laws).items()}
+        # Impossible pairs that would give away more than any edge does.
+        unprotected = tuple(
+            pair
+            for pair, lost in outside.items()
+            if ratio is not None and (lost is None or lost > ratio)
+        )
+        return cls(
+            channel,
+            graph,
+            {"profile": reading},
+            None,
+            unprotected,
+            laws=laws,
+            edges=edges,
+            outside=outside,
+        )
+
+    @property
+    def graph(self) -> ProfileGraph:
+        """The graph whose edges were measured."""
+        return self.laws.graph
+
+    def __repr__(self) -> str:
+        return f"<ProfileAudit of {self.graph.describe()}: loss {self.loss} nats>"
+
+    def __str__(self) -> str:
+        return self.worst_case()
+
+    @cached_property
+    def worst(self) -> EdgeLoss | None:
+        """The edge of the largest loss."""
+        return worst_edge(self.edges)
+
+    @property
+    def loss(self) -> Enclosure:
+        """The smallest budget that holds, in nats, enclosed."""
+        return Enclosure.of(Fraction(0)) if self.worst is None else self.worst.nats
+
+    def worst_case(self) -> str:
+        """Say in words what an adversary learns at worst."""
+        worst = self.worst
+        if worst is None:
+            return "No two profiles are joined: nothing is promised about any of them."
+        if worst.output is None:
+            return "No output tells any two joined profiles apart."
+        seeing = f"Seeing {_quoted(worst.output)}, {_quoted(worst.more)} is"
+        if worst.ratio is None:
+            return f"{seeing} certain, as against {_quoted(worst.less)}: it never gives that."
+        chance = nearest_float(100 * worst.ratio / (1 + worst.ratio))
+        return (
+            f"{seeing} up to {nearest_float(worst.ratio):.4g} times as likely as "
+            f"{_quoted(worst.less)}: an even chance becomes {chance:.4g} %."
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": "liftlock.profile-audit",
+            "version": 1,
+            "channel": self.channel.fingerprint,
+            "context": self.graph.fingerprint,
+            "context_kind": self.graph.describe(),
+            "profiles": len(self.graph),
+            "uses_profile": self.graph.uses_profile(self.channel.inputs),
+            "outputs": self.channel.output_number,
+            "measures": self.measures,
+            "smallest": f"profile={safe_text(self.loss)}",
+            "edges": [edge.to_data() for edge in self.edges],
+            "unprotected": [label_to_json(pair) for pair in self.unprotected],
+            "worst_case": self.worst_case(),
+        }
+
+
+@overload
+def audit(channel: AnyChannel, context: ProfileGraph) -> ProfileAudit: ...
+
+
+@overload
+def audit(
+    channel: AnyChannel,
+    context: Context,
+    *,
+    alpha: object = None,
+    at_epsilon: object = None,
+    impossible: Impossible = "refuse",
+    progress: Progress | None = None,
+) -> Audit: ...
+
+
 def audit(
     channel: AnyChannel,
     context: Context,
@@ -122,12 +252,22 @@ def audit(
     `alpha` adds the measures of that order, `at_epsilon` the deltas of (epsilon, delta)-LIP and
     -LDP. A channel that accepts an input of prior probability 0 is refused unless
     ``impossible="ignore"``. Of a form with too many outputs for a table, the lifts and LDP are
-    measured, which need none.
+    measured, which need none. Of a graph of profiles the loss of every edge is measured, and values
+    that a profile calls impossible are listed, not refused.
     """
-    if isinstance(context, ProfileGraph):
-        raise NotDefined(
-            "the audit of every notion", context.describe(), "use audit_profiles(channel, graph)"
+    if not isinstance(channel, Channel | SupportChannel):
+        raise InputError(
+            "not a channel",
+            value=type(channel).__name__,
+            remedy="give a channel, such as that of a mechanism: mechanism.channel",
         )
+    if isinstance(context, ProfileGraph):
+        for name, given in (("alpha", alpha), ("at_epsilon", at_epsilon)):
+            if given is not None:
+                raise NotDefined(
+                    f"the option {name}", context.describe(), "only the losses of edges are"
+                )
+        return ProfileAudit.of(channel, context)
     unprotected = refuse_impossible(channel, context, impossible)
     order = read_order(alpha) if alpha is not None else None
     budget = Budget.of(at_epsilon) if at_epsilon is not None else None
