@@ -7,20 +7,17 @@ observation* have no rule: their noise is independent only given the value, whic
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-import numpy as np
-
-from liftlock.alphabet import Alphabet, Label
+from liftlock.accounting.accountants.exact import observation_laws
+from liftlock.alphabet import Label
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.integers import Integers
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import safe_text
 from liftlock.notions.profile import (
@@ -37,9 +34,6 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 NO_RULE = "no rule of composition covers a second release of the same observation"
 ONCE = "release each observation once"
-
-MOST_CELLS = 4_000_000
-"""Tables of all outputs together that have more cells are not written out."""
 
 
 @dataclass(frozen=True)
@@ -150,13 +144,10 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
 def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
     """Return what several releases of the same observation would lose, exactly.
 
-    The outputs together have P(y1, ..., yk | profile i) = sum_x P_i(x) A1(y1 | x) ... Ak(yk | x),
-    each row that of profile i if the mechanism uses it.
-
     Source: 004 Obs 13.
     """
     graph = _common_graph(mechanisms)
-    laws = _together([OutputLaws.of(mechanism.channel, graph) for mechanism in mechanisms])
+    laws = observation_laws([mechanism.channel for mechanism in mechanisms], graph)
     return Composition(
         "observation",
         graph,
@@ -258,33 +249,6 @@ def _directed(laws: OutputLaws, more: int, less: int) -> tuple[Fraction | None, 
         if one and one / other > best:
             best, where = one / other, y
     return best, laws.outputs.labels[where]
-
-
-def _together(each: Sequence[OutputLaws]) -> OutputLaws:
-    """Return the laws of all outputs of the same observation together."""
-    graph = each[0].graph
-    blocks = max(len(laws.rows) for laws in each)
-    outputs = math.prod(len(laws.outputs) for laws in each)
-    if len(graph) * len(graph.inputs) * outputs > MOST_CELLS:
-        raise NotDefined(
-            "the exact loss of several releases of one observation",
-            f"{outputs:,} outputs together",
-            f"it is for tables of at most {MOST_CELLS:,} cells",
-        )
-    rows: Integers = np.ones((blocks, len(graph.inputs), 1), dtype=object)
-    for laws in each:
-        rows = (rows[:, :, :, None] * laws.rows[:, :, None, :]).reshape(*rows.shape[:2], -1)
-    counts = np.empty((len(graph), len(graph.inputs), 1), dtype=object)
-    counts[:, :, 0] = graph.counts
-    total = math.prod(laws.row_total for laws in each)
-    return OutputLaws(
-        graph,
-        Alphabet.of(itertools.product(*(laws.outputs.labels for laws in each))),
-        (counts * rows).sum(axis=1),
-        tuple(sums * total for sums in graph.totals),
-        rows,
-        total,
-    )
 
 
 def _nats(value: Enclosure) -> str:

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock.accounting import composition
+from liftlock.accounting.accountants import exact
+from liftlock.accounting.composition import Composition, Way, compose, refusal, same_observation
 from liftlock.channel import Channel
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.profile import OutputLaws, ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import composition
-from liftlock.profiles.composition import Composition, Way, compose, refusal, same_observation
 from tests.profile_oracles import edges_of
 
 Rows = dict[tuple[str, int], list[Fraction]]
@@ -250,7 +251,7 @@ def test_refusals() -> None:
 def test_tables_too_large_to_write_out(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = ProfileGraph.bernoulli(["0.2", "0.9"])
     made = ll.design(graph, ProfilePrivacy("1"), method="cluster")
-    monkeypatch.setattr(composition, "MOST_CELLS", 10)
+    monkeypatch.setattr(exact, "MOST_CELLS", 10)
     with pytest.raises(NotDefined, match="4 outputs together"):
         same_observation([made, made])
     refused = refusal([made, made])

@@ -7,39 +7,35 @@ quantity, and says which accountant it comes from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from liftlock.accounting.approximate import approximate_sum
-from liftlock.accounting.bounds import ldp_sum, pairs_ldp, pairwise, published, tight
-from liftlock.accounting.given import a_context, a_notion, several
-from liftlock.accounting.product import exact_product, product_channel
-from liftlock.accounting.release import Release, Released, budget_of, common_inputs
-from liftlock.accounting.spent import QUANTITIES, Spent, rounded_up_text
+from liftlock._checks import require_context, require_list, require_notion
+from liftlock.accounting.accountants import ACCOUNTANTS, PrivacyLoss, Tight
+from liftlock.accounting.accountants.base import DIFFERENT, QUANTITIES, UNDER, rounded_up_text
+from liftlock.accounting.accountants.exact import product_channel
+from liftlock.accounting.release import Release, Released, budget_of, common_inputs, delta_of
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.alip import ALIP
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.forms import dense
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion, UpperBound
+from liftlock.notions.notion import Notion
 from liftlock.notions.reading import Reading, number_to_json
+from liftlock.profile_graph import ProfileGraph
 
-_NAMED = (*QUANTITIES, "epsilon_ldp", "delta_ldp")
+_NAMED = ("profile", *QUANTITIES, "epsilon_ldp", "delta_ldp")
 _LISTED = 5
 NO_SUM = "LIP budgets do not add up"
-DIFFERENT = "the releases were certified in different contexts"
-UNDER = "name one to account under: --prior, --joint or --family, in Python context= or under="
+NO_SUM_OF_PROFILES = "budgets of the same observation do not add up"
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class Account:
 
     releases: tuple[Release, ...]
     context: Context | None
-    spent: tuple[Spent, ...]
+    spent: tuple[PrivacyLoss, ...]
     refused: Mapping[str, str]
     """Why an accountant says nothing, by its name."""
     unprotected: tuple[Label, ...] = ()
@@ -71,9 +67,9 @@ class Account:
         return len(self.releases)
 
     @cached_property
-    def best(self) -> Mapping[str, Spent]:
+    def best(self) -> Mapping[str, PrivacyLoss]:
         """The accountant of the least valid bound, for each quantity that any bounds."""
-        found: dict[str, Spent] = {}
+        found: dict[str, PrivacyLoss] = {}
         for spent in self.spent:
             if not spent.valid:
                 continue
@@ -113,7 +109,7 @@ class Account:
 
     @cached_property
     def budgets(self) -> Enclosure | None:
-        """What the LIP budgets add up to, which bounds nothing; None if one has no budget."""
+        """What the budgets add up to, which bounds nothing; None if one has no budget."""
         budgets = [budget_of(release) for release in self.releases]
         if any(budget is None for budget in budgets):
             return None
@@ -121,12 +117,18 @@ class Account:
 
     @cached_property
     def alone(self) -> tuple[Enclosure, ...]:
-        """The LIP leakage of each release by itself."""
+        """The leakage of each release by itself: of LIP, or of the edges of a graph."""
         cache: dict[str, Enclosure] = {}
         for release in self.releases:
             if release.fingerprint not in cache:
-                cache[release.fingerprint] = tight([release], self._context)["lip"].value
+                loss = Tight().bound([release], self._context)
+                cache[release.fingerprint] = loss[self._headline].value
         return tuple(cache[release.fingerprint] for release in self.releases)
+
+    @property
+    def _headline(self) -> str:
+        """The quantity that guarantees in this kind of context are about."""
+        return "profile" if isinstance(self.context, ProfileGraph) else "lip"
 
     @property
     def _context(self) -> Context:
@@ -136,7 +138,7 @@ class Account:
 
     def warning(self) -> str:
         """Say what the plain sum would have said, and that it is not a bound; empty if no harm."""
-        if len(self) < 2 or "lip" not in self:
+        if len(self) < 2 or self._headline not in self:
             return ""
         told = self.budgets
         if told is not None:
@@ -145,14 +147,15 @@ class Account:
             told = _sum(self.alone)
             most = _short(_largest(self.alone))
             start = f"each alone leaks up to {most}, which adds up to {_short(told)}"
-        value = self["lip"].value
+        value = self[self._headline].value
         if told.is_infinite:
             return ""
-        if not self.is_exact("lip"):
+        if not self.is_exact(self._headline):
             return f"{start}, which is no bound; at most {rounded_up_text(value)} is proved"
         assert told.upper is not None
         if value.is_infinite or value.lower > told.upper:
-            return f"{start}, but the true leakage is {_short(value)}: {NO_SUM}"
+            why = NO_SUM if self._headline == "lip" else NO_SUM_OF_PROFILES
+            return f"{start}, but the true leakage is {_short(value)}: {why}"
         return f"{start}, which is no bound in general; here the true leakage is {_short(value)}"
 
     # --- limits ---------------------------------------------------------------------------------
@@ -164,7 +167,7 @@ class Account:
         prior. Notions that no accountant bounds are audited on all releases together, if that table
         is small enough, and refused otherwise.
         """
-        asked = _asked_of(a_notion(limit))
+        asked = limited_by(require_notion(limit))
         if asked and self.rests_on_ldp(limit):
             if all(self._within("ldp", budget) for budget in asked.values()):
                 return True
@@ -177,13 +180,13 @@ class Account:
             )
         if asked:
             return all(self._within(quantity, budget) for quantity, budget in asked.items())
-        if isinstance(limit, ApproximateLDP) and self._sums_allow(limit):
+        if self._sums_allow(limit):
             return True
         return self.certify(limit).holds
 
     def rests_on_ldp(self, limit: Notion) -> bool:
         """Tell whether nothing but the level of LDP, under every prior, speaks of a limit."""
-        return self.context is None and bool(_asked_of(limit).keys() - {"ldp"})
+        return self.context is None and bool(limited_by(limit).keys() - {"ldp"})
 
     def _within(self, quantity: str, budget: Budget) -> bool:
         reading = self[quantity]
@@ -191,29 +194,31 @@ class Account:
         # Budgets that add up to the limit keep it, though e^budget has no exact ratio.
         return budget.allows(reading.ratio) or (told is not None and told <= budget.nats().lower)
 
-    def _sums_allow(self, limit: ApproximateLDP) -> bool:
-        if "ldp" in self and self._within("ldp", limit.epsilon):
+    def _sums_allow(self, limit: Notion) -> bool:
+        """Tell whether sums prove a limit of (epsilon, delta)-LDP."""
+        allowed = delta_of(limit)
+        if allowed is None:
+            return False
+        if "ldp" in self and self._within("ldp", allowed.epsilon):
             return True
         if "delta_ldp" not in self:
             return False
         epsilon, delta = self["epsilon_ldp"].value.upper, self["delta_ldp"].value.upper
-        allowed = limit.epsilon.nats().lower
-        return epsilon is not None and epsilon <= allowed and (delta or 0) <= limit.delta
+        most = allowed.epsilon.nats().lower
+        return epsilon is not None and epsilon <= most and (delta or 0) <= allowed.delta
 
     def certify(self, guarantee: Notion) -> Certificate:
         """Audit a guarantee of any notion on all releases together, exactly; refused if too large.
 
         This is the only way to account for (epsilon, delta)-LIP and for averages.
         """
-        a_notion(guarantee)
+        require_notion(guarantee)
         try:
             channel = product_channel(self.releases)
         except NotDefined as error:
-            kind = (
-                "no rule of composition covers (epsilon, delta)-LIP"
-                if isinstance(guarantee, ApproximateLIP)
-                else f"no rule of composition covers {guarantee.name}"
-            )
+            of_lifts = guarantee.delta_limit() is not None and delta_of(guarantee) is None
+            what = "(epsilon, delta)-LIP" if of_lifts else guarantee.name
+            kind = f"no rule of composition covers {what}"
             raise NotDefined(
                 f"the account of {guarantee.name}",
                 error.context,
@@ -245,7 +250,7 @@ class Account:
 
     def refuse_unforeseen(self, limit: Notion) -> None:
         """Refuse to judge a limit where the context calls a symbol impossible that may occur."""
-        if self.unforeseen and not (isinstance(limit, UpperBound) and limit.name == "ldp"):
+        if self.unforeseen and limit.ratio_limit is None:
             raise InputError(
                 f"{limit} says nothing of what the context to account under calls impossible",
                 value=list(self.unforeseen[:_LISTED]),
@@ -253,17 +258,16 @@ class Account:
             )
 
     def _surely_beyond(self, limit: Notion) -> bool:
-        return isinstance(limit, LIP) and self.is_exact("lip")
+        asked = limited_by(limit)
+        return bool(asked) and all(self.is_exact(quantity) for quantity in asked)
 
     def spent_text(self, limit: Notion | None = None) -> str:
         """Say in a few words what was spent, in the quantities that a limit speaks of."""
-        names: Sequence[str] = [name for name in QUANTITIES if name in self]
-        if isinstance(limit, LIP):
-            names = ["lip"]
-        elif isinstance(limit, ALIP):
-            names = ["eps_lower", "eps_upper"]
-        elif isinstance(limit, UpperBound) and limit.name in self:
+        names: Sequence[str] = [name for name in ("profile", *QUANTITIES) if name in self]
+        if limit is not None and limit.name in self:
             names = [limit.name]
+        elif limit is not None and limited_by(limit).keys() <= self.best.keys():
+            names = list(limited_by(limit)) or names
         words = []
         for name in names:
             kind = "is" if self.is_exact(name) else "is at most"
@@ -324,16 +328,16 @@ class Account:
         }
 
 
-def _asked_of(limit: Notion) -> dict[str, Budget]:
+def limited_by(limit: Notion) -> dict[str, Budget]:
     """Return the quantities that a limit bounds, and by what; nothing if it is no such limit."""
-    if isinstance(limit, LIP):
-        return {"eps_lower": limit.epsilon, "eps_upper": limit.epsilon}
-    if isinstance(limit, ALIP):
-        return {"eps_lower": limit.lower, "eps_upper": limit.upper}
-    if isinstance(limit, UpperBound) and limit.name in ("ldp", "eps_lower", "eps_upper"):
-        assert isinstance(limit.budget, Budget)
-        return {limit.name: limit.budget}
-    return {}
+    lifts = limit.lift_limits()
+    limits = {
+        "eps_lower": None if lifts is None else lifts.lower,
+        "eps_upper": None if lifts is None else lifts.upper,
+        "ldp": limit.ratio_limit,
+        "profile": limit.profile_budget,
+    }
+    return {name: budget for name, budget in limits.items() if budget is not None}
 
 
 def account(
@@ -345,19 +349,26 @@ def account(
     """Account for several releases of the same data, independent given it.
 
     `releases` are mechanisms, channels or `Release`s; name one twice for two releases. Mechanisms
-    bring their context if they share it; otherwise it must be given, or only LDP is said.
+    bring their context if they share it; otherwise it must be given, or only LDP is said. In a
+    graph of profiles the same data is the same observation; for others see `compose`.
 
-    Source: 000 Thm 4, Cor 4 (corrected).
+    Source: 000 Thm 4, Cor 4 (corrected); 004 Obs 13.
     """
     if context is not None:
-        a_context(context)
-    found = tuple(Release.of(release, context) for release in several(releases, "releases"))
-    common_inputs(found)
+        require_context(context)
+    found = tuple(Release.of(release, context) for release in require_list(releases, "releases"))
     chosen = context if context is not None else _common_context(found)
-    spent: list[Spent] = []
+    if isinstance(chosen, ProfileGraph):
+        found = _on_same_inputs(found, chosen)
+    common_inputs(found)
+    spent: list[PrivacyLoss] = []
     refused: dict[str, str] = {}
     unprotected: dict[Label, None] = {}
+    if isinstance(chosen, ProfileGraph):
+        unprotected |= dict.fromkeys(_outside(found, chosen))
     for release in found:
+        if isinstance(chosen, ProfileGraph):
+            break
         if chosen is not None:
             # What a certificate listed already is listed again, not refused.
             listed = release.unprotected and context is None
@@ -368,7 +379,7 @@ def account(
             unprotected |= dict.fromkeys(release.unprotected)
     for name, accountant in ACCOUNTANTS.items():
         try:
-            spent.append(accountant(found, chosen))
+            spent.append(accountant.bound(found, chosen))
         except NotDefined as error:
             refused[name] = f"{error.context}: {error.remedy}"
     return Account(found, chosen, tuple(spent), refused, tuple(unprotected))
@@ -377,7 +388,7 @@ def account(
 def _common_context(releases: Sequence[Release]) -> Context | None:
     """Return the context that all releases were certified in, or None if they differ."""
     contexts = [release.context for release in releases]
-    first = contexts[0]
+    first = contexts[0] if contexts else None
     if first is None:
         return None
     return first if all(_same_context(first, context) for context in contexts) else None
@@ -405,29 +416,43 @@ def _same_context(one: Context, other: Context | None) -> bool:
     return bool(reorder(one.inputs).fingerprint == one.fingerprint)
 
 
-def _needs_context(context: Context | None) -> Context:
-    if context is None:
-        raise NotDefined(
-            "an account of lifts",
-            DIFFERENT + ", or in none",
-            f"LDP alone is said; {UNDER}",
-        )
-    return context
+def _on_same_inputs(releases: tuple[Release, ...], graph: ProfileGraph) -> tuple[Release, ...]:
+    """Let all releases take pairs (profile, value) if one of them does."""
+    uses = [r.channel is not None and graph.uses_profile(r.channel.inputs) for r in releases]
+    if not any(uses):
+        return releases
+    return tuple(
+        release if pairs else _by_pairs(release, graph)
+        for release, pairs in zip(releases, uses, strict=True)
+    )
 
 
-ACCOUNTANTS: Mapping[str, Callable[[Sequence[Release], Context | None], Spent]] = {
-    "exact": lambda releases, context: exact_product(releases, _needs_context(context)),
-    "pairs": pairs_ldp,
-    "tight": lambda releases, context: tight(releases, _needs_context(context)),
-    "pairwise": lambda releases, context: pairwise(releases, _needs_context(context)),
-    "ldp-sum": ldp_sum,
-    "delta-sum": lambda releases, _: approximate_sum(releases),
-    "published": lambda releases, context: published(releases, _needs_context(context)),
-}
-"""Every accountant by name; of equal bounds the first is taken. The last is never taken."""
+def _by_pairs(release: Release, graph: ProfileGraph) -> Release:
+    if release.channel is None:
+        return replace(release, inputs=graph.pairs)
+    table = dense(release.channel)
+    rows = [
+        table.inputs.index(value) for _ in graph.profiles.labels for value in graph.inputs.labels
+    ]
+    totals = tuple(table.totals[row] for row in rows)
+    channel = Channel(graph.pairs, table.outputs, table.weights[rows].copy(), totals)
+    return replace(release, inputs=graph.pairs, channel=channel)
 
 
-def _less(spent: Spent, other: Spent, name: str) -> bool:
+def _outside(releases: Sequence[Release], graph: ProfileGraph) -> list[Label]:
+    """Return the pairs (profile, value) of which nothing is promised.
+
+    Of one release its certificate lists them. What values that a profile calls impossible give away
+    in several releases was certified by none.
+    """
+    if len(releases) == 1 and releases[0].guarantee is not None:
+        return list(releases[0].unprotected)
+    joined = {place for edge in graph.edges for place in edge}
+    names, values = graph.profiles.labels, graph.inputs.labels
+    return [(names[i], values[x]) for i, x in graph.impossible() if i in joined]
+
+
+def _less(spent: PrivacyLoss, other: PrivacyLoss, name: str) -> bool:
     """Tell whether an accountant proves less leakage than another."""
     ours, theirs = spent[name], other[name]
     if ours.value.upper is None:

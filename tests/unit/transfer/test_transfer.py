@@ -13,10 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
-from liftlock.accounting import Transfer, transfer, transfer_from_samples, transfer_within
-from liftlock.accounting.transfer_bounds import symbol_ranges
-from liftlock.accounting.transfer_samples import By
-from liftlock.accounting.transferring import within_ratio
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.confidence import RadiusForm, variation_radius
@@ -26,6 +22,10 @@ from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
 from liftlock.notions import ALIP, LDP, LIP, lip
 from liftlock.prior import Prior
+from liftlock.transfer import Transfer, transfer, transfer_from_samples, transfer_within
+from liftlock.transfer.bounds import symbol_ranges
+from liftlock.transfer.exact import within_ratio
+from liftlock.transfer.samples import By
 from tests.strategies import Rows, inputs_of, prior_sets
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World

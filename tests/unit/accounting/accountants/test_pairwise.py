@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting import pair_ratios as module
-from liftlock.accounting.pair_ratios import pair_ratios, worst_pair
+from liftlock.accounting.accountants import pairwise as module
+from liftlock.accounting.accountants.pairwise import pair_ratios, worst_pair
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Table
 from liftlock.errors import NotDefined

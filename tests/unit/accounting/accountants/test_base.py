@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.accounting.spent import Spent, less_of, rounded_up_text, sides
+from liftlock.accounting.accountants.base import PrivacyLoss, less_of, rounded_up_text, sides
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.reading import Reading
 
@@ -28,9 +28,9 @@ def test_what_is_no_number() -> None:
 
 def test_only_what_is_exact_is_written_to_the_nearest() -> None:
     readings = sides(Fraction(4, 3), Fraction(3, 2))  # ln(4/3) = 0.28768207...
-    assert Spent("exact", readings, True, "", "").text("eps_lower").startswith("0.287682")
-    assert Spent("tight", readings, False, "", "").text("eps_lower") == "0.287683"
-    assert "eps_lower <= 0.287683 nats" in str(Spent("tight", readings, False, "", ""))
+    assert PrivacyLoss("exact", readings, True, "", "").text("eps_lower").startswith("0.287682")
+    assert PrivacyLoss("tight", readings, False, "", "").text("eps_lower") == "0.287683"
+    assert "eps_lower <= 0.287683 nats" in str(PrivacyLoss("tight", readings, False, "", ""))
 
 
 def test_the_larger_side_is_the_leakage_and_an_infinite_one_is() -> None:

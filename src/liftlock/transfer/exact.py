@@ -12,11 +12,23 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from liftlock.accounting.given import a_context, a_notion
-from liftlock.accounting.transfer_bounds import (
-    Bound,
+from liftlock._checks import require_context, require_notion
+from liftlock.alphabet import Alphabet, Label, label_to_json
+from liftlock.channel import Channel
+from liftlock.context import Ball, Context, Family, Intervals, PriorSet
+from liftlock.errors import InputError, LabelError, NotDefined
+from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import Enclosure
+from liftlock.forms import AnyChannel, HashingChannel, SupportChannel
+from liftlock.mechanism import Mechanism
+from liftlock.notions import ldp, lip
+from liftlock.notions.notion import Notion
+from liftlock.notions.reading import Reading, ends_to_json, number_to_json
+from liftlock.prior import Prior
+from liftlock.transfer.bounds import (
     Level,
     Shift,
+    TransferBound,
     back_from_ratios,
     in_nats,
     least_of,
@@ -28,19 +40,6 @@ from liftlock.accounting.transfer_bounds import (
     variation_bound,
     variation_threshold,
 )
-from liftlock.alphabet import Alphabet, Label, label_to_json
-from liftlock.channel import Channel
-from liftlock.context import Ball, Context, Family, Intervals, PriorSet
-from liftlock.errors import InputError, LabelError, NotDefined
-from liftlock.exact.budget import Budget
-from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import AnyChannel, HashingChannel, SupportChannel
-from liftlock.mechanism import Mechanism
-from liftlock.notions import ldp, lip
-from liftlock.notions.ldp import LDP
-from liftlock.notions.notion import Notion
-from liftlock.notions.reading import Reading, ends_to_json, number_to_json
-from liftlock.prior import Prior
 
 Subject: TypeAlias = Mechanism | AnyChannel | Notion
 """What is carried over: a mechanism, a channel, or no more than a guarantee."""
@@ -61,7 +60,7 @@ class Transfer:
     after: str
     designed: Enclosure
     exact: Reading | None
-    bounds: tuple[Bound, ...]
+    bounds: tuple[TransferBound, ...]
     unprotected: tuple[Label, ...] = ()
     remarks: tuple[str, ...] = ()
     confidence: Fraction | None = None
@@ -71,7 +70,7 @@ class Transfer:
     """Whether `exact` is attained; of local hashing it is a bound."""
 
     @property
-    def least(self) -> Bound:
+    def least(self) -> TransferBound:
         """The smallest of the bounds that hold together."""
         return least_of([bound for bound in self.bounds if bound.given in self.eligible])
 
@@ -80,7 +79,7 @@ class Transfer:
         """What may be promised: the exact leakage if it is known, else the least bound."""
         return self.least.value if self.exact is None else self.exact.value
 
-    def bound(self, name: str, given: str | None = None) -> Bound:
+    def bound(self, name: str, given: str | None = None) -> TransferBound:
         """Return the bound of a name (and of what it rests on)."""
         for found in self.bounds:
             if found.name == name and given in (None, found.given):
@@ -134,7 +133,7 @@ class Transfer:
         }
 
 
-def _with_given(bound: Bound) -> str:
+def _with_given(bound: TransferBound) -> str:
     return f"{bound.given}: {bound}" if bound.given else str(bound)
 
 
@@ -236,12 +235,12 @@ class Known:
         elif isinstance(subject, Channel | SupportChannel):
             channel = subject
         else:
-            guarantee = a_notion(subject)
+            guarantee = require_notion(subject)
         if context is None:
             raise InputError(
                 "no prior of the design", remedy="say which prior it was made for: designed=..."
             )
-        a_context(context)
+        require_context(context)
         if not isinstance(context, Prior | PriorSet):
             raise NotDefined(
                 "transfer",
@@ -264,10 +263,12 @@ class Known:
         exact = None if self.channel is None else lip.measure(self.channel, actual)
         shift = self._shift(actual)
         unprotected = shift.unprotected if shift is not None else self._impossible(actual)
-        bounds: list[Bound] = []
+        bounds: list[TransferBound] = []
         if contains(self.designed, actual):
             bounds.append(
-                Bound("within the design", self.level.lip, "eps", "the guarantee of the design")
+                TransferBound(
+                    "within the design", self.level.lip, "eps", "the guarantee of the design"
+                )
             )
         if shift is not None:
             bounds += ratio_bounds(self.level, shift, actual)
@@ -293,13 +294,13 @@ class Known:
             tight=not isinstance(self.channel, HashingChannel),
         )
 
-    def everywhere(self, unprotected: Sequence[Label]) -> list[Bound]:
+    def everywhere(self, unprotected: Sequence[Label]) -> list[TransferBound]:
         """Return the bounds that hold under every prior, those with an unprotected symbol too."""
         ratio = None
         if self.channel is not None:
             ratio = ldp.measure(self.channel).value
-        elif isinstance(self.guarantee, LDP) and isinstance(self.guarantee.budget, Budget):
-            ratio = self.guarantee.budget.nats()
+        elif self.guarantee is not None and self.guarantee.ratio_limit is not None:
+            ratio = self.guarantee.ratio_limit.nats()
         found = likelihood_bounds(
             self.level,
             self.designed,
@@ -357,7 +358,7 @@ def on_inputs(context: Prior | PriorSet, inputs: Alphabet, name: str) -> Prior |
 
     A prior may list symbols that the channel does not take, if it calls them impossible.
     """
-    if not isinstance(a_context(context, name), Prior | PriorSet):
+    if not isinstance(require_context(context, name), Prior | PriorSet):
         raise NotDefined("transfer", context.describe(), "give a prior or a set of priors")
     if not isinstance(context, Prior):
         return context.reordered(inputs)

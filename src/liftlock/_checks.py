@@ -1,4 +1,4 @@
-"""What was handed over: refuse another kind of thing in one line, before it is looked into."""
+"""Refuse another kind of argument in one line, before it is looked into."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ T = TypeVar("T")
 _PRIOR = "make one by Prior.from_counts(...), or read_prior(path) for a file"
 
 
-def a_context(value: object, where: str = "") -> Context:
+def require_context(value: object, where: str = "") -> Context:
     """Return a context.
 
-    >>> a_context("prior.csv")
+    >>> require_context("prior.csv")
     Traceback (most recent call last):
-    liftlock.errors.InputError: not a prior, a joint, or a set of priors: 'prior.csv'; make one ...
+    liftlock.errors.InputError: not a prior, a joint, a set of priors or a graph of profiles: ...
     """
     if isinstance(value, Prior | Joint | PriorSet | ProfileGraph):
         return cast("Context", value)
-    raise _not("a prior, a joint, or a set of priors", value, _PRIOR, where)
+    raise _not("a prior, a joint, a set of priors or a graph of profiles", value, _PRIOR, where)
 
 
-def a_prior(value: object, where: str = "") -> Prior:
+def require_prior(value: object, where: str = "") -> Prior:
     """Return one prior."""
     if isinstance(value, Prior):
         return value
     raise _not("a prior", value, _PRIOR, where)
 
 
-def a_channel(value: object, where: str = "") -> AnyChannel:
+def require_channel(value: object, where: str = "") -> AnyChannel:
     """Return a channel; of a mechanism it is an attribute."""
     if isinstance(value, Channel | SupportChannel):
         return value
@@ -49,14 +49,14 @@ def a_channel(value: object, where: str = "") -> AnyChannel:
     raise _not("a channel", value, "make one by Channel.from_rows(...)", where)
 
 
-def a_mechanism(value: object, where: str = "") -> Mechanism:
+def require_mechanism(value: object, where: str = "") -> Mechanism:
     """Return a mechanism."""
     if isinstance(value, Mechanism):
         return value
     raise _not("a mechanism", value, "make one by design(...) or Mechanism.load(path)", where)
 
 
-def a_notion(value: object, where: str = "") -> Notion:
+def require_notion(value: object, where: str = "") -> Notion:
     """Return a guarantee; a bare budget does not say what it bounds."""
     named = isinstance(getattr(value, "name", None), str) and hasattr(value, "budgets")
     if named and hasattr(value, "certify"):
@@ -64,17 +64,17 @@ def a_notion(value: object, where: str = "") -> Notion:
     raise _not("a notion of privacy", value, 'give one such as LIP("1")', where)
 
 
-def a_path(value: str | os.PathLike[str]) -> Path:
+def require_path(value: str | os.PathLike[str]) -> Path:
     """Return the name of a file."""
     if isinstance(value, str | os.PathLike):
         return Path(value)
     raise _not("the name of a file", value, "give a text or a Path")
 
 
-def several(values: Iterable[T], what: str) -> list[T]:
+def require_list(values: Iterable[T], what: str) -> list[T]:
     """Return a list of things; a text or a mapping is none.
 
-    >>> several("prior.csv", "releases")
+    >>> require_list("prior.csv", "releases")
     Traceback (most recent call last):
     liftlock.errors.InputError: not a list of releases: 'prior.csv'; give a list, ...
     """
@@ -83,10 +83,10 @@ def several(values: Iterable[T], what: str) -> list[T]:
     return list(values)
 
 
-def pairs_of(counts: Any) -> list[tuple[Any, Any]]:
+def require_counts(counts: Any) -> list[tuple[Any, Any]]:
     """Return labels with their counts.
 
-    >>> pairs_of(["no", "yes", "no"])
+    >>> require_counts(["no", "yes", "no"])
     Traceback (most recent call last):
     liftlock.errors.InputError: not counts: ['no', 'yes', 'no']; give {label: count}; ...
     """

@@ -1,4 +1,4 @@
-"""The largest likelihood ratio of every pair of inputs: R(x, x') = max_y q(y | x) / q(y | x').
+"""Accountants by pairs of inputs, each by its largest ratio R(x, x') = max_y q(y | x) / q(y | x').
 
 Releases are independent given the input, so the ratios of a pair multiply: this is all that LDP
 needs of several releases, and no table of all their outputs is ever made. Floats find the output,
@@ -8,6 +8,7 @@ integers decide.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,20 +18,41 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.accounting.accountants.base import (
+    Accountant,
+    LiftContext,
+    PrivacyLoss,
+    joined,
+    most_of,
+    product_of,
+    require_lifts,
+    sides,
+    without_channel,
+)
+from liftlock.accounting.release import Ratio, Release, common_inputs
 from liftlock.alphabet import Alphabet, Label
+from liftlock.channel import Channel
+from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import NotDefined
-from liftlock.exact.integers import Floats, Integers, as_integers
+from liftlock.exact.integers import Floats, Integers, as_integers, sum_of
 from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.notions.reading import Reading, Witness
+from liftlock.prior import Prior
 
 MOST_TRIPLES = 2_000_000_000
 """More pairs of inputs times outputs than this are not compared."""
 MOST_WIDE_TRIPLES = 2_000_000
 """The same for integers of more than 52 bits, which only Python can compare."""
 
+MOST_PAIRS = 10_000
+"""More pairs of inputs than this are not summed one by one."""
+
 _NARROW_BITS = 52
 _NEAR = 1e-14
 """Ratios of floats that differ by less, relatively, are compared as integers."""
 _ALIKE = 8
+_FINE = 256
+"""Sets of priors take columns of integers: weights are rounded, safely, by less than 2^-256."""
 
 
 @dataclass(frozen=True)
@@ -227,3 +249,176 @@ def _different(
         return [(int(x), int(other)) for x, other in near]
     _, first = np.unique(np.stack(parts, axis=1), axis=0, return_index=True)
     return [(int(rows[i]), int(columns[i])) for i in np.sort(first)]
+
+
+# --- the accountants ------------------------------------------------------------------------------
+
+
+def measure_ldp(releases: Sequence[Release]) -> Reading:
+    """Measure the LDP of all releases together: the largest product of ratios of a pair of inputs.
+
+    Refused if a channel is not known, or if there are too many pairs.
+    """
+    if fault := without_channel(releases):
+        remedy = "the sum of the levels of LDP is used"
+        raise NotDefined("the ratio of every pair", fault, remedy)
+    inputs = common_inputs(releases)
+    times = Counter(release.fingerprint for release in releases)
+    ratios = {
+        release.fingerprint: pair_ratios(release.channel, inputs)
+        for release in releases
+        if release.channel is not None
+    }
+    found = worst_pair([(ratios[name], times[name]) for name in ratios])
+    outputs = joined([ratios[r.fingerprint].output(found.more, found.less) for r in releases])
+    witness = Witness(inputs.labels[found.more], outputs, inputs.labels[found.less])
+    return Reading.of_ratio("ldp", found.ratio, witness)
+
+
+class Pairs(Accountant[PrivacyLoss]):
+    """Measure the LDP of all releases together without their product: ratios of a pair multiply.
+
+    Exact, except for a secret behind the data, which it bounds.
+
+    Source: 000 section III.B, Def 1.
+    """
+
+    name = "pairs"
+    formula = "max over pairs of inputs of the product of their largest ratios"
+    source = "000 Def 1, section III.B"
+
+    def prepare(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Measure the worst pair."""
+        reading = measure_ldp(releases)
+        size = len(releases[0].inputs)
+        # Hashing may have no report that tells a pair apart: then its ratio is a bound.
+        channels = [release.channel for release in releases]
+        attained = all(isinstance(c, Channel) or (c is not None and c.every_set) for c in channels)
+        exact = attained and not isinstance(context, Joint)
+        return self.loss({"ldp": reading}, exact=exact, needs=f"{size * size:,} pairs of inputs")
+
+    def compose(self, prepared: PrivacyLoss) -> PrivacyLoss:
+        """Return the worst pair: it says all."""
+        return prepared
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The product of the ratios of every pair over all releases, and the context in their order."""
+
+    ratios: list[list[Ratio]]
+    context: LiftContext
+
+
+class Pairwise(Accountant[PairTable]):
+    """Bound by the ratios of every pair of inputs, each weighted with its probability.
+
+        lift(x, y) <= 1 / sum_x' P(x') / R(x, x'),    1 / lift(x, y) <= sum_x' P(x') R(x', x)
+
+    with R(x, x') the product over all releases of max_y q(y | x) / q(y | x'). It is never worse
+    than the sum of the levels of LDP. For a secret the bounds of the data behind it are averaged.
+
+    Source: math composition (pairwise ratios).
+
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> found = Pairwise().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
+    >>> str(found["eps_lower"].ratio)
+    '5'
+    """
+
+    name = "pairwise"
+    formula = "lift <= 1 / sum_x' P(x') / R(x, x') and its mirror"
+    source = "math composition (pairwise ratios)"
+
+    def prepare(self, releases: Sequence[Release], context: Context | None) -> PairTable:
+        """Multiply the ratios of every pair."""
+        known = require_lifts(context)
+        inputs = common_inputs(releases)
+        size = len(inputs)
+        if size * size > MOST_PAIRS:
+            raise NotDefined(
+                "the sum over pairs", f"{size:,} inputs", f"it is for at most {MOST_PAIRS:,} pairs"
+            )
+        if fault := without_channel(releases):
+            raise NotDefined("the sum over pairs", fault, "the other bounds are used")
+        times = Counter(release.fingerprint for release in releases)
+        each = {
+            release.fingerprint: pair_ratios(release.channel, inputs)
+            for release in releases
+            if release.channel is not None
+        }
+
+        def ratio(x: int, other: int) -> Ratio:
+            return product_of((found.at(x, other), times[name]) for name, found in each.items())
+
+        table = [[ratio(x, other) for other in range(size)] for x in range(size)]
+        return PairTable(table, known.reordered(inputs))
+
+    def compose(self, prepared: PairTable) -> PrivacyLoss:
+        """Weight the ratios with the probabilities of the context."""
+        lower, upper = _weighted(prepared.ratios, prepared.context)
+        size = len(prepared.ratios)
+        return self.loss(sides(lower, upper), needs=f"{size * size:,} pairs of inputs")
+
+
+def _weighted(table: list[list[Ratio]], aligned: LiftContext) -> tuple[Ratio, Ratio]:
+    """Return the largest sum_x' P(x') R(x', x), and of 1 / sum_x' P(x') / R(x, x')."""
+    size = len(table)
+    if isinstance(aligned, PriorSet):
+        rows = [int(x) for x in np.flatnonzero(aligned.possible)]
+        lower = most_of(_set_sum(aligned, [table[o][x] for o in range(size)], rows) for x in rows)
+        upper = most_of(_set_inverse(aligned, table[x], rows) for x in rows)
+        return lower, upper
+    masses = (aligned if isinstance(aligned, Prior) else aligned.prior).fractions
+    rows = [x for x, mass in enumerate(masses) if mass]
+    down = {x: _mean([(masses[o], table[o][x]) for o in rows]) for x in rows}
+    up = {x: _inverse_mean([(masses[o], table[x][o]) for o in rows]) for x in rows}
+    if not isinstance(aligned, Joint):
+        return most_of(down.values()), most_of(up.values())
+    # lift(s, y) is the mean of lift(x, y) over the data of s.
+    lowers, uppers = [], []
+    for row in aligned.counts:
+        total = sum(row)
+        if not total:
+            continue
+        shares = [(Fraction(row[x], total), x) for x in rows if row[x]]
+        least = sum_of(share / bound for share, x in shares if (bound := down[x]) is not None)
+        lowers.append(1 / least if least else None)
+        uppers.append(_mean([(share, up[x]) for share, x in shares]))
+    return most_of(lowers), most_of(uppers)
+
+
+def _mean(parts: list[tuple[Fraction, Ratio]]) -> Ratio:
+    if any(ratio is None for _, ratio in parts):
+        return None
+    return sum_of(mass * ratio for mass, ratio in parts if ratio is not None)
+
+
+def _inverse_mean(parts: list[tuple[Fraction, Ratio]]) -> Ratio:
+    least = sum_of(mass / ratio for mass, ratio in parts if ratio is not None)
+    return 1 / least if least else None
+
+
+def _scale(ratios: list[Ratio]) -> int:
+    """Return a denominator so fine that weights are rounded by less than 2^-_FINE of themselves."""
+    return 1 << (_FINE + max(math.ceil(r).bit_length() for r in ratios if r is not None))
+
+
+def _set_sum(priors: PriorSet, ratios: list[Ratio], rows: list[int]) -> Ratio:
+    if any(ratios[x] is None for x in rows):
+        return None  # each of these symbols has some mass under some prior of the set
+    scale = _scale(ratios)
+    column = np.zeros(len(ratios), dtype=object)
+    for x in rows:
+        column[x] = math.ceil((ratios[x] or 0) * scale)
+    return priors.mass_range(column)[1] / scale
+
+
+def _set_inverse(priors: PriorSet, ratios: list[Ratio], rows: list[int]) -> Ratio:
+    scale = _scale(ratios)
+    column = np.zeros(len(ratios), dtype=object)
+    for x in rows:
+        ratio = ratios[x]
+        column[x] = 0 if ratio is None else math.floor(scale / ratio)
+    least = priors.mass_range(column)[0] / scale
+    return 1 / least if least else None

@@ -20,9 +20,7 @@ from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import as_integers
 from liftlock.forms import AnyChannel
-from liftlock.notions.alip import ALIP, extremes, lower_reading, upper_reading
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
+from liftlock.notions.alip import extremes, lower_reading, upper_reading
 from liftlock.notions.notion import Notion, safe_text
 from liftlock.notions.reading import number_to_json
 from liftlock.notions.relations import implied
@@ -32,7 +30,7 @@ LEMMA_3 = "000 Lemma 3 (log-ratio form)"
 
 
 @dataclass(frozen=True)
-class Bound:
+class TransferBound:
     """One upper bound on the leakage in nats: its formula, where it comes from, what it rests on.
 
     `given` says what it rests on beyond the guarantee: nothing, or a set of priors that contains
@@ -71,7 +69,7 @@ def in_nats(value: Enclosure) -> str:
     return "no bound" if value.is_infinite else f"{safe_text(value)} nats"
 
 
-def least_of(bounds: Sequence[Bound]) -> Bound:
+def least_of(bounds: Sequence[TransferBound]) -> TransferBound:
     """Return the smallest bound, by what may be promised (the first of equals)."""
     finite = [bound for bound in bounds if bound.value.upper is not None]
     return min(finite, key=lambda bound: bound.value.upper or 0) if finite else bounds[0]
@@ -100,11 +98,10 @@ class Level:
     @classmethod
     def of_guarantee(cls, guarantee: Notion, context: Prior | PriorSet) -> Level:
         """Take it from what was promised."""
-        if isinstance(guarantee, LIP):
-            upper = lower = guarantee.epsilon
-        elif isinstance(guarantee, ALIP):
-            upper, lower = guarantee.upper, guarantee.lower
-        elif isinstance(guarantee, LDP) and isinstance(context, Prior):
+        limits = guarantee.lift_limits()
+        if limits is not None and limits.lower is not None and limits.upper is not None:
+            lower, upper = limits.lower, limits.upper
+        elif guarantee.ratio_limit is not None and isinstance(context, Prior):
             rows = {row.target: row.bound for row in implied(guarantee, context)}
             up, down = rows["eps_upper"], rows["eps_lower"]
             assert up is not None
@@ -214,7 +211,7 @@ def total_variation(first: Prior, second: Prior) -> Fraction:
 # --- the bounds -----------------------------------------------------------------------------------
 
 
-def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterator[Bound]:
+def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterator[TransferBound]:
     """Yield eps + eta, and the same with both sides apart where that is less.
 
     Source: 000 Lemma 3, eq. (12), Cor 7, Cor 8.
@@ -224,11 +221,15 @@ def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterat
     if isinstance(actual, Ball) and actual.centre.fractions == shift.before:
         formula, source = "eps + ln(1 + d/(P_min - d))", "000 Lemma 3, Cor 7 (corrected)"
     if thinned is None or swollen is None:
-        yield Bound("log ratio", Enclosure.infinity(), formula, source, note=_why_none(shift))
+        yield TransferBound(
+            "log ratio", Enclosure.infinity(), formula, source, note=_why_none(shift)
+        )
         return
-    whole = Bound("log ratio", level.lip + enclosure.log(max(thinned, swollen)), formula, source)
+    whole = TransferBound(
+        "log ratio", level.lip + enclosure.log(max(thinned, swollen)), formula, source
+    )
     yield whole
-    apart = Bound(
+    apart = TransferBound(
         "both sides apart",
         (level.up + enclosure.log(thinned)).maximum(level.down + enclosure.log(swollen)),
         "max of eps_upper + max ln P1(x)/P2(x), eps_lower + max ln P2(x)/P1(x)",
@@ -238,13 +239,15 @@ def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterat
         yield apart
 
 
-def no_ratio(note: str) -> Bound:
+def no_ratio(note: str) -> TransferBound:
     """Return the bound by ratios where there is none."""
     formula = "eps + max |ln P1(x)/P2(x)|"
-    return Bound("log ratio", Enclosure.infinity(), formula, LEMMA_3, note=note)
+    return TransferBound("log ratio", Enclosure.infinity(), formula, LEMMA_3, note=note)
 
 
-def variation_bound(level: Level, designed: Sequence[Prior], actual: Sequence[Prior]) -> Bound:
+def variation_bound(
+    level: Level, designed: Sequence[Prior], actual: Sequence[Prior]
+) -> TransferBound:
     """Return eps + ln(1 + TV / c), as published: TV the largest distance, c the rarest symbol.
 
     Source: 000 Lemma 3, eq. (12), eq. (15).
@@ -256,9 +259,9 @@ def variation_bound(level: Level, designed: Sequence[Prior], actual: Sequence[Pr
     source = "000 Lemma 3, eq. (12)" if one else "000 Cor 8, eq. (15)"
     if not rarest:
         note = "a symbol has probability 0 under one of them"
-        return Bound("total variation", Enclosure.infinity(), formula, source, note=note)
+        return TransferBound("total variation", Enclosure.infinity(), formula, source, note=note)
     value = level.lip + enclosure.log(1 + apart / rarest)
-    return Bound("total variation", value, formula, source)
+    return TransferBound("total variation", value, formula, source)
 
 
 def likelihood_bounds(
@@ -268,7 +271,7 @@ def likelihood_bounds(
     guarantee: Notion | None,
     ldp: Enclosure | None,
     unprotected: Sequence[Label],
-) -> Iterator[Bound]:
+) -> Iterator[TransferBound]:
     """Yield the bounds on the likelihood ratios, which hold under every prior.
 
     Those that come from lifts speak of the symbols that the prior of the design calls possible.
@@ -291,14 +294,14 @@ def likelihood_bounds(
             lines.append(("LDP that follows", exact.bound, exact.formula, "000 Thm 1"))
     for name, value, formula, source in lines:
         if unprotected:
-            yield Bound(name, Enclosure.infinity(), formula, source, note=note)
+            yield TransferBound(name, Enclosure.infinity(), formula, source, note=note)
         else:
-            yield Bound(name, value, formula, source)
+            yield TransferBound(name, value, formula, source)
     if ldp is not None:
-        yield Bound("LDP", ldp, "max ln q(y|x)/q(y|x')", "000 Cor 2")
+        yield TransferBound("LDP", ldp, "max ln q(y|x)/q(y|x')", "000 Cor 2")
 
 
-def back_from_ratios(found: Bound, rarest: Fraction) -> Bound:
+def back_from_ratios(found: TransferBound, rarest: Fraction) -> TransferBound:
     """Return what a likelihood ratio leaves of the leakage when no symbol is rarer than `rarest`.
 
     Source: 000 Thm 1 converse.
@@ -308,7 +311,7 @@ def back_from_ratios(found: Bound, rarest: Fraction) -> Bound:
     ends = (rarest + (1 - rarest) * end for end in (ratio.lower, ratio.upper))
     value = enclosure.log_of(Enclosure(*ends))
     formula = f"ln(P_min + (1-P_min) e^v), v the value of {found.name!r}, P_min of the other prior"
-    return Bound("back from ratios", value, formula, "000 Thm 1 converse")
+    return TransferBound("back from ratios", value, formula, "000 Thm 1 converse")
 
 
 def variation_threshold(level: Level, designed: Prior, actual: Prior) -> Enclosure:

@@ -16,17 +16,15 @@ from liftlock.accounting import (
     LedgerAccount,
     Release,
     account,
-    chain,
-    independent,
-    independent_data,
-    sequence,
-    transfer,
-    transfer_from_samples,
-    transfer_within,
+    account_independent,
+    account_sequence,
+    markov_chain,
+    product_prior,
 )
 from liftlock.channel import Channel
 from liftlock.errors import InputError, LiftlockError
 from liftlock.prior import Prior
+from liftlock.transfer import transfer, transfer_from_samples, transfer_within
 
 FAIR = Prior.uniform(["no", "yes"])
 FLIP = ll.design(FAIR, ll.LIP("ln 3/2"), method="binary")
@@ -40,12 +38,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         Release.promised_delta,
         {"guarantee": ll.ApproximateLDP("1", "0.1"), "context": FAIR},
     ),
-    "chain": (chain, {"first": FAIR, "steps": [FLIP.channel]}),
-    "independent": (independent, {"priors": [FAIR]}),
-    "independent_data": (independent_data, {"released": [(FLIP.channel, FAIR)]}),
-    "sequence": (
-        sequence,
-        {"prior": chain(FAIR, [FLIP.table]), "channels": [FLIP.channel, FLIP.channel]},
+    "markov_chain": (markov_chain, {"first": FAIR, "steps": [FLIP.channel]}),
+    "product_prior": (product_prior, {"priors": [FAIR]}),
+    "account_independent": (account_independent, {"released": [(FLIP.channel, FAIR)]}),
+    "account_sequence": (
+        account_sequence,
+        {"prior": markov_chain(FAIR, [FLIP.table]), "channels": [FLIP.channel, FLIP.channel]},
     ),
     "transfer": (transfer, {"subject": FLIP, "actual": FAIR, "designed": FAIR}),
     "transfer_within": (transfer_within, {"subject": FLIP, "total_variation": 0, "designed": FAIR}),
@@ -112,7 +110,7 @@ def test_nothing_but_errors_of_our_own(name: str) -> None:
             "at the other prior: 'prior.csv'; make one by .*, or read_prior",
         ),
         (lambda: account(FLIP), "not a list of releases: 'Mechanism'; give a list"),  # type: ignore[arg-type]
-        (lambda: sequence(FAIR, [FLIP]), "give its channel: mechanism.channel"),  # type: ignore[list-item]
+        (lambda: account_sequence(FAIR, [FLIP]), "give its channel: mechanism.channel"),  # type: ignore[list-item]
         (lambda: account([FLIP]).allows("lip=1"), "not a notion of privacy: 'lip=1'"),  # type: ignore[arg-type]
         (lambda: LedgerAccount("l.json"), "not a ledger: 'l.json'; give Ledger.load"),  # type: ignore[arg-type]
         (lambda: Ledger.load(3), "not the name of a file: 3"),  # type: ignore[arg-type]

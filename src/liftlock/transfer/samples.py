@@ -13,21 +13,21 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from liftlock.accounting.given import pairs_of
-from liftlock.accounting.transfer_bounds import (
-    Bound,
-    Shift,
-    back_from_ratios,
-    least_of,
-    ratio_bounds,
-    symbol_ranges,
-)
-from liftlock.accounting.transferring import Known, Subject, Transfer
+from liftlock._checks import require_counts
 from liftlock.confidence import RadiusForm, read_confidence, variation_radius
 from liftlock.context import Ball, Intervals, PriorSet
 from liftlock.errors import InputError
 from liftlock.notions import lip
 from liftlock.prior import Prior
+from liftlock.transfer.bounds import (
+    Shift,
+    TransferBound,
+    back_from_ratios,
+    least_of,
+    ratio_bounds,
+    symbol_ranges,
+)
+from liftlock.transfer.exact import Known, Subject, Transfer
 
 By = Literal["intervals", "ball", "both"]
 _WAYS: tuple[By, ...] = get_args(By)
@@ -58,7 +58,7 @@ def transfer_from_samples(
     """
     if by not in _WAYS:
         raise InputError("unknown set", value=by, remedy=f"use {', '.join(_WAYS)}")
-    pairs = pairs_of(counts)
+    pairs = require_counts(counts)
     beta = read_confidence(confidence)
     share = beta / 2 if by == "both" else beta
     intervals = Intervals.from_counts(pairs, confidence=1 - share)
@@ -92,7 +92,7 @@ def transfer_from_samples(
     return found if by == "both" else _warned(found, sets)
 
 
-def _over(known: Known, given: str, near: PriorSet) -> Iterator[Bound]:
+def _over(known: Known, given: str, near: PriorSet) -> Iterator[TransferBound]:
     """Yield the bounds over one set: exact if the channel is known, and by ratios."""
     near = near.reordered(known.designed.inputs)
     names = {
@@ -103,13 +103,13 @@ def _over(known: Known, given: str, near: PriorSet) -> Iterator[Bound]:
     if known.channel is not None:
         value = lip.measure(known.channel, near).value
         formula = "the largest |ln lift| over the set, exactly"
-        yield Bound("worst case", value, formula, f"000 Def 6; {names[given]}", given)
+        yield TransferBound("worst case", value, formula, f"000 Def 6; {names[given]}", given)
     assert isinstance(known.designed, Prior)
     for bound in ratio_bounds(known.level, Shift.of(known.designed, near), near):
         yield replace(bound, given=given, source=f"000 Lemma 3; {names[given]}")
 
 
-def _back(everywhere: list[Bound], intervals: PriorSet) -> Iterator[Bound]:
+def _back(everywhere: list[TransferBound], intervals: PriorSet) -> Iterator[TransferBound]:
     low, high = symbol_ranges(intervals)
     rarest = min(a for a, b in zip(low, high, strict=True) if b)
     ratio = least_of(everywhere)

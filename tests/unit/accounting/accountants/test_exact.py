@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting import product
-from liftlock.accounting.product import Product, exact_product, product_channel
+from liftlock.accounting.accountants import Exact
+from liftlock.accounting.accountants import exact as product
+from liftlock.accounting.accountants.base import PrivacyLoss
+from liftlock.accounting.accountants.exact import Product, product_channel
 from liftlock.accounting.release import Release
-from liftlock.accounting.spent import Spent
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.context import Joint
@@ -44,7 +45,7 @@ def releases_of(channels: list[strategies.Rows]) -> list[Release]:
 @given(released(), st.data())
 def test_a_prior(channels: list[strategies.Rows], data: st.DataObject) -> None:
     masses, prior = data.draw(strategies.priors(len(channels[0]), zeros=True))
-    found = exact_product(releases_of(channels), prior)
+    found = Exact().bound(releases_of(channels), prior)
     lower, upper = brute_force.extreme_lifts(brute_force.likelihoods(channels), [masses])
     assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == (lower, upper)
     assert found["ldp"].ratio == brute_force.ratio(brute_force.likelihoods(channels))
@@ -90,7 +91,7 @@ def place(label: object) -> int:
 
 
 def check_witnesses(
-    channels: list[strategies.Rows], found: Spent, masses: Row, joint: Rows | None = None
+    channels: list[strategies.Rows], found: PrivacyLoss, masses: Row, joint: Rows | None = None
 ) -> None:
     """Whoever is named attains what is said: with the input as the secret, or one behind it."""
     for name in ("eps_lower", "eps_upper", "ldp", "lip"):
@@ -120,7 +121,7 @@ def test_a_secret_behind_the_data(channels: list[strategies.Rows], data: st.Data
     table = [cells[s * size : (s + 1) * size] for s in range(number)]
     case = strategies.joint_case(table, channels[0])
     assert isinstance(case.context, Joint)
-    found = exact_product(releases_of(channels), case.context)
+    found = Exact().bound(releases_of(channels), case.context)
     joint = [[Fraction(cell) for cell in row] for row in table]
     total = sum(cells)
     masses = [Fraction(sum(row), total) for row in table if any(row)]
@@ -137,7 +138,7 @@ def test_a_secret_behind_the_data(channels: list[strategies.Rows], data: st.Data
 def test_sets_of_priors(channels: list[strategies.Rows], data: st.DataObject) -> None:
     """000 Cor 4: the extreme priors of the set suffice, which the oracle lists."""
     vertices, priors = data.draw(strategies.prior_sets(len(channels[0])))
-    found = exact_product(releases_of(channels), priors)
+    found = Exact().bound(releases_of(channels), priors)
     lower, upper = brute_force.extreme_lifts(brute_force.likelihoods(channels), vertices)
     assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == (lower, upper)
     for name in ("eps_lower", "eps_upper"):
@@ -156,7 +157,7 @@ def test_sets_of_priors(channels: list[strategies.Rows], data: st.DataObject) ->
 @settings(max_examples=60, deadline=None)
 @given(strategies.near_ties(size=3, joints=False), st.integers(1, 3))
 def test_near_ties_are_decided_by_integers(case: strategies.Case, times: int) -> None:
-    found = exact_product([Release.of(case.channel)] * times, case.context)
+    found = Exact().bound([Release.of(case.channel)] * times, case.context)
     columns = brute_force.likelihoods([case.rows] * times)
     lower, upper = brute_force.extreme_lifts(columns, [case.prior])
     assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == (lower, upper)
@@ -184,7 +185,7 @@ def test_outputs_that_say_the_same_count_once() -> None:
     made = Product.of([Release.of(split)] * 4, split.inputs)
     assert made.needs() == "10 cells: 2 inputs x C(5, 4)"
     constant = Channel.from_rows({0: {0: "1/4", 1: "3/4"}, 1: {0: "1/4", 1: "3/4"}})
-    found = exact_product([Release.of(constant)] * 1000, Prior.uniform([0, 1]))
+    found = Exact().bound([Release.of(constant)] * 1000, Prior.uniform([0, 1]))
     assert found["lip"].ratio == 1
 
 
@@ -199,7 +200,7 @@ def test_sums_of_columns_do_not_overflow() -> None:
     channel = strategies.make_channel(rows)
     for counts in ([1, 0, 0], [1, 1, 0], [1, 1, 1]):
         prior = strategies.make_prior(counts)
-        found = exact_product([Release.of(channel)] * 2, prior)
+        found = Exact().bound([Release.of(channel)] * 2, prior)
         masses = strategies.fractions(counts)
         truth = brute_force.extreme_lifts(brute_force.likelihoods([rows] * 2), [masses])
         assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == truth
@@ -213,33 +214,33 @@ def test_the_size_is_said() -> None:
     with pytest.raises(
         NotDefined, match=r"20 inputs x C\(302, 3\); it is for at most 4,000,000 cells"
     ):
-        exact_product([Release.of(table)] * 3, Prior.uniform(range(20)))
+        Exact().bound([Release.of(table)] * 3, Prior.uniform(range(20)))
     with pytest.raises(NotDefined, match=r"need about 1e\d+"):
-        exact_product([Release.of(table)] * 30, Prior.uniform(range(20)))
+        Exact().bound([Release.of(table)] * 30, Prior.uniform(range(20)))
 
 
 def test_encodings_take_part_when_they_are_small() -> None:
     bits = UnaryChannel.of("abc", own=8, other=4, bits=4)
     prior = Prior.from_counts({"a": 1, "b": 1, "c": 2})
-    found = exact_product([Release.of(bits)] * 2, prior)
+    found = Exact().bound([Release.of(bits)] * 2, prior)
     table = bits.expanded()
-    same = exact_product([Release.of(table)] * 2, prior)
+    same = Exact().bound([Release.of(table)] * 2, prior)
     assert found["eps_lower"].ratio == same["eps_lower"].ratio
     assert found["ldp"].ratio == 9
     large = UnaryChannel.of(range(40), own=8, other=4, bits=4)
     with pytest.raises(NotDefined, match="a table of all reports"):
-        exact_product([Release.of(large)], Prior.uniform(range(40)))
+        Exact().bound([Release.of(large)], Prior.uniform(range(40)))
 
 
 def test_hundreds_of_releases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Closed form: of r equal answers, P(x) + P(x') LR^r against x."""
     bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    found = exact_product([Release.of(bit)] * 300, Prior.uniform([0, 1]))
+    found = Exact().bound([Release.of(bit)] * 300, Prior.uniform([0, 1]))
     assert found["eps_lower"].ratio == Fraction(1, 2) + Fraction(3**300, 2)
     assert found["eps_upper"].ratio == 2 / (1 + Fraction(1, 3**300))
     monkeypatch.setattr(product, "MOST_RELEASES", 299)
     with pytest.raises(NotDefined, match="and 299 releases"):
-        exact_product([Release.of(bit)] * 300, Prior.uniform([0, 1]))
+        Exact().bound([Release.of(bit)] * 300, Prior.uniform([0, 1]))
 
 
 def test_too_many_near_ties(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,10 +249,10 @@ def test_too_many_near_ties(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {x: {y: Fraction(unit + x * y, 3 * unit + 3 * x) for y in range(3)} for x in range(2)}
     channel = Channel.from_rows(rows)
     releases = [Release.of(channel)] * 3
-    assert exact_product(releases, Prior.uniform([0, 1]))["lip"].ratio != 1
+    assert Exact().bound(releases, Prior.uniform([0, 1]))["lip"].ratio != 1
     monkeypatch.setattr(product, "MOST_CANDIDATES", 5)
     with pytest.raises(NotDefined, match="10 results that floats cannot tell apart"):
-        exact_product(releases, Prior.uniform([0, 1]))
+        Exact().bound(releases, Prior.uniform([0, 1]))
 
 
 def test_levels_alone_have_no_product() -> None:
@@ -259,4 +260,4 @@ def test_levels_alone_have_no_product() -> None:
 
     fair = Prior.uniform([0, 1])
     with pytest.raises(NotDefined, match="only the levels are known"):
-        exact_product([Release.promised(LIP("1"), fair)], fair)
+        Exact().bound([Release.promised(LIP("1"), fair)], fair)

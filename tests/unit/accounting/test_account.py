@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -201,11 +202,68 @@ def test_limits_of_every_pure_notion() -> None:
         found.refuse_beyond(ll.LDP("1"), "one more release")
 
 
-def test_mechanisms_for_profiles_are_refused() -> None:
-    graph = ProfileGraph.bernoulli(["0.9", "1"])
+def loss_by_hand(graph: ProfileGraph, channels: list[Channel]) -> Fraction:
+    """Return max over edges and outputs of P_i(y1, ..., yk) / P_j(y1, ..., yk), term by term."""
+    laws = []
+    for i, name in enumerate(graph.profiles.labels):
+        law: dict[tuple[object, ...], Fraction] = {}
+        for x, value in enumerate(graph.inputs.labels):
+            share = Fraction(graph.counts[i][x], graph.totals[i])
+            for outputs in itertools.product(*(channel.outputs.labels for channel in channels)):
+                chance = share
+                for channel, y in zip(channels, outputs, strict=True):
+                    row = (name, value) if (name, value) in channel.inputs else value
+                    chance *= channel.probability(row, y)
+                law[outputs] = law.get(outputs, Fraction(0)) + chance
+        laws.append(law)
+    pairs = [pair for i, j in graph.edges for pair in ((i, j), (j, i))]
+    return max(laws[i][y] / laws[j][y] for i, j in pairs for y in laws[i] if laws[i][y])
+
+
+def test_mechanisms_for_profiles() -> None:
+    """Releases of the same observation: exact if small, else by LDP; never the sum of budgets."""
+    graph = ProfileGraph.bernoulli({"a": "0.9", "b": "0.6", "c": "0.2"})
+    own = ll.design(graph, ll.ProfilePrivacy("1"), method="smooth-one-bit")
+    shared = ll.design(graph, ll.ProfilePrivacy("0.5"), method="shared-categorical")
+    assert (len(own.channel.inputs), len(shared.channel.inputs)) == (6, 2)
+    for made in ([own], [shared], [own, own], [shared, shared], [own, shared], [shared, own, own]):
+        found = account(made)
+        truth = loss_by_hand(graph, [mechanism.table for mechanism in made])
+        assert found["profile"].ratio == truth
+        assert found.is_exact("profile")
+        assert found["profile"].witness is not None
+        for loss in found.spent:
+            if "profile" in loss.readings:
+                assert loss["profile"].ratio is None or loss["profile"].ratio >= truth
+        assert {"tight", "ldp-sum", "exact"} <= {loss.accountant for loss in found.spent}
+        assert "a graph of 3 profiles" in found.refused["pairwise"]
+        assert found.allows(ll.ProfilePrivacy(f"ln {truth}"))
+        assert found.certify(ll.ProfilePrivacy(f"ln {truth}")).holds
+        less = ll.ProfilePrivacy(f"ln {truth * Fraction(999999, 1000000)}")
+        assert not found.allows(less)
+        assert not found.certify(less).holds
+
+
+def test_promised_profiles() -> None:
+    graph = ProfileGraph.bernoulli({"a": "0.9", "b": "0.6"})
+    once = Release.promised(ll.ProfilePrivacy("1"), graph)
+    assert account([once]).allows(ll.ProfilePrivacy("1"))
+    assert account([once, once])["profile"].value.is_infinite
+    ldp = Release.promised(ll.LDP("1"), graph)
+    assert account([once, ldp]).allows(ll.ProfilePrivacy("2"))
+    assert not account([once, ldp]).allows(ll.ProfilePrivacy("1.9999"))
+    with pytest.raises(NotDefined, match="it bounds no edge; give the mechanism itself"):
+        Release.promised(ll.LIP("1"), graph)
+
+
+def test_what_a_profile_calls_impossible_is_listed() -> None:
+    graph = ProfileGraph.bernoulli({"a": "0.9", "b": "1"})
     flip = ll.design(graph, ll.ProfilePrivacy("1"), method="cluster")
-    with pytest.raises(NotComposable, match=r"liftlock\.profiles\.compose"):
-        account([flip, flip])
+    assert account([flip]).unprotected == flip.certificate.unprotected
+    twice = account([flip, flip])
+    assert twice.unprotected == (("b", 0),)
+    with pytest.raises(InputError, match=r"says nothing of what the context .* calls impossible"):
+        twice.refuse_unforeseen(ll.ProfilePrivacy("9"))
 
 
 def test_infinite_leakage_is_said() -> None:

@@ -1,15 +1,19 @@
 """The exact accountant: all outputs of all releases together, without their order.
 
-Given the input the releases are independent, so the likelihood of a result is a product. Floats
-(logarithms) find the few results that may be extreme; integers decide, and give the witness.
+Given the input the releases are independent, so the likelihood of a result is a product. Lifts
+depend only on how often each output came: r releases through one table of k outputs have
+C(k+r-1, r) different results, not k^r; and outputs whose columns are proportional say the same, so
+they count once. Floats (logarithms) find the few results that may be extreme; integers decide, and
+give the witness.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,18 +21,26 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.accounting.multisets import Repeated
-from liftlock.accounting.pair_ratios import pair_ratios, worst_pair
+from liftlock.accounting.accountants.base import (
+    Accountant,
+    PrivacyLoss,
+    joined,
+    require_lifts,
+    sides,
+    without_channel,
+)
+from liftlock.accounting.accountants.pairwise import measure_ldp
 from liftlock.accounting.release import Release, common_inputs
-from liftlock.accounting.spent import Spent, sides
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import NotDefined
-from liftlock.exact.integers import Floats, as_integers
+from liftlock.exact.integers import Floats, Integers, as_integers
 from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.notions.profile import OutputLaws, edge_losses, worst_edge
 from liftlock.notions.reading import Reading, Witness
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 
 MOST_CELLS = 4_000_000
 """Tables of all outputs together that have more cells are not looked through."""
@@ -42,7 +54,139 @@ MOST_RELEASES = 4096
 """More releases than this have integers too long to multiply."""
 
 _AT_ONCE = 1 << 18
-SOURCE = "math composition (product channel)"
+_MOST_OBJECT_CELLS = 400_000
+"""Larger tables of wide integers are not searched for proportional columns."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """One table, used `times` times: weights over a common total, one row for each input kept.
+
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> twice = Repeated.of(bit, bit.inputs, 2)
+    >>> twice.number, [twice.counts(place) for place in range(3)]
+    (3, [((0, 2),), ((0, 1), (1, 1)), ((1, 2),)])
+    """
+
+    weights: Integers
+    total: int
+    outputs: tuple[Label, ...]
+    times: int
+
+    @classmethod
+    def of(cls, channel: Channel, inputs: Alphabet, times: int) -> Repeated:
+        """Keep some inputs of a channel; outputs that say the same become one."""
+        rows = [channel.inputs.index(label) for label in inputs.labels]
+        factors = channel.row_factors
+        weights: Integers = channel.weights[rows]
+        if any(factors[row] != 1 for row in rows):
+            scale = np.array([factors[row] for row in rows], dtype=object)[:, None]
+            weights = as_integers(weights.astype(object) * scale)
+        first, merged = _merged(weights)
+        labels = tuple(channel.outputs.labels[y] for y in first)
+        return cls(merged, channel.common_total, labels, times)
+
+    @property
+    def number(self) -> int:
+        """How many results there are."""
+        return math.comb(len(self.outputs) + self.times - 1, self.times)
+
+    @cached_property
+    def _by_output(self) -> bool:
+        """Whether a result is stored as a count for each output, else as a list of outputs."""
+        return len(self.outputs) <= self.times
+
+    @cached_property
+    def _results(self) -> npt.NDArray[np.int64]:
+        size, times = len(self.outputs), self.times
+        if not self._by_output:
+            lists = itertools.combinations_with_replacement(range(size), times)
+            return _array(itertools.chain.from_iterable(lists), self.number, times)
+        if size == 1:
+            return np.full((1, 1), times, dtype=np.int64)
+        # Stars and bars: the places of size - 1 bars among times stars.
+        bars = itertools.combinations(range(times + size - 1), size - 1)
+        places = _array(itertools.chain.from_iterable(bars), self.number, size - 1)
+        last = np.full((len(places), 1), times + size - 1, dtype=np.int64)
+        edges = np.concatenate([np.full_like(last, -1), places, last], axis=1)
+        # The bars come in order of few of the first output; the first result repeats it.
+        return np.ascontiguousarray((np.diff(edges, axis=1) - 1)[::-1])
+
+    def counts(self, place: int) -> tuple[tuple[int, int], ...]:
+        """Return one result: each output that came, and how often."""
+        row = self._results[place].tolist()
+        if self._by_output:
+            return tuple((y, count) for y, count in enumerate(row) if count)
+        return tuple(sorted(Counter(row).items()))
+
+    @cached_property
+    def logs(self) -> Floats:
+        """The logarithm of every weight over the total; minus infinity for 0."""
+        with np.errstate(divide="ignore"):
+            if self.weights.dtype == object:
+                flat = [math.log(w) if w else -math.inf for w in self.weights.flat]
+                return np.array(flat).reshape(self.weights.shape) - math.log(self.total)
+            return np.asarray(np.log(self.weights) - math.log(self.total))
+
+    def result_logs(self, places: npt.NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the likelihoods of some results, one row for each input."""
+        chosen = self._results[places]
+        total = np.zeros((len(self.weights), len(places)))
+        for column in range(chosen.shape[1]):
+            if not self._by_output:
+                total += self.logs[:, chosen[:, column]]
+                continue
+            times = chosen[:, column]
+            with np.errstate(invalid="ignore"):
+                part = self.logs[:, column, None] * times[None, :]
+            total += np.where(times[None, :] > 0, part, 0.0)
+        return total
+
+    def column(self, place: int) -> list[int]:
+        """Return the likelihoods of one result for every input, as integers over total^times."""
+        found = [1] * len(self.weights)
+        for y, count in self.counts(place):
+            found = [v * int(w) ** count for v, w in zip(found, self.weights[:, y], strict=True)]
+        return found
+
+    def ways(self, place: int) -> int:
+        """Return in how many orders a result can come."""
+        counts = [count for _, count in self.counts(place)]
+        return math.factorial(self.times) // math.prod(math.factorial(c) for c in counts)
+
+    def labels(self, place: int) -> Iterator[Label]:
+        """Return the outputs of one result, the first ones first."""
+        for y, count in self.counts(place):
+            yield from itertools.repeat(self.outputs[y], count)
+
+
+def _array(values: Iterator[int], rows: int, columns: int) -> npt.NDArray[np.int64]:
+    return np.fromiter(values, dtype=np.int64, count=rows * columns).reshape(rows, columns)
+
+
+def _merged(weights: Integers) -> tuple[list[int], Integers]:
+    """Add up columns of the same direction; return the first of each, and the sums."""
+    groups: dict[object, list[int]] = {}
+    if weights.dtype != object:
+        divisors = np.gcd.reduce(weights, axis=0)
+        used = np.flatnonzero(divisors)
+        reduced = weights[:, used] // divisors[used]
+        for y, column in zip(used.tolist(), np.ascontiguousarray(reduced.T), strict=True):
+            groups.setdefault(column.tobytes(), []).append(y)
+    else:
+        alone = weights.size > _MOST_OBJECT_CELLS
+        for y in range(weights.shape[1]):
+            column = [int(w) for w in weights[:, y]]
+            divisor = math.gcd(*column)
+            if divisor:
+                key = y if alone else tuple(w // divisor for w in column)
+                groups.setdefault(key, []).append(y)
+    first = [places[0] for places in groups.values()]
+    if len(first) == weights.shape[1]:
+        return first, weights
+    # Python integers: two columns that fit int64 may have a sum that does not.
+    sums = [weights[:, places].astype(object).sum(axis=1) for places in groups.values()]
+    return first, as_integers(np.stack(sums, axis=1))
 
 
 @dataclass(frozen=True)
@@ -60,13 +204,8 @@ class Product:
         times = Counter(release.fingerprint for release in releases)
         channels: dict[str, AnyChannel] = {}
         for release in releases:
-            if release.channel is None:
-                raise NotDefined(
-                    "the exact product",
-                    "a release of which only the levels are known",
-                    "the bounds are used; keep the mechanism to have it exact",
-                )
-            channels.setdefault(release.fingerprint, release.channel)
+            if release.channel is not None:
+                channels.setdefault(release.fingerprint, release.channel)
         names = list(channels)
         parts = tuple(Repeated.of(_dense(channels[n]), inputs, times[n]) for n in names)
         return cls(inputs, parts, tuple(names.index(r.fingerprint) for r in releases))
@@ -175,15 +314,6 @@ class Product:
         return 64 * math.ulp(1.0) * (len(self.order) + len(self.inputs) + 8) * size
 
 
-def joined(outputs: Sequence[Label]) -> Label:
-    """Return the outputs of several releases as one label.
-
-    >>> joined(["yes"]), joined(["yes", "no"])
-    ('yes', ('yes', 'no'))
-    """
-    return outputs[0] if len(outputs) == 1 else tuple(outputs)
-
-
 def _dense(channel: AnyChannel) -> Channel:
     if isinstance(channel, SupportChannel):
         number = channel.output_number
@@ -196,71 +326,61 @@ def _dense(channel: AnyChannel) -> Channel:
 # --- the accountant -------------------------------------------------------------------------------
 
 
-def exact_product(releases: Sequence[Release], context: Context) -> Spent:
-    """Measure eps_lower, eps_upper, lip and ldp of all releases together, with witnesses.
+@dataclass(frozen=True)
+class AllOutputs:
+    """All outputs together: how their extremes are found, and how many cells that looks at."""
+
+    releases: tuple[Release, ...]
+    extremes: Callable[[], dict[str, Reading]]
+    needs: str
+
+
+class Exact(Accountant[AllOutputs]):
+    """Measure all releases together, with witnesses: the lifts, or the loss of every edge; and LDP.
 
     Refuses tables above `MOST_CELLS`, and says how many cells they would have.
 
-    Source: 000 section III.B, Def 6, Cor 4 (sets of priors).
+    Source: 000 section III.B, Def 6, Cor 4 (sets of priors); 004 Obs 13.
 
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> twice = exact_product([Release.of(bit)] * 2, Prior.uniform([0, 1]))
+    >>> twice = Exact().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
     >>> str(twice["eps_lower"].ratio), str(twice["eps_lower"].witness), str(twice["ldp"].ratio)
     ('5', 'secret 1, output (0, 0)', '9')
     """
-    inputs = common_inputs(releases)
+
+    name = "exact"
     formula = "max and min over all outputs of all releases together"
-    if isinstance(context, PriorSet):
-        aligned = context.reordered(inputs)
-        product = Product.of(releases, inputs)
-        product.check(min(MOST_CELLS, MOST_SET_COLUMNS * len(inputs)))
-        readings = _of_set(product, aligned)
-    elif isinstance(context, Prior):
-        prior = context.reordered(inputs)
-        kept = inputs.subset([i for i, count in enumerate(prior.counts) if count])
+    source = "math composition (product channel)"
+
+    def prepare(self, releases: Sequence[Release], context: Context | None) -> AllOutputs:
+        """Lay out the outputs of all releases together, if they are few enough."""
+        if not isinstance(context, ProfileGraph):
+            context = require_lifts(context)
+        inputs = common_inputs(releases)
+        if fault := without_channel(releases):
+            remedy = "the bounds are used; keep the mechanism to have it exact"
+            raise NotDefined("the exact product", fault, remedy)
+        if isinstance(context, ProfileGraph):
+            laws = observation_laws([r.channel for r in releases if r.channel is not None], context)
+            cells = f"{laws.rows.size:,} cells: {len(laws.outputs):,} outputs of all together"
+            return AllOutputs(tuple(releases), lambda: _of_edges(laws), cells)
+        if isinstance(context, PriorSet):
+            aligned = context.reordered(inputs)
+            product = Product.of(releases, inputs)
+            product.check(min(MOST_CELLS, MOST_SET_COLUMNS * len(inputs)))
+            return AllOutputs(tuple(releases), lambda: _of_set(product, aligned), product.needs())
+        secrets, kept = _secrets_behind(context, inputs)
         product = Product.of(releases, kept)
         product.check(MOST_CELLS)
-        counts = [count for count in prior.counts if count]
-        readings = _of_secrets(product, _Secrets(kept, [[c] for c in counts], alone=True))
-    elif isinstance(context, Joint):
-        joint = context.reordered(inputs)
-        places = [x for x in range(len(inputs)) if any(row[x] for row in joint.counts)]
-        kept = inputs.subset(places)
-        product = Product.of(releases, kept)
-        product.check(MOST_CELLS)
-        rows = [[row[x] for x in places] for row in joint.counts]
-        used = [s for s, row in enumerate(rows) if any(row)]
-        secrets = _Secrets(joint.secrets.subset(used), [rows[s] for s in used], alone=False)
-        readings = _of_secrets(product, secrets)
-    else:
-        raise NotDefined(
-            "the exact product", context.describe(), "give a prior, a joint or a set of priors"
-        )
-    if "ldp" not in readings:
-        with contextlib.suppress(NotDefined):  # too many pairs of wide integers
-            readings |= exact_ldp(releases)
-    return Spent("exact", readings, True, formula, SOURCE, product.needs())
+        return AllOutputs(tuple(releases), lambda: _of_secrets(product, secrets), product.needs())
 
-
-def exact_ldp(releases: Sequence[Release]) -> dict[str, Reading]:
-    """Measure the LDP of all releases together: the largest product of ratios of a pair of inputs.
-
-    Nothing if a channel is not known; refused if there are too many pairs.
-    """
-    inputs = common_inputs(releases)
-    times = Counter(release.fingerprint for release in releases)
-    channels = {release.fingerprint: release.channel for release in releases}
-    if None in channels.values():
-        return {}
-    ratios = {
-        name: pair_ratios(channel, inputs)
-        for name, channel in channels.items()
-        if channel is not None
-    }
-    found = worst_pair([(ratios[name], times[name]) for name in ratios])
-    outputs = joined([ratios[r.fingerprint].output(found.more, found.less) for r in releases])
-    witness = Witness(inputs.labels[found.more], outputs, inputs.labels[found.less])
-    return {"ldp": Reading.of_ratio("ldp", found.ratio, witness)}
+    def compose(self, prepared: AllOutputs) -> PrivacyLoss:
+        """Find the extremes."""
+        readings = prepared.extremes()
+        if "ldp" not in readings:
+            with contextlib.suppress(NotDefined):  # too many pairs of wide integers
+                readings["ldp"] = measure_ldp(prepared.releases)
+        return self.loss(readings, exact=True, needs=prepared.needs)
 
 
 @dataclass(frozen=True)
@@ -302,6 +422,20 @@ class _Secrets:
     def log_sums(self) -> Floats:
         """Return ln P(s) + the same constant."""
         return np.array([[math.log(sum(row))] for row in self.counts])
+
+
+def _secrets_behind(context: Prior | Joint, inputs: Alphabet) -> tuple[_Secrets, Alphabet]:
+    """Return the secrets that can occur, and the inputs that can."""
+    if isinstance(context, Prior):
+        prior = context.reordered(inputs)
+        kept = inputs.subset([i for i, count in enumerate(prior.counts) if count])
+        return _Secrets(kept, [[c] for c in prior.counts if c], alone=True), kept
+    joint = context.reordered(inputs)
+    places = [x for x in range(len(inputs)) if any(row[x] for row in joint.counts)]
+    rows = [[row[x] for x in places] for row in joint.counts]
+    used = [s for s, row in enumerate(rows) if any(row)]
+    secrets = _Secrets(joint.secrets.subset(used), [rows[s] for s in used], alone=False)
+    return secrets, inputs.subset(places)
 
 
 def _log_sum(logs: Floats) -> Floats:
@@ -396,6 +530,51 @@ def _of_set(product: Product, priors: PriorSet) -> dict[str, Reading]:
         return Witness(secret, product.label(found[2]), prior=worst)
 
     return sides(down[0], up[0], witness(down, least=False), witness(up, least=True))
+
+
+def observation_laws(channels: Sequence[AnyChannel], graph: ProfileGraph) -> OutputLaws:
+    """Return what each profile releases if all channels are given the same observation.
+
+    The outputs together have P(y1, ..., yk | profile i) = sum_x P_i(x) A1(y1 | x) ... Ak(yk | x),
+    each row that of profile i if the channel uses it.
+
+    Source: 004 Obs 13.
+    """
+    outputs = math.prod(_number_of_outputs(channel) for channel in channels)
+    if len(graph) * len(graph.inputs) * outputs > MOST_CELLS:
+        raise NotDefined(
+            "the exact loss of several releases of one observation",
+            f"{outputs:,} outputs together",
+            f"it is for tables of at most {MOST_CELLS:,} cells",
+        )
+    each = [OutputLaws.of(channel, graph) for channel in channels]
+    if len(each) == 1:
+        return each[0]
+    blocks = max(len(laws.rows) for laws in each)
+    rows: Integers = np.ones((blocks, len(graph.inputs), 1), dtype=object)
+    for laws in each:
+        rows = (rows[:, :, :, None] * laws.rows[:, :, None, :]).reshape(*rows.shape[:2], -1)
+    counts = np.empty((len(graph), len(graph.inputs), 1), dtype=object)
+    counts[:, :, 0] = graph.counts
+    total = math.prod(laws.row_total for laws in each)
+    return OutputLaws(
+        graph,
+        Alphabet.of(itertools.product(*(laws.outputs.labels for laws in each))),
+        (counts * rows).sum(axis=1),
+        tuple(sums * total for sums in graph.totals),
+        rows,
+        total,
+    )
+
+
+def _number_of_outputs(channel: AnyChannel) -> int:
+    return len(_dense(channel).outputs)
+
+
+def _of_edges(laws: OutputLaws) -> dict[str, Reading]:
+    worst = worst_edge(edge_losses(laws))
+    ratio, witness = (Fraction(1), None) if worst is None else (worst.ratio, worst.witness)
+    return {"profile": Reading.of_ratio("profile", ratio, witness)}
 
 
 def product_channel(releases: Sequence[Release]) -> Channel:

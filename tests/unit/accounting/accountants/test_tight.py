@@ -11,19 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting import bounds
-from liftlock.accounting.bounds import (
-    MOST_PAIRS,
-    Composed,
-    ldp_sum,
-    lower_bound,
-    pairs_ldp,
-    pairwise,
-    published,
-    tight,
-    upper_bound,
-)
-from liftlock.accounting.release import Levels, Release, smallest_mass
+from liftlock.accounting.accountants import LdpSum, Pairs, Pairwise, Published, Tight
+from liftlock.accounting.accountants import pairwise as module
+from liftlock.accounting.accountants.pairwise import MOST_PAIRS
+from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
+from liftlock.accounting.release import LeakageLevels, Release, smallest_mass
 from liftlock.channel import Channel
 from liftlock.context import Context, Family, Intervals, Joint
 from liftlock.errors import NotDefined
@@ -38,6 +30,9 @@ from tests.theorems import worlds
 from tests.unit.accounting import brute_force
 
 Ratio = Fraction | None
+
+tight, published = Tight().bound, Published().bound
+pairs_ldp, pairwise, ldp_sum = Pairs().bound, Pairwise().bound, LdpSum().bound
 
 
 @st.composite
@@ -199,9 +194,11 @@ def test_a_symbol_that_never_occurs() -> None:
 def test_levels_count_only_where_they_were_proved() -> None:
     fair, other = Prior.uniform([0, 1]), Prior.from_counts({0: 1, 1: 9})
     promised = Release.promised(ALIP(lower="ln 2", upper="ln 3/2"), fair)
-    assert promised.levels(fair) == Levels(Fraction(2), Fraction(3, 2), Fraction(3), Fraction(3))
-    assert promised.levels(other) == Levels(None, None, Fraction(3), Fraction(3))
-    assert promised.levels(None) == Levels(None, None, Fraction(3), Fraction(3))
+    assert promised.levels(fair) == LeakageLevels(
+        Fraction(2), Fraction(3, 2), Fraction(3), Fraction(3)
+    )
+    assert promised.levels(other) == LeakageLevels(None, None, Fraction(3), Fraction(3))
+    assert promised.levels(None) == LeakageLevels(None, None, Fraction(3), Fraction(3))
     # What is promised of a secret says nothing of the data behind it.
     joint = Joint.from_counts({"s": {0: 1, 1: 2}, "t": {0: 2, 1: 1}})
     assert Release.promised(LIP("1"), joint).levels(joint).spread is None
@@ -226,7 +223,7 @@ def test_sets_of_priors_use_the_least_mass() -> None:
     box = Intervals.of({0: ("0.1", "0.5"), 1: ("0.5", "0.9")})
     assert smallest_mass(box) == Fraction(1, 10)
     assert smallest_mass(Intervals.all_priors([0, 1])) == 0
-    assert Composed.of([Release.promised(LIP("ln 2"), box)], box).spread == 4
+    assert ComposedLevels.of([Release.promised(LIP("ln 2"), box)], box).spread == 4
 
 
 def test_too_many_pairs() -> None:
@@ -294,14 +291,14 @@ def test_means_over_a_set_of_priors_are_never_too_small(seed: int) -> None:
         for prior in priors
     ]
     hair = 1 + Fraction(1, 1 << 40)
-    mean, inverse = (f(family, ratios, [0, 1, 2]) for f in (bounds._set_sum, bounds._set_inverse))
+    mean, inverse = (f(family, ratios, [0, 1, 2]) for f in (module._set_sum, module._set_inverse))
     assert mean is not None
     assert inverse is not None
     assert max(means) <= mean <= max(means) * hair
     assert max(inverses) <= inverse <= max(inverses) * hair
     endless = [None, *ratios[1:]]
-    assert bounds._set_sum(family, endless, [0, 1, 2]) is None
-    some = bounds._set_inverse(family, endless, [0, 1, 2])
+    assert module._set_sum(family, endless, [0, 1, 2]) is None
+    some = module._set_inverse(family, endless, [0, 1, 2])
     assert some is not None
     assert some >= max(
         1 / sum((p / r for p, r in list(zip(prior.fractions, known, strict=True))[1:]), Fraction(0))
