@@ -26,13 +26,11 @@ from liftlock.context import Context
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.alip import ALIP
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
+from liftlock.notions.base import Notion, UpperBound
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion, UpperBound
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.reading import Reading, number_to_json
 
 _NAMED = (*QUANTITIES, "epsilon_ldp", "delta_ldp")

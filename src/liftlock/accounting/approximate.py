@@ -16,8 +16,7 @@ from liftlock.context import Joint
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.forms import dense
-from liftlock.notions import approximate_ldp
-from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions.approximate import ApproximateLDP
 from liftlock.notions.ldp import LDP
 from liftlock.notions.reading import Reading
 
@@ -78,7 +77,7 @@ def _delta(release: Release, guarantee: ApproximateLDP, place: int) -> Fraction:
     if release.channel is None:
         raise _secret_only(place)
     # What a joint certifies is about the secret; the releases are independent given the data.
-    measured = approximate_ldp.measure(dense(release.channel), None, guarantee.epsilon)
+    measured = ApproximateLDP.measure(dense(release.channel), None, guarantee.epsilon)
     assert measured.value.upper is not None
     return measured.value.upper
 

@@ -26,7 +26,7 @@ from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.exact.encoding import fingerprint
 from liftlock.file_lock import check_one_name, kept_alone
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
 from liftlock.storage import Stored, check_format, located, read_json, shaped, write_durably

@@ -21,12 +21,11 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.safe_side import ratio_above, upper_end
 from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
-from liftlock.notions import ldp
-from liftlock.notions.alip import ALIP, extremes
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.lift import impossible_inputs
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions import LDP, ldp
+from liftlock.notions.approximate import ApproximateLDP
+from liftlock.notions.base import Notion
+from liftlock.notions.lift import extremes, impossible_inputs
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.relations import Implication, implied
 from liftlock.notions.rules import RULES, Population
 from liftlock.prior import Prior
@@ -221,7 +220,7 @@ def levels_of(channel: AnyChannel, context: Context | None) -> Levels:
 
 @lru_cache(maxsize=_ALIKE)
 def _levels_of(channel: AnyChannel, context: Any) -> Levels:
-    level = ldp.measure(channel).ratio
+    level = LDP.measure(channel).ratio
     if context is None:
         return Levels(None, None, level, level)
     found = extremes(channel, context)
@@ -230,7 +229,7 @@ def _levels_of(channel: AnyChannel, context: Any) -> Levels:
     spread = level
     if impossible and isinstance(channel, Channel):
         left = [label for label in channel.inputs.labels if label not in impossible]
-        spread = ldp.measure(channel.restricted(left)).ratio
+        spread = LDP.measure(channel.restricted(left)).ratio
     elif impossible and len(channel.inputs) - len(impossible) == 1:
         spread = Fraction(1)
     return Levels(1 / smallest if smallest else None, found.largest.lift, level, spread)

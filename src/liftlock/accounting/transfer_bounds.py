@@ -20,10 +20,10 @@ from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import as_integers
 from liftlock.forms import AnyChannel
-from liftlock.notions.alip import ALIP, extremes, lower_reading, upper_reading
+from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion, safe_text
+from liftlock.notions.lift import extremes
+from liftlock.notions.lip import ALIP, LIP, lower_reading, upper_reading
 from liftlock.notions.reading import number_to_json
 from liftlock.notions.relations import implied
 from liftlock.prior import Prior

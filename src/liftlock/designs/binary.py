@@ -15,7 +15,7 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, as_integers
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 

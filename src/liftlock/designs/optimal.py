@@ -27,7 +27,7 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.memory import TABLE
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.prior import Prior
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.guess import Guess

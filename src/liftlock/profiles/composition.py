@@ -22,7 +22,7 @@ from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import Integers
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import safe_text
+from liftlock.notions.base import safe_text
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
