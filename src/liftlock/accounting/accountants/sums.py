@@ -31,6 +31,7 @@ class LdpSum(Accountant[ComposedLevels]):
     Source: 000 Thm 1 (converse), section III.B.
 
     >>> from liftlock.channel import Channel
+    >>> from liftlock.prior import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> found = LdpSum().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
     >>> str(found["ldp"].ratio), str(found["eps_lower"].ratio)
@@ -67,6 +68,7 @@ class DeltaSum(Accountant[tuple[Enclosure, Fraction]]):
 
     Source: 000 Def 1 (basic composition).
 
+    >>> from liftlock.prior import Prior
     >>> from liftlock.notions.approximate import ApproximateLDP
     >>> fair = Prior.uniform([0, 1])
     >>> half = Release.promised_delta(ApproximateLDP("1/2", "0.01"), fair)
