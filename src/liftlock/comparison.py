@@ -32,6 +32,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import extremes
 from liftlock.notions.lip import ALIP, lower_reading, upper_reading
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress, Step
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
 
@@ -152,7 +153,7 @@ def compare(
     seconds: float | None = None,
     cells: int | None = None,
     spacing: str | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> Comparison:
     """Design with every method at every budget, and measure what each mechanism truly leaks.
@@ -193,7 +194,7 @@ def compare(
         points = []
         for given, epsilon in budgets:
             if progress is not None:
-                progress(f"{name} at {epsilon:g}", done, total)
+                progress(Step(f"{name} at {epsilon:g}", done, total))
             try:
                 point = _point(context, make_notion(given), method, goal, epsilon, seconds)
             except KeyboardInterrupt:

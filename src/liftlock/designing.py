@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -46,6 +46,7 @@ from liftlock.notions.lift import extremes
 from liftlock.notions.lip import lift_notion, lower_reading, upper_reading
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
+from liftlock.progress import Progress, Step
 from liftlock.sampling import SimulationBits, draw_reports
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import (
@@ -143,7 +144,7 @@ def best(
     bits: int = DEFAULT_BITS,
     cells: int | None = None,
     spacing: str | None = None,
-    watch: Callable[[str], None] | None = None,
+    watch: Progress | None = None,
     **options: Any,
 ) -> Mechanism:
     """Make every mechanism that fits, and return the best of those that could be certified.
@@ -184,7 +185,7 @@ def best(
     refused: list[tuple[str, LiftlockError]] = []
     for entry in entries:
         if watch is not None:
-            watch(f"trying {entry.key}")
+            watch(Step(f"trying {entry.key}"))
         chosen = {name: value for name, value in options.items() if entry.accepts(name)}
         asked = notion if notion.name in entry.notions or pure is None else pure
         try:

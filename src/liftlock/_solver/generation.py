@@ -13,7 +13,7 @@ import numpy as np
 
 from liftlock._solver.master import Master, Mixture, refined
 from liftlock._solver.optimality import Ending, relative_gap
-from liftlock._solver.oracle import Clock, Oracle, Progress
+from liftlock._solver.oracle import Clock, Oracle, SearchStep
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
@@ -234,8 +234,13 @@ class _Search:
     def tell(self, stage: str) -> None:
         if self.clock.watch is not None:
             self.clock.watch(
-                Progress(
-                    stage, self.incumbent[2], self.bound, self.gap, self.seen, self.clock.elapsed
+                SearchStep(
+                    stage=stage,
+                    cost=self.incumbent[2],
+                    bound=self.bound,
+                    gap=self.gap,
+                    columns=self.seen,
+                    seconds=self.clock.elapsed,
                 )
             )
 

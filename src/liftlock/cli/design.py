@@ -41,7 +41,8 @@ from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
-from liftlock.report.design import design_report, progress_text
+from liftlock.progress import Step
+from liftlock.report.design import design_report
 from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.released import number_data
@@ -137,7 +138,7 @@ def design_command(
     goal = read_utility(utility, loss, context)
     with working("designing") as progress:
         if entry is not None and entry.accepts("watch"):
-            options["watch"] = lambda state: progress(progress_text(state))
+            options["watch"] = progress
         try:
             if entry is None:
                 made = best(context, guarantee, utility=goal, bits=bits, watch=progress, **options)
@@ -159,7 +160,7 @@ def design_command(
                 value=made.origin.method,
                 remedy="leave out --plot: liftlock audit --plot draws its lifts",
             )
-        progress("comparing")
+        progress(Step("comparing"))
         places = [context.inputs.index(label) for label in made.context.inputs.labels]
         others = yardsticks(made, restricted(goal, places, len(context.inputs)))
         report = design_report(made, others)
@@ -168,7 +169,7 @@ def design_command(
             made.save(output)
             note(f"written to {output}")
         if plot is not None:
-            progress("drawing")
+            progress(Step("drawing"))
             draw_numbers(made, plot)
             note(f"picture written to {plot}")
     if as_json:

@@ -23,8 +23,8 @@ from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.reading import number_to_json
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.curves import Watch
 from liftlock.profiles.designing import design_profiles
+from liftlock.progress import Progress, Step
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
 from liftlock.utility.utility import Utility
 
@@ -90,7 +90,7 @@ def compare_profiles(
     loss: Any = None,
     weights: Prior | Mapping[Any, Any] | None = None,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> tuple[ProfileRow, ...]:
     """Make every design that fits, audit it, and measure it; the best comes first.
 
@@ -109,7 +109,7 @@ def compare_profiles(
     rows = []
     for place, entry in enumerate(entries):
         if watch is not None:
-            watch(entry.key, place, len(entries))
+            watch(Step(entry.key, place, len(entries)))
         limit: dict[str, Any] = {}
         if seconds is not None and entry.accepts("seconds"):
             limit["seconds"] = seconds

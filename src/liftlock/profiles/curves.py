@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,9 +16,9 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
+from liftlock.progress import Progress, Step
 from liftlock.utility.profile_utility import profile_errors
 
-Watch = Callable[[str, int, int], None]
 """Is told what is being made, how many are done, and how many there will be."""
 
 BASELINE = "randomised-response"
@@ -140,7 +140,7 @@ def sweep(
     epsilons: Iterable[Any],
     *,
     methods: Sequence[str] | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Sweep:
     """Design and certify with every method at every budget.
 
@@ -166,7 +166,7 @@ def sweep(
         points = []
         for epsilon, given in budgets:
             if watch is not None:
-                watch(f"{method} at {epsilon:g}", done, total)
+                watch(Step(f"{method} at {epsilon:g}", done, total))
             points.append(_point(graph, given, epsilon, method))
             done += 1
         curves.append(SweepCurve(method, tuple(points)))
@@ -208,7 +208,7 @@ def couplet_curve(
     *,
     lowest: Any = None,
     method: str = "smooth-one-bit",
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Couplet:
     """Design for two joined profiles of one bit, for every difference of their parameters.
 
@@ -238,7 +238,7 @@ def couplet_curve(
                 remedy=f"use 0 to {furthest}",
             )
         if watch is not None:
-            watch(f"difference {float(gap):g}", place, len(given))
+            watch(Step(f"difference {float(gap):g}", place, len(given)))
         low = (1 - gap) / 2 if start is None else start
         pair = ProfileGraph.bernoulli({"lower": low, "upper": low + gap})
         made = design_profiles(pair, budget, method=method)

@@ -118,7 +118,7 @@ def test_what_could_not_be_made_is_listed_with_the_reason(
 def test_progress_and_data() -> None:
     told: list[str] = []
     rows = compare_profiles(
-        example("couplet"), ProfilePrivacy("0.5"), watch=lambda what, *_: told.append(what)
+        example("couplet"), ProfilePrivacy("0.5"), watch=lambda step: told.append(step.stage)
     )
     assert told == list(PROFILE_DESIGNS)
     data = rows[0].to_data()

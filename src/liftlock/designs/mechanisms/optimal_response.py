@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from liftlock._solver.oracle import Progress
 from liftlock._solver.strategies import AUTO
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.notions.base import Notion
+from liftlock.progress import Progress
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 
@@ -23,7 +22,7 @@ def optimal_response(
     utility: Utility | None = None,
     gap: float = 1e-6,
     seconds: float | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Progress | None = None,
     how: str = AUTO,
 ) -> Draft:
     """Maximise I(X; Y) under the notion, whatever the utility it is then judged by.

@@ -9,12 +9,10 @@ largest t that one of them needs. Other aims have linear programmes, or an ascen
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from liftlock._solver.optimality import Ending, Optimality
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock
 from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.cluster import edge_noise
 from liftlock.designs.profiles.direct import (
@@ -31,6 +29,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
 
 _HAIRS = (1e-10, 1e-9, 1e-8)
@@ -49,7 +48,7 @@ def smooth_categorical(
     *,
     utility: ProfileUtility | None = None,
     seconds: float | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Progress | None = None,
 ) -> Draft:
     """Find the matrices that corrupt values least, one for each profile.
 

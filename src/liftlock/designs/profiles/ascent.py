@@ -25,7 +25,6 @@ from liftlock.designs.mechanisms.cluster import part_noise
 from liftlock.designs.profiles.direct import (
     NO_ROOM,
     Flows,
-    Watch,
     mean_bound,
     shares,
     without_budget,
@@ -34,6 +33,7 @@ from liftlock.designs.profiles.listing import Cells, list_all
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility, information
 
 _STEPS = 200
@@ -169,7 +169,7 @@ def most_information(
     goal: ProfileUtility,
     *,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> tuple[Floats, Optimality | None, tuple[str, ...]]:
     """Find blocks with much information about the value for somebody who does not know the profile.
 

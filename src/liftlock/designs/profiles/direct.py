@@ -11,7 +11,6 @@ are. What solvers leave open, a hair of evenly drawn outputs closes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +19,12 @@ import numpy.typing as npt
 
 from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock
 from liftlock.designs.mechanisms.cluster import part_noise
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
 
 _BROKEN = 1e-13
@@ -42,7 +42,6 @@ NO_ROOM = (
 )
 
 Places = npt.NDArray[np.intp]
-Watch = Callable[[Progress], None]
 
 
 def shares(weights: Floats) -> Floats:
@@ -216,7 +215,7 @@ def least_distortion(
     goal: ProfileUtility,
     *,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> tuple[Floats, Optimality]:
     """Find the blocks of least mean loss, and prove how close they are.
 

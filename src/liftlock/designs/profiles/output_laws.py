@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from liftlock._solver.highs import Highs
 from liftlock._solver.linear import safe_bound
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock, SearchStep
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -268,7 +268,16 @@ class Master:
             value = self.cap if self.capped else float(dot(self._aim, found))
             gap = max(0.0, value - self.bound)
             rows = sum(len(row[3]) for row in self._rows)
-            clock.watch(Progress(stage, value, self.bound, gap, rows, clock.elapsed))
+            clock.watch(
+                SearchStep(
+                    stage=stage,
+                    cost=value,
+                    bound=self.bound,
+                    gap=gap,
+                    columns=rows,
+                    seconds=clock.elapsed,
+                )
+            )
 
     def _proved(self, prices: Floats, costs: Floats) -> float:
         """Return what prices of the rows, found for some costs, prove of the aim."""
