@@ -26,6 +26,7 @@ from liftlock.exact.integers import Floats, Integers, as_integers, multiply
 from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
 from liftlock.prior import Prior, integers_from_json
+from liftlock.storage import check_format
 
 FORMAT = "liftlock.channel"
 VERSION = 1
@@ -449,20 +450,6 @@ def channel_from_data(data: Any) -> Channel:
             raise FileError("bits is not a whole number", value=bits)
         return Table.of(inputs, outputs, array, bits)
     return Channel(inputs, outputs, array, integers_from_json(data.get("totals"), "totals"))
-
-
-def check_format(data: Any, expected: str, version: int) -> None:
-    """Refuse anything that is not the expected file format in a version we know."""
-    if not isinstance(data, dict) or "format" not in data:
-        raise FileError("not a liftlock file", remedy=f"expected an object of format {expected}")
-    if data["format"] != expected:
-        raise FileError("another file format", value=data["format"], remedy=f"expected {expected}")
-    if data.get("version") != version:
-        raise FileError(
-            f"unknown version of {expected}",
-            value=data.get("version"),
-            remedy=f"this liftlock reads version {version}; use the release that wrote the file",
-        )
 
 
 def _row_divisors(weights: Integers) -> Integers:

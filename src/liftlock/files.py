@@ -21,7 +21,6 @@ from liftlock.errors import FileError, InputError, NotCertified, UnprotectedInpu
 from liftlock.exact.integers import Floats, as_integers, sum_of
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, any_channel_from_data
-from liftlock.mechanism import FORMAT as MECHANISM
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
 from liftlock.storage import MOST_DIGITS, OURS, located, parse_json, read_text, shaped
@@ -327,7 +326,7 @@ def read_channel(path: str | Path, note: Note = silent) -> ReadChannel:
         return channel_from_sheet(parse_sheet(place, text), note)
     data = parse_json(text, place)
     with located(place), shaped():
-        if isinstance(data, dict) and data.get("format") == MECHANISM:
+        if isinstance(data, dict) and data.get("format") == Mechanism.FORMAT:
             mechanism = _mechanism_from_data(data)
             listed = mechanism.certificate.unprotected
             return ReadChannel(mechanism.channel, mechanism.context, unprotected=listed)

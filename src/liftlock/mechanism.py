@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
 import numpy as np
 
-from liftlock.channel import Channel, Table, check_format
+from liftlock.channel import Channel, Table
 from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.context import Context, Joint, context_from_data, representative
 from liftlock.designs.draft import Draft, FormDraft
@@ -39,14 +37,12 @@ from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.by_profile import profile_rows
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
-from liftlock.storage import OURS, located, read_json, shaped, write_atomically
+from liftlock.storage import Stored
 from liftlock.utility.mean import codes_of_numbers, points_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-FORMAT = "liftlock.mechanism"
-VERSION = 1
 MOST_CROWD_CELLS = 250_000
 """Larger tables are printed without the crowd mass, which would take a while."""
 
@@ -64,7 +60,7 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Mechanism(Stored):
     """What a user holds: the exact table, the proof, and what the proof assumes.
 
     It can only be made through the exact audit: `lock` and `load` both run it.
@@ -76,6 +72,9 @@ class Mechanism:
     >>> len(mechanism.release(["yes", "no", "no"]))
     3
     """
+
+    FORMAT: ClassVar[str] = "liftlock.mechanism"
+    VERSION: ClassVar[int] = 1
 
     channel: Table | SupportChannel
     certificate: Certificate
@@ -422,11 +421,9 @@ class Mechanism:
             "of the population"
         )
 
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form without format and version."""
         data = {
-            "format": FORMAT,
-            "version": VERSION,
             "channel": self.channel.to_data(),
             "context": self.context.to_data(),
             "certificate": self.certificate.to_data(),
@@ -439,44 +436,33 @@ class Mechanism:
             data["group"] = self.group.to_data()
         return data
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the mechanism as JSON; an interrupted write leaves the old file whole."""
+    def to_json(self) -> str:
+        """Return the JSON text."""
         # Indented for people, as far as people can read it; on one line it is written much faster.
         large = isinstance(self.channel, Table) and self.channel.weights.size > LARGE
-        text = json.dumps(self.to_data(), ensure_ascii=False, indent=None if large else 1)
-        write_atomically(Path(path), text + "\n")
+        return json.dumps(self.to_data(), ensure_ascii=False, indent=None if large else 1)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Mechanism:
-        """Read a mechanism file and prove its guarantee again; a stored verdict is not believed."""
-        place = Path(path)
-        data = read_json(place, begins=OURS)
-        with located(place):
-            return cls.from_data(data)
-
-    @classmethod
-    def from_data(cls, data: Any) -> Mechanism:
-        """Read the JSON form, and run the exact audit on it.
+    def from_content(cls, data: dict[str, Any]) -> Mechanism:
+        """Read the content, and run the exact audit on it.
 
         A file that was changed after it was certified is refused, even if what it says now could
         be certified too: nobody has vouched for it.
         """
-        check_format(data, FORMAT, VERSION)
-        with shaped():
-            channel = any_channel_from_data(data.get("channel"))
-            context = context_from_data(data.get("context"))
-            stored = data.get("certificate")
-            check_certificate_data(stored)
-            budgets = stored.get("budgets")
-            if not isinstance(budgets, dict):
-                raise FileError("the certificate has no budgets", remedy=MAKE_AGAIN)
-            notion = make_notion(str(stored.get("notion")), budgets)
-            told = data.get("origin")
-            origin = None if told is None else Origin.from_data(told)
-            rules = data.get("column")
-            column = None if rules is None else ColumnCode.from_data(rules)
-            several = data.get("group")
-            group = None if several is None else GroupCode.from_data(several)
+        channel = any_channel_from_data(data.get("channel"))
+        context = context_from_data(data.get("context"))
+        stored: Any = data.get("certificate")
+        check_certificate_data(stored)
+        budgets = stored.get("budgets")
+        if not isinstance(budgets, dict):
+            raise FileError("the certificate has no budgets", remedy=MAKE_AGAIN)
+        notion = make_notion(str(stored.get("notion")), budgets)
+        told = data.get("origin")
+        origin = None if told is None else Origin.from_data(told)
+        rules = data.get("column")
+        column = None if rules is None else ColumnCode.from_data(rules)
+        several = data.get("group")
+        group = None if several is None else GroupCode.from_data(several)
         if not isinstance(channel, Table | SupportChannel):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"

@@ -31,7 +31,7 @@ from liftlock.files import (
     shown_sum,
     silent,
 )
-from liftlock.mechanism import FORMAT as MECHANISM
+from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
 from liftlock.profile_graph import Edge, ProfileGraph
 from liftlock.storage import located, parse_json, read_text, shaped
@@ -94,7 +94,7 @@ def read_profiles(path: str | Path, note: Note = silent) -> ProfileGraph:
 
 def _graph_from_json(place: Path, text: str) -> ProfileGraph:
     data = parse_json(text, place)
-    if isinstance(data, dict) and data.get("format") == MECHANISM:
+    if isinstance(data, dict) and data.get("format") == Mechanism.FORMAT:
         context = read_channel(place).context
     else:
         with located(place), shaped():

@@ -9,10 +9,11 @@ import os
 import re
 import stat
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar, Self
 
 from liftlock.errors import FileError, InputError, LiftlockError
 
@@ -420,3 +421,68 @@ def shaped() -> Iterator[None]:
             value=str(error),
             remedy="check that it is the right file, or make it again",
         ) from None
+
+
+def check_format(data: Any, expected: str, version: int) -> None:
+    """Refuse anything that is not the expected file format in a version we know."""
+    if not isinstance(data, dict) or "format" not in data:
+        raise FileError("not a liftlock file", remedy=f"expected an object of format {expected}")
+    if data["format"] != expected:
+        raise FileError("another file format", value=data["format"], remedy=f"expected {expected}")
+    if data.get("version") != version:
+        raise FileError(
+            f"unknown version of {expected}",
+            value=data.get("version"),
+            remedy=f"this liftlock reads version {version}; use the release that wrote the file",
+        )
+
+
+class Stored(ABC):
+    """Something kept in a JSON file, of a format and a version of its own.
+
+    What else the file says is the `content`. A file of another format, or of a version that is not
+    known, is refused; writing is done completely or not at all.
+    """
+
+    FORMAT: ClassVar[str]
+    VERSION: ClassVar[int]
+    COMPACT: ClassVar[bool] = False
+    """Whether the file is for machines alone: without blanks, so that equal things are equal."""
+
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form without format and version."""
+
+    @classmethod
+    @abstractmethod
+    def from_content(cls, data: dict[str, Any]) -> Self:
+        """Read the content, of which any value may have any type."""
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"format": self.FORMAT, "version": self.VERSION, **self.content()}
+
+    @classmethod
+    def from_data(cls, data: Any) -> Self:
+        """Read the JSON form, and refuse what is not of this format and version."""
+        check_format(data, cls.FORMAT, cls.VERSION)
+        with shaped():
+            return cls.from_content(data)
+
+    def to_json(self) -> str:
+        """Return the JSON text, indented for people unless it is for machines alone."""
+        if self.COMPACT:
+            return json.dumps(self.to_data(), separators=(",", ":"))
+        return json.dumps(self.to_data(), ensure_ascii=False, indent=1)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON; an interrupted write leaves the old file whole."""
+        write_atomically(Path(path), self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file and check it; what it says is not believed but proved again."""
+        place = Path(path)
+        data = read_json(place, begins=OURS)
+        with located(place):
+            return cls.from_data(data)

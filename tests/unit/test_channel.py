@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table, channel_from_data, check_format
+from liftlock.channel import Channel, Table, channel_from_data
 from liftlock.errors import FileError, InputError, LabelError, NumberError, RowError
 from liftlock.prior import Prior
+from liftlock.storage import check_format
 from tests import oracles
 from tests.strategies import (
     Case,

@@ -8,39 +8,28 @@ proved again whenever the file is read; of large mechanisms only the proved leve
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from liftlock.accounting.accounts import Account, account
 from liftlock.accounting.entry import Entry, now, read_known, read_note, read_when
 from liftlock.accounting.given import a_mechanism, a_path, several
 from liftlock.accounting.histories import histories, whose
 from liftlock.accounting.release import Release, levels_of
-from liftlock.channel import Channel, check_format
+from liftlock.channel import Channel
 from liftlock.context import Context, Joint, context_from_data
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.exact.encoding import fingerprint
 from liftlock.file_lock import check_one_name, kept_alone
-from liftlock.mechanism import FORMAT as MECHANISM_FORMAT
-from liftlock.mechanism import VERSION as MECHANISM_VERSION
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
-from liftlock.storage import (
-    located,
-    read_json,
-    shaped,
-    write_durably,
-)
-
-FORMAT = "liftlock.ledger"
-VERSION = 1
+from liftlock.storage import Stored, check_format, located, read_json, shaped, write_durably
 
 MOST_CELLS = 65_536
 """Of a mechanism with more cells only the proved levels are kept."""
@@ -51,7 +40,7 @@ _RESTORE = "restore the ledger: its entries are only ever added, never changed"
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(Stored):
     """Releases by person or cohort and by data item; nothing in it is ever changed.
 
     >>> import liftlock as ll
@@ -65,6 +54,9 @@ class Ledger:
     Traceback (most recent call last):
     liftlock.errors.NotComposable: release 3 about 'smokes' of 'staff' exceeds lip(1): ...
     """
+
+    FORMAT: ClassVar[str] = "liftlock.ledger"
+    VERSION: ClassVar[int] = 1
 
     salt: bytes
     entries: tuple[Entry, ...] = ()
@@ -83,7 +75,9 @@ class Ledger:
     @property
     def head(self) -> str:
         """The hash of the last entry: kept elsewhere, it tells if the ledger was written anew."""
-        return self.entries[-1].digest if self.entries else fingerprint([FORMAT, self.salt.hex()])
+        return (
+            self.entries[-1].digest if self.entries else fingerprint([self.FORMAT, self.salt.hex()])
+        )
 
     def digest(self, person: object) -> str:
         """Return the salted hash by which a person is known."""
@@ -292,11 +286,9 @@ class Ledger:
 
     # --- files ----------------------------------------------------------------------------------
 
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form without format and version."""
         return {
-            "format": FORMAT,
-            "version": VERSION,
             "salt": self.salt.hex(),
             "contexts": {key: context.to_data() for key, context in self.contexts.items()},
             "mechanisms": {
@@ -312,27 +304,23 @@ class Ledger:
         }
 
     @classmethod
-    def from_data(cls, data: Any) -> Ledger:
-        """Read the JSON form: check the chain, and prove every mechanism again."""
-        check_format(data, FORMAT, VERSION)
-        with shaped():
-            salt = bytes.fromhex(data["salt"])
-            if len(salt) < SALT_BYTES:
-                raise FileError("a ledger without its salt", value=len(salt), remedy=_RESTORE)
-            contexts = {str(k): context_from_data(v) for k, v in data["contexts"].items()}
-            entries = tuple(Entry.from_data(entry) for entry in data["entries"])
-            mechanisms = {
-                str(key): Mechanism.from_data(
-                    {
-                        "format": MECHANISM_FORMAT,
-                        "version": MECHANISM_VERSION,
-                        "channel": stored["channel"],
-                        "context": data["contexts"][stored["context"]],
-                        "certificate": stored["certificate"],
-                    }
-                )
-                for key, stored in data["mechanisms"].items()
-            }
+    def from_content(cls, data: dict[str, Any]) -> Ledger:
+        """Read the content: check the chain, and prove every mechanism again."""
+        salt = bytes.fromhex(data["salt"])
+        if len(salt) < SALT_BYTES:
+            raise FileError("a ledger without its salt", value=len(salt), remedy=_RESTORE)
+        contexts = {str(k): context_from_data(v) for k, v in data["contexts"].items()}
+        entries = tuple(Entry.from_data(entry) for entry in data["entries"])
+        mechanisms = {
+            str(key): Mechanism.from_content(
+                {
+                    "channel": stored["channel"],
+                    "context": data["contexts"][stored["context"]],
+                    "certificate": stored["certificate"],
+                }
+            )
+            for key, stored in data["mechanisms"].items()
+        }
         found = cls(salt, entries, contexts, mechanisms)
         found._check(data.get("head"))
         return found
@@ -386,13 +374,13 @@ class Ledger:
         if place.exists():
             self._check_continues(place)
         # What it lists is released next: it must not be lost if the power fails then.
-        write_durably(place, json.dumps(self.to_data(), ensure_ascii=False, indent=1) + "\n")
+        write_durably(place, self.to_json() + "\n")
 
     def _check_continues(self, place: Path) -> None:
         """Refuse to write over a ledger whose entries are not our first ones."""
         data = read_json(place)
         with located(place), shaped():
-            check_format(data, FORMAT, VERSION)
+            check_format(data, self.FORMAT, self.VERSION)
             stored = data["entries"]
             number = len(stored)
             last = stored[-1]["number"] if stored else 0
@@ -409,10 +397,7 @@ class Ledger:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ledger:
         """Read a ledger that exists, and check it."""
-        place = a_path(path)
-        data = read_json(place)
-        with located(place):
-            return cls.from_data(data)
+        return super().load(a_path(path))
 
     @classmethod
     @contextmanager

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
@@ -27,11 +26,7 @@ from liftlock.designs.registry import LIFT_NOTIONS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import log, power
-from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
-from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
-from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
-from liftlock.notions.ldp import LDP
-from liftlock.notions.notion import Notion
+from liftlock.notions.notion import Notion, OutputLimit
 
 MERGING_NOTIONS = (
     *LIFT_NOTIONS,
@@ -99,10 +94,9 @@ class Gauge:
 
 def _judge(notion: Notion) -> Gauge:
     """Return the gauge of one notion."""
-    if isinstance(notion, L1Lift | L1LiftInverse | Chi2Lift | Chi2LiftInverse):
-        return _mean_gauge(notion)
-    if isinstance(notion, AlphaLift | AlphaLiftInverse):
-        return _norm_gauge(notion)
+    limit = notion.output_limit()
+    if limit is not None:
+        return _norm_gauge(notion.name, limit) if limit.mean == "alpha" else _mean_gauge(limit)
     lower, upper, ratio = limits(notion)
 
     def risk(lifts: Floats, masses: Floats) -> Floats:  # noqa: ARG001
@@ -127,15 +121,12 @@ def _judge(notion: Notion) -> Gauge:
     return Gauge(risk, strain)
 
 
-def _mean_gauge(notion: L1Lift | L1LiftInverse | Chi2Lift | Chi2LiftInverse) -> Gauge:
+def _mean_gauge(allowed: OutputLimit) -> Gauge:
     """Judge by the mean of abs(l - 1) or (l - 1)^2, or of the same with 1/l.
 
     Source: 002 eq. (31), eq. (32), eq. (34), eq. (35).
     """
-    inverse = isinstance(notion, L1LiftInverse | Chi2LiftInverse)
-    squared = isinstance(notion, Chi2Lift | Chi2LiftInverse)
-    assert isinstance(notion.budget, Fraction)
-    limit = float(notion.budget)
+    inverse, squared, limit = allowed.inverse, allowed.mean == "chi2", float(allowed.budget)
 
     def risk(lifts: Floats, masses: Floats) -> Floats:
         distance = np.abs((_ratio(1.0, lifts) if inverse else lifts) - 1.0)
@@ -154,22 +145,18 @@ def _mean_gauge(notion: L1Lift | L1LiftInverse | Chi2Lift | Chi2LiftInverse) -> 
     return Gauge(risk, strain)
 
 
-def _norm_gauge(notion: AlphaLift | AlphaLiftInverse) -> Gauge:
+def _norm_gauge(name: str, allowed: OutputLimit) -> Gauge:
     """Judge by the alpha-norm of l, or of 1/l.
 
     Source: 002 eq. (33), eq. (36).
     """
-    inverse = isinstance(notion, AlphaLiftInverse)
-    assert isinstance(notion.budget, Fraction)
-    limit = float(notion.budget)
-    order = None if notion.order is None else float(notion.order)
+    inverse, limit = allowed.inverse, float(allowed.budget)
+    order = None if allowed.order is None else float(allowed.order)
     if order is not None and order < 1:
-        raise NotDefined(
-            f"merging for {notion.name}", f"order {order:g}", "use an order of 1 or more"
-        )
+        raise NotDefined(f"merging for {name}", f"order {order:g}", "use an order of 1 or more")
     if limit < 1:
         raise InputError(
-            f"no mechanism has {notion.name} below 1, not even one that releases nothing",
+            f"no mechanism has {name} below 1, not even one that releases nothing",
             value=limit,
             remedy="the smallest feasible budget is 1",
         )
@@ -223,7 +210,7 @@ class Pool:
     @classmethod
     def of(cls, context: Context, *notions: Notion) -> Pool:
         """Read a prior or a joint, and the notions that every output must keep."""
-        if not all(isinstance(notion, LDP) for notion in notions):
+        if any(notion.ratio_limit is None for notion in notions):
             refuse_never(context)
         gauge = Gauge.of(notions)
         masses = representative(context).floats()

@@ -7,18 +7,15 @@ machines, and merging the parts in any order gives the same bits.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.channel import Channel, check_format
+from liftlock.channel import Channel
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.accumulation import added, exact_sum, exact_sums
 from liftlock.exact.encoding import fraction_text, integer_to_json
@@ -26,10 +23,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.prior import integers_from_json
-from liftlock.storage import located, read_json, shaped, write_atomically
-
-FORMAT = "liftlock.aggregate"
-VERSION = 1
+from liftlock.storage import Stored
 
 _WHOLE = ("total", "total_squares", "offset", "least")
 """The parts of weights that are one number, as files name them."""
@@ -86,7 +80,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class Aggregate(Stored):
     """How often each output of a channel was reported; for encodings, how often supported.
 
     `channel` is the fingerprint of the channel that made the reports: reports of another one are
@@ -97,6 +91,10 @@ class Aggregate:
     >>> (monday + Aggregate.of(answers, [0])).counts
     (2, 2)
     """
+
+    FORMAT: ClassVar[str] = "liftlock.aggregate"
+    VERSION: ClassVar[int] = 1
+    COMPACT: ClassVar[bool] = True
 
     channel: str
     counts: tuple[int, ...]
@@ -333,11 +331,9 @@ class Aggregate:
 
     # --- files ----------------------------------------------------------------------------------
 
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form without format and version."""
         data: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
             "channel": self.channel,
             "reports": integer_to_json(self.reports),
             "counts": [integer_to_json(count) for count in self.counts],
@@ -347,36 +343,18 @@ class Aggregate:
         return data
 
     @classmethod
-    def from_data(cls, data: Any) -> Aggregate:
-        """Read the JSON form."""
-        check_format(data, FORMAT, VERSION)
-        with shaped():
-            counts = integers_from_json(data["counts"], "counts")
-            (reports,) = integers_from_json([data["reports"]], "reports")
-            channel = str(data["channel"])
-            told = data.get("weights")
-            weights = None if told is None else Weights.from_data(told)
+    def from_content(cls, data: dict[str, Any]) -> Aggregate:
+        """Read the content."""
+        counts = integers_from_json(data["counts"], "counts")
+        (reports,) = integers_from_json([data["reports"]], "reports")
+        channel = str(data["channel"])
+        told = data.get("weights")
+        weights = None if told is None else Weights.from_data(told)
         if min(counts, default=0) < 0 or reports < max(counts, default=0):
             raise FileError("counts that cannot be", remedy="count the reports again")
         if weights is not None and len(weights.sums) != len(counts):
             raise FileError("weights for other outputs", remedy="count the reports again")
         return cls(channel, counts, reports, weights)
-
-    def to_json(self) -> str:
-        """Return the JSON text; equal aggregates have equal texts."""
-        return json.dumps(self.to_data(), separators=(",", ":"))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the aggregate as JSON; an interrupted write leaves the old file whole."""
-        write_atomically(Path(path), self.to_json() + "\n")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Aggregate:
-        """Read an aggregate from a JSON file."""
-        place = Path(path)
-        data = read_json(place)
-        with located(place):
-            return cls.from_data(data)
 
 
 def _width(channel: AnyChannel) -> int:

@@ -1,4 +1,4 @@
-"""What the reports of users with priors of their own add up to: all that an estimate needs of them.
+"""What the reports of users with a prior each add up to: all that an estimate needs of them.
 
 The numbers are exact integers, and squares that were rounded user by user, so aggregates of parts
 may be merged in any order, on any machine, to the same bits.
@@ -6,29 +6,26 @@ may be merged in any order, on any machine, to the same bits.
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError
-from liftlock.exact.encoding import integer_to_json
+from liftlock.exact.accumulation import added, column_sums, exact_sum
+from liftlock.exact.encoding import fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
-from liftlock.local.asked import Asked
-from liftlock.local.methods import FINE_BITS, POSTERIOR_BITS, Method
+from liftlock.exact.numbers import exact
+from liftlock.forms import UserChannel
+from liftlock.forms.user_blocks import UserBlock
+from liftlock.forms.user_channel import FINE_BITS, POSTERIOR_BITS
+from liftlock.per_user import PerUserPriors
 from liftlock.prior import integers_from_json
-from liftlock.sampling.own_priors import counted_blocks
-from liftlock.storage import located, read_json, shaped, write_atomically
-
-FORMAT = "liftlock.local-aggregate"
-VERSION = 1
+from liftlock.storage import Stored
 
 _UNITS = {
     "posteriors": POSTERIOR_BITS,
@@ -38,10 +35,13 @@ _UNITS = {
     "reaches": 32,
 }
 
+_PIECE = 1 << 16
+"""So many users, and another block, add up to less than 2^63 units of anything."""
+
 
 @dataclass(frozen=True)
-class LocalAggregate:
-    """Sums over users, for each symbol: what `LocalMechanism.estimate` computes from.
+class PerUserAggregate(Stored):
+    """Sums over users, for each symbol: what an estimate computes from.
 
     `posteriors` adds up P_i(x | report) in units of 2^-64 and `squares` their squares in units of
     2^-42, `priors` the masses P_i(x) in units of 2^-32 and `spreads` the variances that the
@@ -49,6 +49,10 @@ class LocalAggregate:
     anybody can be farther from the prior, in units of 2^-32. `asked` has the sums of a question
     that these do not answer.
     """
+
+    FORMAT: ClassVar[str] = "liftlock.local-aggregate"
+    VERSION: ClassVar[int] = 1
+    COMPACT: ClassVar[bool] = True
 
     mechanism: str
     """The fingerprint of the mechanism."""
@@ -58,16 +62,16 @@ class LocalAggregate:
     priors: tuple[int, ...]
     spreads: tuple[int, ...]
     reaches: tuple[int, ...]
-    asked: Asked | None = None
+    asked: WeightedSums | None = None
 
     @classmethod
-    def none(cls, mechanism: str, symbols: int) -> LocalAggregate:
+    def none(cls, mechanism: str, symbols: int) -> PerUserAggregate:
         """Return the sum of no reports, to which others can be added."""
         nothing = (0,) * symbols
         return cls(mechanism, 0, nothing, nothing, nothing, nothing, nothing)
 
-    def __add__(self, other: LocalAggregate) -> LocalAggregate:
-        if not isinstance(other, LocalAggregate):
+    def __add__(self, other: PerUserAggregate) -> PerUserAggregate:
+        if not isinstance(other, PerUserAggregate):
             return NotImplemented
         if other.mechanism != self.mechanism or len(other.squares) != len(self.squares):
             raise InputError(
@@ -85,7 +89,7 @@ class LocalAggregate:
         asked = None
         if self.asked is not None and other.asked is not None:
             asked = self.asked + other.asked
-        return LocalAggregate(
+        return PerUserAggregate(
             self.mechanism,
             self.reports + other.reports,
             _added(self.posteriors, other.posteriors),
@@ -113,11 +117,9 @@ class LocalAggregate:
 
     # --- files ----------------------------------------------------------------------------------
 
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form without format and version."""
         data: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
             "mechanism": self.mechanism,
             "reports": integer_to_json(self.reports),
         }
@@ -128,16 +130,14 @@ class LocalAggregate:
         return data
 
     @classmethod
-    def from_data(cls, data: Any) -> LocalAggregate:
-        """Read the JSON form; sums that cannot be are refused."""
-        check_format(data, FORMAT, VERSION)
-        with shaped():
-            mechanism = str(data["mechanism"])
-            (reports,) = integers_from_json([data["reports"]], "reports")
-            sums = {name: integers_from_json(data[name], name) for name in _UNITS}
-            symbols = len(sums["posteriors"])
-            told = data.get("asked")
-            asked = None if told is None else Asked.from_data(told, symbols)
+    def from_content(cls, data: dict[str, Any]) -> PerUserAggregate:
+        """Read the content; sums that cannot be are refused."""
+        mechanism = str(data["mechanism"])
+        (reports,) = integers_from_json([data["reports"]], "reports")
+        sums = {name: integers_from_json(data[name], name) for name in _UNITS}
+        symbols = len(sums["posteriors"])
+        told = data.get("asked")
+        asked = None if told is None else WeightedSums.from_data(told, symbols)
         if (
             reports < 0
             or any(len(row) != symbols or min(row, default=-1) < 0 for row in sums.values())
@@ -147,30 +147,108 @@ class LocalAggregate:
             raise FileError("sums that cannot be", remedy="aggregate the reports again")
         return cls(mechanism, reports, **sums, asked=asked)
 
-    def to_json(self) -> str:
-        """Return the JSON text; equal aggregates have equal texts."""
-        return json.dumps(self.to_data(), separators=(",", ":"))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the aggregate as JSON; an interrupted write leaves the old file whole."""
-        write_atomically(Path(path), self.to_json() + "\n")
+@dataclass(frozen=True)
+class WeightedSums:
+    """The exact sums of one question: `columns` has the numbers f(x) of each answer.
+
+    A report of user i adds a_i E[f(X_i) | report] + b_i to the answer and a_i^2 Var[f(X_i) |
+    report] to its squared error. Each of these is one float that depends on the user alone; their
+    sums are exact. For a histogram `columns` is None, and there is an answer for each symbol.
+
+    Source: 001 Prop. 2, eq. (14).
+    """
+
+    columns: tuple[tuple[float, ...], ...] | None
+    sums: tuple[Fraction, ...]
+    variances: tuple[Fraction, ...]
+    weight: Fraction
+    offset: Fraction
+    weighted: bool
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> LocalAggregate:
-        """Read an aggregate from a JSON file."""
-        place = Path(path)
-        data = read_json(place)
-        with located(place):
-            return cls.from_data(data)
+    def of(
+        cls,
+        columns: tuple[tuple[float, ...], ...] | None,
+        means: Floats,
+        variances: Floats,
+        weights: Floats | None,
+        offsets: Floats | None,
+    ) -> WeightedSums:
+        """Add up means and variances, a row for each user and a column for each answer."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if weights is not None:
+                means = means * weights[:, None]
+                variances = variances * np.square(weights)[:, None]
+        if not (np.isfinite(means).all() and np.isfinite(variances).all()):
+            raise InputError(
+                "numbers too large to be weighted and squared",
+                remedy="measure in another unit; nothing was counted",
+            )
+        return cls(
+            columns,
+            column_sums(means),
+            column_sums(variances),
+            Fraction(len(means)) if weights is None else exact_sum(weights),
+            Fraction(0) if offsets is None else exact_sum(offsets),
+            weights is not None or offsets is not None,
+        )
+
+    def __add__(self, other: WeightedSums) -> WeightedSums:
+        if other.columns != self.columns or other.weighted != self.weighted:
+            raise InputError(
+                "aggregates for different questions",
+                remedy="aggregate all reports with the same question, weighted or not; nothing was "
+                "added",
+            )
+        return WeightedSums(
+            self.columns,
+            added(self.sums, other.sums),
+            added(self.variances, other.variances),
+            self.weight + other.weight,
+            self.offset + other.offset,
+            self.weighted,
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "columns": None if self.columns is None else [list(row) for row in self.columns],
+            "sums": [fraction_text(value) for value in self.sums],
+            "variances": [fraction_text(value) for value in self.variances],
+            "weight": fraction_text(self.weight),
+            "offset": fraction_text(self.offset),
+            "weighted": self.weighted,
+        }
+
+    @classmethod
+    def from_data(cls, data: Any, symbols: int) -> WeightedSums:
+        """Read the JSON form."""
+        told = data["columns"]
+        columns = None
+        if told is not None:
+            columns = tuple(tuple(float(value) for value in column) for column in told)
+        sums = tuple(exact(value, name="sums") for value in data["sums"])
+        variances = tuple(exact(value, name="variances") for value in data["variances"])
+        weighted = data["weighted"]
+        if (
+            not len(sums) == len(variances) == (symbols if columns is None else len(columns))
+            or any(len(column) != symbols for column in columns or ())
+            or not all(math.isfinite(value) for column in columns or () for value in column)
+            or min(variances, default=Fraction(0)) < 0
+            or not isinstance(weighted, bool)
+        ):
+            raise FileError("sums that cannot be", remedy="aggregate the reports again")
+        weight, offset = exact(data["weight"], name="weight"), exact(data["offset"], name="offset")
+        return cls(columns, sums, variances, weight, offset, weighted)
 
 
 @dataclass(frozen=True, eq=False)
 class Gathering:
-    """How reports are added up: by which method, and for which question beyond the histogram."""
+    """How reports are added up: through which channel, and for which question."""
 
     mechanism: str
-    method: Method
-    symbols: int
+    channel: UserChannel
     asking: bool
     """Whether the sums over posteriors, without weights, do not answer the question."""
     columns: Floats | None
@@ -178,62 +256,104 @@ class Gathering:
 
     def gathered(
         self,
-        blocks: Iterator[tuple[int, npt.NDArray[Any]]],
+        priors: PerUserPriors,
         reports: npt.NDArray[Any],
         weights: Floats | None,
         offsets: Floats | None,
-    ) -> LocalAggregate:
-        """Add up the reports of all users, whose rows come in blocks."""
-        total = LocalAggregate.none(self.mechanism, self.symbols)
-        for first, rows in blocks:
-            some = slice(first, first + len(rows))
-            total += self._piece(
-                first,
-                rows,
-                reports[some],
-                None if weights is None else weights[some],
-                None if offsets is None else offsets[some],
-            )
+    ) -> PerUserAggregate:
+        """Add up the reports of all users."""
+        total = PerUserAggregate.none(self.mechanism, len(self.channel.inputs))
+        open_pieces: dict[int, _Piece] = {}
+        for block in self.channel.blocks(priors):
+            piece = open_pieces.setdefault(block.level, _Piece(self, block.level))
+            piece.add(block, reports, weights, offsets)
+            if piece.users >= _PIECE:
+                total += open_pieces.pop(block.level).done()
+        for piece in open_pieces.values():
+            total += piece.done()
         return total
 
-    def _piece(
+    @cached_property
+    def asked_columns(self) -> tuple[tuple[float, ...], ...] | None:
+        if self.columns is None:
+            return None
+        return tuple(tuple(column) for column in self.columns.tolist())
+
+    def moments(self, posteriors: Floats) -> tuple[Floats, Floats]:
+        """Return mean and variance of each answer under each user's posterior."""
+        from liftlock.forms.per_user_kernels import moments
+
+        if self.columns is None:
+            return posteriors, posteriors * (1.0 - posteriors)
+        means, variances = (np.empty((len(posteriors), len(self.columns))) for _ in range(2))
+        moments(posteriors, self.columns, means, variances)
+        return means, variances
+
+
+@dataclass(eq=False)
+class _Piece:
+    """Users who share a law, as many as fit into sums of 64 bits."""
+
+    gathering: Gathering
+    level: int
+    users: int = 0
+    totals: npt.NDArray[np.int64] = field(init=False)
+    means: list[Floats] = field(default_factory=list)
+    variances: list[Floats] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
+    offsets: list[Floats] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        channel = self.gathering.channel
+        self.totals = np.zeros((channel.rows, len(channel.inputs)), dtype=np.int64)
+
+    def add(
         self,
-        first: int,
-        rows: npt.NDArray[Any],
+        block: UserBlock,
         reports: npt.NDArray[Any],
         weights: Floats | None,
         offsets: Floats | None,
-    ) -> LocalAggregate:
-        totals = np.zeros((self.method.rows, self.symbols), dtype=np.int64)
-        answers = self.symbols if self.columns is None else len(self.columns)
-        shape = (len(rows), answers if self.asking else 0)
-        means, variances = np.empty(shape), np.empty(shape)
-        for start, counts in counted_blocks(rows, first):
-            some = slice(start - first, start - first + len(counts))
-            self.method.add(start, counts, reports[some], totals)
-            if self.asking:
-                found = np.empty(counts.shape)
-                self.method.posteriors(start, counts, reports[some], found)
-                self._moments(found, means[some], variances[some])
+    ) -> None:
+        """Add up the reports of a block."""
+        channel = self.gathering.channel
+        said = reports[block.places]
+        channel.add(block, said, self.totals)
+        self.users += len(block)
+        if not self.gathering.asking:
+            return
+        found = np.empty(block.counts.shape)
+        channel.posteriors(block, said, found)
+        means, variances = self.gathering.moments(found)
+        self.means.append(means)
+        self.variances.append(variances)
+        if weights is not None:
+            self.weights.append(weights[block.places])
+        if offsets is not None:
+            self.offsets.append(offsets[block.places])
+
+    def done(self) -> PerUserAggregate:
+        """Return the sums as an aggregate."""
         asked = None
-        if self.asking:
-            told = None if self.columns is None else self.columns.tolist()
-            columns = None if told is None else tuple(tuple(column) for column in told)
-            asked = Asked.of(columns, means, variances, weights, offsets)
-        sums = self.method.sums(totals)
+        if self.gathering.asking:
+            asked = WeightedSums.of(
+                self.gathering.asked_columns,
+                np.concatenate(self.means),
+                np.concatenate(self.variances),
+                np.concatenate(self.weights) if self.weights else None,
+                np.concatenate(self.offsets) if self.offsets else None,
+            )
+        sums = self.gathering.channel.sums(self.level, self.totals)
         posteriors, squares, priors, spreads, reaches = map(tuple, sums)
-        return LocalAggregate(
-            self.mechanism, len(rows), posteriors, squares, priors, spreads, reaches, asked
+        return PerUserAggregate(
+            self.gathering.mechanism,
+            self.users,
+            posteriors,
+            squares,
+            priors,
+            spreads,
+            reaches,
+            asked,
         )
-
-    def _moments(self, posteriors: Floats, means: Floats, variances: Floats) -> None:
-        from liftlock.local.kernels import moments
-
-        if self.columns is None:
-            means[:] = posteriors
-            variances[:] = posteriors * (1.0 - posteriors)
-        else:
-            moments(posteriors, self.columns, means, variances)
 
 
 def _added(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:

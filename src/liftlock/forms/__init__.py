@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from liftlock.channel import FORMAT, VERSION, channel_from_data, check_format
+from liftlock.channel import FORMAT, VERSION, channel_from_data
 from liftlock.errors import FileError
 from liftlock.forms.hashing_channel import HashingChannel
 from liftlock.forms.structured_channel import AnyChannel, StructuredChannel, dense
@@ -12,6 +12,7 @@ from liftlock.forms.support_channel import Counts, Reports, SupportChannel
 from liftlock.forms.unary_channel import UnaryChannel
 from liftlock.forms.user_blocks import prior_counts
 from liftlock.forms.user_channel import USER_CHANNELS, ArcChannel, SafeChannel, UserChannel
+from liftlock.storage import check_format
 
 __all__ = [
     "FORMS",

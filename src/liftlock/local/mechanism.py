@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
-from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import numbers_each
 from liftlock.estimate.expected import ExpectedError
@@ -34,17 +30,14 @@ from liftlock.notions.lip import LIP
 from liftlock.notions.registry import make_notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.own_priors import Blocks, checked_people, counted_blocks
-from liftlock.storage import located, read_json, shaped, write_atomically
+from liftlock.storage import Stored
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
-FORMAT = "liftlock.local-mechanism"
-VERSION = 1
-
 
 @dataclass(frozen=True, init=False)
-class LocalMechanism:
+class LocalMechanism(Stored):
     """One law for all users, each of whom is protected under a prior of their own.
 
     ``arc`` suits any prior and reports a number of 32 bits. ``safe-response`` reports a value; for
@@ -61,6 +54,9 @@ class LocalMechanism:
       holds: max-lift 2.474947972 <= 2.718281828 at secret "no", output "no", user 2
       ...
     """
+
+    FORMAT: ClassVar[str] = "liftlock.local-mechanism"
+    VERSION: ClassVar[int] = 1
 
     alphabet: Alphabet
     notion: LIP | ALIP
@@ -283,11 +279,9 @@ class LocalMechanism:
 
     # --- files ----------------------------------------------------------------------------------
 
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
+    def content(self) -> dict[str, Any]:
+        """Return the JSON form without format and version."""
         return {
-            "format": FORMAT,
-            "version": VERSION,
             "labels": self.alphabet.to_data(),
             "notion": self.notion.name,
             "budgets": dict(self.notion.budgets),
@@ -297,14 +291,12 @@ class LocalMechanism:
         }
 
     @classmethod
-    def from_data(cls, data: Any) -> LocalMechanism:
-        """Read the JSON form, and derive its law again; a stored one is not believed."""
-        check_format(data, FORMAT, VERSION)
-        with shaped():
-            alphabet = Alphabet.from_data(data.get("labels"))
-            notion = make_notion(str(data["notion"]), data["budgets"])
-            method = data["method"]
-            stored = {str(name): int(exact(value)) for name, value in data["law"].items()}
+    def from_content(cls, data: dict[str, Any]) -> LocalMechanism:
+        """Read the content, and derive its law again; a stored one is not believed."""
+        alphabet = Alphabet.from_data(data.get("labels"))
+        notion = make_notion(str(data["notion"]), data["budgets"])
+        method = data["method"]
+        stored = {str(name): int(exact(value)) for name, value in data["law"].items()}
         if method not in METHODS or not isinstance(notion, LIP | ALIP):
             raise FileError("a mechanism of an unknown kind", value=(method, str(notion)))
         made = cls(alphabet, notion, method)
@@ -315,20 +307,6 @@ class LocalMechanism:
                 remedy="the file was changed after it was written; make it again",
             )
         return made
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the mechanism as JSON; an interrupted write leaves the old file whole."""
-        write_atomically(
-            Path(path), json.dumps(self.to_data(), ensure_ascii=False, indent=1) + "\n"
-        )
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> LocalMechanism:
-        """Read a mechanism from a JSON file."""
-        place = Path(path)
-        data = read_json(place)
-        with located(place):
-            return cls.from_data(data)
 
 
 def _counted(priors: LocalPriors) -> Blocks:

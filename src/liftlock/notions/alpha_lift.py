@@ -12,7 +12,7 @@ from liftlock.context import Context
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float, power
 from liftlock.exact.integers import Floats
 from liftlock.notions.lift import LiftTable, lift_table
-from liftlock.notions.notion import OrderedUpperBound
+from liftlock.notions.notion import OrderedUpperBound, OutputLimit
 from liftlock.notions.order import Order, read_order
 from liftlock.notions.per_output import power_sum, worst_output
 from liftlock.notions.reading import Reading, Witness
@@ -98,12 +98,20 @@ class AlphaLift(OrderedUpperBound):
     Source: 002 Def 5, eq. (37).
     """
 
-    notion = "alpha_lift"
+    budget: Fraction
+
+    key = "alpha_lift"
+    title = "alpha-lift"
+    says = "alpha-norm of the lift"
     unit = ""
+
+    def output_limit(self) -> OutputLimit:
+        """Return the mean of lifts that is limited at every output."""
+        return OutputLimit("alpha", False, self.budget, self.alpha)
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
-        return of_table(lift_table(channel, context), self.order, bits)
+        return of_table(lift_table(channel, context), self.alpha, bits)
 
 
 class AlphaLiftInverse(OrderedUpperBound):
@@ -112,9 +120,17 @@ class AlphaLiftInverse(OrderedUpperBound):
     Source: 002 Def 6, eq. (37).
     """
 
-    notion = "alpha_lift_inverse"
+    budget: Fraction
+
+    key = "alpha_lift_inverse"
+    title = "alpha-lift-inverse"
+    says = "alpha-norm of the inverse lift"
     unit = ""
+
+    def output_limit(self) -> OutputLimit:
+        """Return the mean of lifts that is limited at every output."""
+        return OutputLimit("alpha", True, self.budget, self.alpha)
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
-        return inverse_of_table(lift_table(channel, context), self.order, bits)
+        return inverse_of_table(lift_table(channel, context), self.alpha, bits)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,16 +9,17 @@ import numpy as np
 
 from liftlock.channel import Channel
 from liftlock.context import Context
-from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.integers import EXACT_FLOAT_BITS, Floats
 from liftlock.exact.numbers import exact_probability
 from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.e_divergence import Excess, excess, largest, positive_parts
+from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import Impossible
 from liftlock.notions.likelihood import Likelihoods, likelihoods
-from liftlock.notions.notion import safe_text
+from liftlock.notions.notion import BEYOND, DeltaLimit, Notion, delta_texts, safe_text
 from liftlock.notions.reading import Reading, Witness, exact_maximum, screening_error
 
 _MANY = 256
@@ -144,7 +144,7 @@ def epsilon_for(channel: Channel, context: Context | None, delta: object) -> Rea
 
 
 @dataclass(frozen=True, init=False)
-class ApproximateLDP:
+class ApproximateLDP(Notion):
     """The guarantee (epsilon, delta)-LDP.
 
     Source: 000 Def 1.
@@ -153,22 +153,16 @@ class ApproximateLDP:
     epsilon: Budget
     delta: Fraction
 
+    key = "ldp_delta"
+    title = "delta (LDP)"
+    unit = ""
+    parameters = ("epsilon", "delta")
+    says = "(epsilon, delta)-LDP"
+    context_free = True
+
     def __init__(self, epsilon: object, delta: object) -> None:
         object.__setattr__(self, "epsilon", Budget.of(epsilon))
         object.__setattr__(self, "delta", exact_probability(delta, name="delta"))
-
-    @property
-    def name(self) -> str:
-        """The key of the notion."""
-        return "ldp_delta"
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The budgets as exact text."""
-        return {"epsilon": str(self.epsilon), "delta": decimal_text(self.delta)}
-
-    def __str__(self) -> str:
-        return f"{self.name}({self.epsilon}, {decimal_text(self.delta)})"
 
     def certify(
         self,
@@ -190,3 +184,31 @@ class ApproximateLDP:
         delta = safe_text(measure(table, context, self.epsilon).value)
         epsilon = safe_text(epsilon_for(table, context, self.delta).value)
         return f"delta={delta} at this epsilon, or epsilon={epsilon} at this delta"
+
+    def attained(self, channel: AnyChannel, context: Context) -> Notion:
+        """Return the guarantee with the smallest delta that a channel keeps at this epsilon."""
+        needed = measure(dense(channel), context, self.epsilon)
+        return ApproximateLDP(self.epsilon, safe_text(needed.value))
+
+    def epsilon_at_delta(self, channel: AnyChannel, context: Context) -> Reading:
+        """Return the smallest epsilon that a channel keeps at this delta."""
+        return epsilon_for(dense(channel), context, self.delta)
+
+    def delta_limit(self) -> DeltaLimit:
+        """Return epsilon, delta and the form."""
+        return DeltaLimit(self.epsilon, self.delta, "ldp")
+
+    @property
+    def without_delta(self) -> Notion:
+        """The guarantee without a delta that implies it."""
+        return LDP(self.epsilon)
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words."""
+        factor, delta = delta_texts(self.delta_limit())
+        return (
+            f"Take any set of values that may be released as {{column}}: it is at most {factor} "
+            f"times as likely, plus {delta}, for people with one {{secret}} as for people with any "
+            f"other. {BEYOND}"
+        )

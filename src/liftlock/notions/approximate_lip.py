@@ -11,9 +11,9 @@ They are ordered: def5 <= ediv <= E def5, and joint <= P_max ediv <= (P_max / P_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from liftlock.channel import Channel
 from liftlock.context import Context, Family, Joint
 from liftlock.errors import NotDefined, NumberError
-from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact_probability
@@ -30,12 +30,14 @@ from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.e_divergence import Excess, excess, largest, positive_parts
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.likelihood import Likelihoods, likelihoods
-from liftlock.notions.notion import safe_text
+from liftlock.notions.lip import LIP
+from liftlock.notions.notion import BEYOND, DeltaLimit, Kind, Notion, delta_texts, safe_text
 from liftlock.notions.reading import Reading, Witness, exact_maximum, screening_error
 from liftlock.prior import Prior
 
 Form = Literal["def5", "ediv", "joint"]
 FORMS: tuple[Form, ...] = get_args(Form)
+_SOURCES: dict[Form, str] = {"def5": "000 Def 5", "ediv": "000 Cor 9", "joint": "003 Def 4"}
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ def measure(
 
 
 @dataclass(frozen=True, init=False)
-class ApproximateLIP:
+class ApproximateLIP(Notion):
     """The guarantee (epsilon, delta)-LIP in a named form.
 
     Source: 000 Def 5, Cor 9; 003 Def 4.
@@ -232,6 +234,26 @@ class ApproximateLIP:
     epsilon: Budget
     delta: Fraction
     form: Form
+
+    key = "lip_ediv"
+    title = "(epsilon, delta)-LIP"
+    unit = ""
+    parameters = ("epsilon", "delta")
+    says = "(epsilon, delta)-LIP"
+
+    @classmethod
+    def kinds(cls) -> tuple[Kind, ...]:
+        """Return a kind for each form."""
+        return tuple(
+            Kind(
+                f"lip_{form}",
+                f"delta ({form})",
+                cls.parameters,
+                partial(cls, form=form),
+                f"{cls.says}, {source}",
+            )
+            for form, source in _SOURCES.items()
+        )
 
     def __init__(self, epsilon: object, delta: object, form: str = "ediv") -> None:
         object.__setattr__(self, "epsilon", Budget.of(epsilon))
@@ -242,14 +264,6 @@ class ApproximateLIP:
     def name(self) -> str:
         """The key of the notion."""
         return f"lip_{self.form}"
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The budgets as exact text."""
-        return {"epsilon": str(self.epsilon), "delta": decimal_text(self.delta)}
-
-    def __str__(self) -> str:
-        return f"{self.name}({self.epsilon}, {decimal_text(self.delta)})"
 
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
@@ -276,3 +290,46 @@ class ApproximateLIP:
         delta = safe_text(curve.delta(self.epsilon).value)
         epsilon = safe_text(curve.epsilon(self.delta).value)
         return f"delta={delta} at this epsilon, or epsilon={epsilon} at this delta"
+
+    def attained(self, channel: AnyChannel, context: Context) -> Notion:
+        """Return the guarantee with the smallest delta that a channel keeps at this epsilon."""
+        curve = DeltaCurve.of(dense(channel), context, self.form)
+        return ApproximateLIP(self.epsilon, safe_text(curve.delta(self.epsilon).value), self.form)
+
+    def epsilon_at_delta(self, channel: AnyChannel, context: Context) -> Reading:
+        """Return the smallest epsilon that a channel keeps at this delta."""
+        return DeltaCurve.of(dense(channel), context, self.form).epsilon(self.delta)
+
+    def delta_limit(self) -> DeltaLimit:
+        """Return epsilon, delta and the form."""
+        return DeltaLimit(self.epsilon, self.delta, self.form)
+
+    @property
+    def without_delta(self) -> Notion:
+        """The guarantee without a delta that implies it."""
+        return LIP(self.epsilon)
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words."""
+        factor, delta = delta_texts(self.delta_limit())
+        if self.form == "ediv":
+            return (
+                "Take any set of values that may be released as {column}. Among people with any "
+                f"one {{secret}} it is at most {factor} times as likely as among everybody, plus "
+                f"{delta}; and among everybody at most {factor} times as likely as among them, "
+                f"plus {delta}. {BEYOND}"
+            )
+        if self.form == "def5":
+            return (
+                "Take any set of values that may be released as {column}, and its probability "
+                f"among everybody. Among people with any one {{secret}} it is at most {factor} "
+                f"times that probability with {delta} added to it; and among everybody it is at "
+                f"most {factor} times what it is among them, plus {delta}. {BEYOND}"
+            )
+        return (
+            "Take any set of values that may be released as {column} and any one {secret}: the "
+            f"probability that both occur is, up to {delta}, at most {factor} times what it would "
+            "be if they had nothing to do with each other, and the other way round. For a rare "
+            "{secret} this promises little."
+        )

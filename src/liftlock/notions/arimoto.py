@@ -60,8 +60,10 @@ class Arimoto(OrderedUpperBound):
     Source: 002 Prop 1.
     """
 
-    notion = "arimoto"
+    key = "arimoto"
+    title = "Arimoto information"
+    says = "Arimoto information of order alpha, in nats"
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
-        return of_table(lift_table(channel, context), self.order, bits)
+        return of_table(lift_table(channel, context), self.alpha, bits)

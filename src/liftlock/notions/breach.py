@@ -8,7 +8,6 @@ downward rho2-to-rho1 breach is a set with P(Q) >= rho2 and P(Q | y) < rho1, whi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,6 +21,7 @@ from liftlock.exact.numbers import exact_probability
 from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
+from liftlock.notions.notion import Notion
 from liftlock.notions.reading import Reading, Witness
 
 _TICKS = 10**10
@@ -164,7 +164,7 @@ def _levels(rho1: object, rho2: object) -> tuple[Fraction, Fraction]:
 
 
 @dataclass(frozen=True, init=False)
-class NoBreach:
+class NoBreach(Notion):
     """The guarantee that no property of prior at most rho1 reaches a posterior above rho2.
 
     The mirror image (from at least rho2 to below rho1) is part of it.
@@ -175,23 +175,16 @@ class NoBreach:
     rho1: Fraction
     rho2: Fraction
 
+    key = "breach"
+    title = "breach"
+    unit = ""
+    parameters = ("rho1", "rho2")
+    says = "no property rises from rho1 to above rho2"
+
     def __init__(self, rho1: object, rho2: object) -> None:
         low, high = _levels(rho1, rho2)
         object.__setattr__(self, "rho1", low)
         object.__setattr__(self, "rho2", high)
-
-    @property
-    def name(self) -> str:
-        """The key of the notion."""
-        return "breach"
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The two levels as exact text."""
-        return {"rho1": decimal_text(self.rho1), "rho2": decimal_text(self.rho2)}
-
-    def __str__(self) -> str:
-        return f"breach({decimal_text(self.rho1)}, {decimal_text(self.rho2)})"
 
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"

@@ -8,12 +8,12 @@ from decimal import Decimal, localcontext
 from typing import Any, Literal
 
 from liftlock.alphabet import Label, label_to_json
-from liftlock.channel import check_format
 from liftlock.context import Context
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.encoding import fraction_text
 from liftlock.forms import AnyChannel
 from liftlock.notions.reading import Witness, ends_to_json, number_to_json
+from liftlock.storage import check_format
 
 FORMAT = "liftlock.certificate"
 VERSION = 1
@@ -33,7 +33,7 @@ class Claim:
     def __str__(self) -> str:
         sign = self.relation if self.holds else {"<=": ">", ">=": "<"}[self.relation]
         mark = "holds" if self.holds else "FAILS"
-        place = f" at {self.witness}" if self.witness is not None else ""
+        place = f" at {self.witness}" if self.witness is not None and str(self.witness) else ""
         measured, bound = _pair(self.measured, self.bound)
         return f"{mark}: {self.quantity} {measured} {sign} {bound}{place}"
 
@@ -86,7 +86,7 @@ class Certificate:
             return f"{self.guarantee} holds"
         claim = broken[0]
         sign = {"<=": "above", ">=": "below"}[claim.relation]
-        place = f" at {claim.witness}" if claim.witness is not None else ""
+        place = f" at {claim.witness}" if claim.witness is not None and str(claim.witness) else ""
         measured, bound = _pair(claim.measured, claim.bound)
         return (
             f"{self.guarantee} does not hold: {claim.quantity} is {measured}, {sign} {bound}{place}"

@@ -50,7 +50,9 @@ class Chi2(UpperBound):
     Source: 002 Prop 1.
     """
 
-    notion = "chi2"
+    key = "chi2"
+    title = "chi2-divergence"
+    says = "mean chi2-lift"
     unit = ""
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:  # noqa: ARG002

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.lift import LiftTable, lift_table
-from liftlock.notions.notion import UpperBound
+from liftlock.notions.notion import OutputLimit, UpperBound
 from liftlock.notions.per_output import average, worst_output
 from liftlock.notions.reading import Reading
 
@@ -58,8 +60,16 @@ class Chi2Lift(UpperBound):
     Source: 002 Def 5.
     """
 
-    notion = "chi2_lift"
+    budget: Fraction
+
+    key = "chi2_lift"
+    title = "chi2-lift"
+    says = "mean (lift - 1)^2 at every output"
     unit = ""
+
+    def output_limit(self) -> OutputLimit:
+        """Return the mean of lifts that is limited at every output."""
+        return OutputLimit("chi2", False, self.budget)
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:  # noqa: ARG002
         """Measure the leakage."""
@@ -72,8 +82,16 @@ class Chi2LiftInverse(UpperBound):
     Source: 002 Def 6.
     """
 
-    notion = "chi2_lift_inverse"
+    budget: Fraction
+
+    key = "chi2_lift_inverse"
+    title = "chi2-lift-inverse"
+    says = "mean (1/lift - 1)^2 at every output"
     unit = ""
+
+    def output_limit(self) -> OutputLimit:
+        """Return the mean of lifts that is limited at every output."""
+        return OutputLimit("chi2", True, self.budget)
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:  # noqa: ARG002
         """Measure the leakage."""

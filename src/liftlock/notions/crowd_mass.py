@@ -11,7 +11,6 @@ other mechanisms may point at a smaller crowd, but then less sharply. The measur
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,12 +18,13 @@ import numpy as np
 
 from liftlock.channel import Channel
 from liftlock.context import Context
-from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.numbers import exact_probability
 from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
+from liftlock.notions.notion import Notion
 from liftlock.notions.reading import Reading, Witness
 
 
@@ -86,7 +86,7 @@ def limit(*, lower: object, upper: object) -> Enclosure:
 
 
 @dataclass(frozen=True, init=False)
-class CrowdMass:
+class CrowdMass(Notion):
     """The guarantee that no output points at a crowd smaller than a share of the population.
 
     Source: math the crowd an output points at.
@@ -94,21 +94,14 @@ class CrowdMass:
 
     at_least: Fraction
 
+    key = "crowd_mass"
+    title = "crowd mass"
+    unit = ""
+    parameters = ("at_least",)
+    says = "smallest crowd an output points at"
+
     def __init__(self, at_least: object) -> None:
         object.__setattr__(self, "at_least", exact_probability(at_least, name="crowd mass"))
-
-    @property
-    def name(self) -> str:
-        """The key of the notion."""
-        return "crowd_mass"
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The share as exact text."""
-        return {"at_least": decimal_text(self.at_least)}
-
-    def __str__(self) -> str:
-        return f"crowd_mass({decimal_text(self.at_least)})"
 
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"

@@ -83,7 +83,9 @@ class Identifiability(UpperBound):
     Source: 000 Def 3 (on singletons).
     """
 
-    notion = "identifiability"
+    key = "identifiability"
+    title = "identifiability"
+    says = "posterior odds below e^budget"
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.lift import LiftTable, lift_table
-from liftlock.notions.notion import UpperBound
+from liftlock.notions.notion import OutputLimit, UpperBound
 from liftlock.notions.per_output import average, worst_output
 from liftlock.notions.reading import Reading
 
@@ -60,8 +62,16 @@ class L1Lift(UpperBound):
     Source: 002 Def 5.
     """
 
-    notion = "l1_lift"
+    budget: Fraction
+
+    key = "l1_lift"
+    title = "l1-lift"
+    says = "mean |lift - 1| at every output"
     unit = ""
+
+    def output_limit(self) -> OutputLimit:
+        """Return the mean of lifts that is limited at every output."""
+        return OutputLimit("l1", False, self.budget)
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:  # noqa: ARG002
         """Measure the leakage."""
@@ -74,8 +84,16 @@ class L1LiftInverse(UpperBound):
     Source: 002 Def 6.
     """
 
-    notion = "l1_lift_inverse"
+    budget: Fraction
+
+    key = "l1_lift_inverse"
+    title = "l1-lift-inverse"
+    says = "mean |1/lift - 1| at every output"
     unit = ""
+
+    def output_limit(self) -> OutputLimit:
+        """Return the mean of lifts that is limited at every output."""
+        return OutputLimit("l1", True, self.budget)
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:  # noqa: ARG002
         """Measure the leakage."""

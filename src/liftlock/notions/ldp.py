@@ -9,11 +9,13 @@ from fractions import Fraction
 
 from liftlock.channel import Channel
 from liftlock.context import Context
+from liftlock.exact.budget import Budget
+from liftlock.exact.decimals import fold
 from liftlock.exact.enclosure import BITS
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.forms.extremes import ratio_corner
 from liftlock.notions.likelihood import likelihoods
-from liftlock.notions.notion import UpperBound
+from liftlock.notions.notion import LiftLimits, Notion, UpperBound, safe_text
 from liftlock.notions.reading import Reading, Witness
 
 
@@ -67,7 +69,11 @@ class LDP(UpperBound):
     True
     """
 
-    notion = "ldp"
+    budget: Budget
+
+    key = "ldp"
+    title = "LDP"
+    says = "likelihoods of any two secrets within e^budget"
     context_free = True
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
@@ -77,3 +83,31 @@ class LDP(UpperBound):
     def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage without a table."""
         return measure(channel, context, bits)
+
+    def attained(self, channel: AnyChannel, context: Context) -> Notion | None:
+        """Return the smallest guarantee of this kind that a channel keeps; None if it has none."""
+        leakage = measure(channel, context).value
+        return None if leakage.is_infinite else LDP(safe_text(leakage))
+
+    def belief_limits(self) -> LiftLimits:
+        """Return what follows for beliefs: e^epsilon times the one before at most, any prior."""
+        return LiftLimits(self.budget, self.budget)
+
+    @property
+    def ratio_limit(self) -> Budget:
+        """The budget of the ratio of any two likelihoods."""
+        return self.budget
+
+    @property
+    def ldp_budget(self) -> Budget:
+        """The budget itself."""
+        return self.budget
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words."""
+        most = fold(self.budget.exp().upper).replace("-fold", " times")
+        return (
+            f"Every value that may be released as {{column}} is at most {most} as likely for "
+            "people with one {secret} as for people with any other."
+        )

@@ -23,9 +23,10 @@ from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure, nearest_float
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, dense
+from liftlock.forms import AnyChannel, UserChannel, dense
 from liftlock.notions.likelihood import SMALLEST, Likelihoods, likelihoods
 from liftlock.notions.reading import Witness, screening_error
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.prior import Prior
 
 Impossible = Literal["refuse", "ignore"]
@@ -213,6 +214,14 @@ def impossible_inputs(channel: AnyChannel, context: Context) -> tuple[Label, ...
         counts = context.reordered(channel.inputs).prior.counts
     elif isinstance(context, PriorSet):
         counts = tuple(int(p) for p in context.reordered(channel.inputs).possible)
+    elif isinstance(context, AnyUserPrior):
+        return ()
+    elif isinstance(context, PerUserPriors):
+        # The channels of users refuse what is impossible; a table for all of them does not.
+        if isinstance(channel, UserChannel):
+            return ()
+        rows = context.ordered(channel.inputs).blocks()
+        counts = tuple(np.logical_and.reduce([(part > 0).all(axis=0) for _, part in rows]).tolist())
     else:
         raise NotDefined("a lift", context.describe(), "give a prior, a joint or a set of priors")
     return tuple(x for x, count in zip(channel.inputs.labels, counts, strict=True) if not count)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from liftlock.context import Context
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS
 from liftlock.forms import AnyChannel
-from liftlock.notions.alip import extremes, lift_claims, lower_reading, upper_reading
+from liftlock.notions.alip import certify_lifts, extremes, lower_reading, upper_reading
 from liftlock.notions.bounded_prior import LiftRange
-from liftlock.notions.certificate import Certificate, make_certificate
-from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.notion import safe_text
+from liftlock.notions.certificate import Certificate
+from liftlock.notions.lift import Impossible
+from liftlock.notions.notion import LiftLimits, Notion, lift_promise, safe_text
 from liftlock.notions.reading import Reading
 
 
@@ -43,7 +42,7 @@ def of_range(found: LiftRange, bits: int = BITS) -> Reading:
 
 
 @dataclass(frozen=True, init=False)
-class LIP:
+class LIP(Notion):
     """The guarantee that every lift lies between e^-epsilon and e^epsilon.
 
     For a `Prior` it protects the value itself, for a `Joint` the secret behind it; for a set of
@@ -64,32 +63,34 @@ class LIP:
 
     epsilon: Budget
 
+    key = "lip"
+    title = "LIP"
+    parameters = ("epsilon",)
+    says = "every lift within a factor e^epsilon of 1"
+
     def __init__(self, epsilon: object) -> None:
         object.__setattr__(self, "epsilon", Budget.of(epsilon))
-
-    @property
-    def name(self) -> str:
-        """The key of the notion."""
-        return "lip"
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The budget as exact text."""
-        return {"epsilon": str(self.epsilon)}
-
-    def __str__(self) -> str:
-        return f"lip({self.epsilon})"
 
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether every lift stays within the budget."""
-        unprotected = refuse_impossible(channel, context, impossible)
-        claims, nats = lift_claims(extremes(channel, context), self.epsilon, self.epsilon)
-        return make_certificate(
-            self.name, self.budgets, channel, context, claims, nats, unprotected
-        )
+        return certify_lifts(self, channel, context, (self.epsilon, self.epsilon), impossible)
 
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest epsilon that the channel satisfies."""
         return f"lip={safe_text(measure(channel, context).value)}"
+
+    def lift_limits(self) -> LiftLimits:
+        """Return the budgets of falling and rising beliefs."""
+        return LiftLimits(self.epsilon, self.epsilon)
+
+    @property
+    def ldp_budget(self) -> Budget:
+        """The budget of LDP that implies it: the smaller of its budgets."""
+        return self.epsilon
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words."""
+        return lift_promise(self.lift_limits())

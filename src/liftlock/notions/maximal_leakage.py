@@ -56,7 +56,9 @@ class MaximalLeakage(UpperBound):
     Source: 000 Def 4.
     """
 
-    notion = "maximal_leakage"
+    key = "maximal_leakage"
+    title = "maximal leakage"
+    says = "gain in guessing anything, in nats"
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""

@@ -73,7 +73,9 @@ class MutualInformation(UpperBound):
     Source: 000 Def 2; 001 Def 2.
     """
 
-    notion = "mutual_information"
+    key = "mutual_information"
+    title = "mutual information"
+    says = "mean log-lift, in nats"
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, NamedTuple
 
 from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.decimals import down_to, fold, rounded_up
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, SupportChannel
@@ -24,41 +25,202 @@ MOST_BITS = 4096
 """A comparison that is still open at this precision counts as a refusal, the safe side."""
 
 
-class Notion(Protocol):
-    """A privacy guarantee with its budgets: it can be measured, certified, and relaxed to fit."""
+class LiftLimits(NamedTuple):
+    """How far beliefs may move: e^-lower <= lift <= e^upper; None is no limit."""
+
+    lower: Budget | None
+    upper: Budget | None
+
+    @property
+    def least(self) -> Fraction | None:
+        """The smallest lift that is allowed, on the safe side."""
+        top = None if self.lower is None else self.lower.exp().upper
+        return None if top is None else 1 / top
+
+    @property
+    def most(self) -> Fraction | None:
+        """The largest lift that is allowed, on the safe side."""
+        return None if self.upper is None else self.upper.exp().upper
+
+
+class DeltaLimit(NamedTuple):
+    """What a notion with a delta allows, and in which form: of LIP, or of LDP."""
+
+    epsilon: Budget
+    delta: Fraction
+    form: Literal["def5", "ediv", "joint", "ldp"]
+
+
+class OutputLimit(NamedTuple):
+    """What a notion allows the lifts at each output to be on average.
+
+    The mean is that of abs(l - 1), of (l - 1)^2, or the alpha-norm of l; of 1/l when `inverse`.
+    """
+
+    mean: Literal["l1", "chi2", "alpha"]
+    inverse: bool
+    budget: Fraction
+    order: Order = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of guarantee: what it is called, its parameters in order, how to make it."""
+
+    key: str
+    title: str
+    parameters: tuple[str, ...]
+    make: Callable[..., Notion]
+    says: str
+
+
+class Notion(ABC):
+    """A privacy guarantee with its budgets: it can be measured, certified, and relaxed to fit.
+
+    What others must know of a notion is a member of it: what it limits (`lift_limits`,
+    `ratio_limit`, `delta_limit`, `output_limit`, `profile_budget`), what implies it, and what it
+    promises in words.
+    """
+
+    key: ClassVar[str]
+    """The name in files and on the command line, such as ``lip``."""
+    title: ClassVar[str]
+    """What people call it."""
+    unit: ClassVar[str] = "nats"
+    """The unit of what is measured; empty for plain numbers."""
+    parameters: ClassVar[tuple[str, ...]] = ("budget",)
+    """The budgets, in the order in which they are written."""
+    says: ClassVar[str]
+    """What it bounds, in a few words."""
+    context_free: ClassVar[bool] = False
+    """Whether it speaks of every input and needs no prior."""
+
+    @classmethod
+    def kinds(cls) -> tuple[Kind, ...]:
+        """Return the kinds of guarantee that this class makes, each under its own key."""
+        return (Kind(cls.key, cls.title, cls.parameters, cls, cls.says),)
 
     @property
     def name(self) -> str:
         """The key of the notion, such as ``lip``."""
-        ...
+        return self.key
 
     @property
     def budgets(self) -> Mapping[str, str]:
         """The budgets as exact text."""
-        ...
+        return {name: _exact_text(getattr(self, name)) for name in self.parameters}
 
+    @property
+    def guarantee(self) -> str:
+        """The guarantee in short, e.g. ``alip(lower=1.3, upper=0.7)``."""
+        return f"{self.name}({', '.join(f'{k}={v}' for k, v in self.budgets.items())})"
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.budgets.values())})"
+
+    @abstractmethod
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether the guarantee holds."""
-        ...
 
+    @abstractmethod
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget of this kind that the channel satisfies."""
-        ...
+
+    def attained(self, channel: AnyChannel, context: Context) -> Notion | None:  # noqa: ARG002
+        """Return the smallest guarantee of this kind that a channel keeps.
+
+        None for a notion that has no such form; what lifts show can always be said.
+        """
+        return None
+
+    # --- what it limits -------------------------------------------------------------------------
+
+    def lift_limits(self) -> LiftLimits | None:
+        """Return the budgets of falling and rising beliefs; None if it is about something else."""
+        return None
+
+    def belief_limits(self) -> LiftLimits:
+        """Return how far beliefs may move, whatever the prior: what it limits, or what follows."""
+        return self.lift_limits() or LiftLimits(None, None)
+
+    @property
+    def ratio_limit(self) -> Budget | None:
+        """The budget of the ratio of any two likelihoods: that of LDP; None for other notions."""
+        return None
+
+    @property
+    def ldp_budget(self) -> Budget | None:
+        """The budget of LDP that implies the notion under every prior; None if none is known.
+
+        Source: 000 Thm 1 converse, Cor 2.
+        """
+        return None
+
+    def delta_limit(self) -> DeltaLimit | None:
+        """Return epsilon, delta and the form of a notion with a delta; None for other notions."""
+        return None
+
+    @property
+    def without_delta(self) -> Notion:
+        """The guarantee without a delta that implies it: itself, if it has none."""
+        return self
+
+    def epsilon_at_delta(self, channel: AnyChannel, context: Context) -> Reading:  # noqa: ARG002
+        """Return the smallest epsilon that a channel keeps at the delta of the notion."""
+        raise NotDefined("the smallest epsilon at a delta", str(self), "give a notion with a delta")
+
+    def output_limit(self) -> OutputLimit | None:
+        """Return the mean of lifts that is limited at every output; None for other notions."""
+        return None
+
+    @property
+    def profile_budget(self) -> Budget | None:
+        """The budget of the edges of a graph of profiles; None for other notions."""
+        return None
+
+    def scaled(self, scale: Fraction) -> Notion:
+        """Multiply the budgets; delta and alpha stay."""
+        budgets: dict[str, object] = dict(self.budgets)
+        for name in _SCALED.intersection(budgets):
+            budget = Budget.of(str(budgets[name]))
+            nats = budget.epsilon if budget.epsilon is not None else Fraction(float(budget))
+            budgets[name] = decimal_text((nats * scale).limit_denominator(10**12))
+        kind = next(kind for kind in self.kinds() if kind.key == self.name)
+        return kind.make(**budgets)
+
+    # --- in words -------------------------------------------------------------------------------
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words, to be filled with the names of ``{column}`` and ``{secret}``.
+
+        Never more than a certificate proves: every number is rounded to its safe side.
+        """
+        budgets = ", ".join(f"{name} {value}" for name, value in self.budgets.items())
+        return (
+            "What the released {column} tells about {secret} is limited in this sense: "
+            f"{self.says} ({budgets}). This is a limit on average or of another kind; it does not "
+            "by itself limit the change of every single belief."
+        )
+
+
+_SCALED = frozenset({"epsilon", "lower", "upper", "budget"})
+
+
+def _exact_text(value: Budget | Fraction) -> str:
+    return str(value) if isinstance(value, Budget) else decimal_text(value)
 
 
 @dataclass(frozen=True, init=False)
-class UpperBound(ABC):
+class UpperBound(Notion):
     """A notion that bounds one number from above: budget in nats, or a plain number.
 
     A subclass gives the notion's name, its unit, and how to measure it to a given precision.
     """
 
     budget: Budget | Fraction
-    notion: ClassVar[str]
-    unit: ClassVar[str] = "nats"
-    context_free: ClassVar[bool] = False
 
     def __init__(self, budget: object) -> None:
         object.__setattr__(self, "budget", self._read_budget(budget))
@@ -66,11 +228,11 @@ class UpperBound(ABC):
     @classmethod
     def _read_budget(cls, budget: object) -> Budget | Fraction:
         if cls.unit == "nats":
-            return Budget.of(budget, name=cls.notion)
-        value = exact(budget, name=cls.notion)
+            return Budget.of(budget, name=cls.key)
+        value = exact(budget, name=cls.key)
         if value < 0:
             raise NumberError(
-                f"{cls.notion} budget is negative", value=budget, remedy="budgets are 0 or more"
+                f"{cls.key} budget is negative", value=budget, remedy="budgets are 0 or more"
             )
         return value
 
@@ -86,23 +248,6 @@ class UpperBound(ABC):
         if isinstance(channel, Channel):
             return self.read(channel, context, bits)
         return self.read_form(channel, context, bits)
-
-    @property
-    def name(self) -> str:
-        """The key of the notion."""
-        return self.notion
-
-    @property
-    def budgets(self) -> Mapping[str, str]:
-        """The budget as exact text."""
-        return {"budget": self._text}
-
-    @property
-    def _text(self) -> str:
-        return str(self.budget) if isinstance(self.budget, Budget) else decimal_text(self.budget)
-
-    def __str__(self) -> str:
-        return f"{self.name}({', '.join(self.budgets.values())})"
 
     def bound(self, bits: int = BITS) -> Enclosure:
         """Enclose the budget."""
@@ -135,8 +280,8 @@ class UpperBound(ABC):
             holds, reading = self._decide(channel, context)
         except NotDefined as error:
             raise NotDefined(self.name, error.context, error.remedy) from None
-        claim = Claim(self.notion, reading.value, "<=", self.bound(), holds, reading.witness)
-        nats = {self.notion: reading.value} if self.unit == "nats" else {}
+        claim = Claim(self.key, reading.value, "<=", self.bound(), holds, reading.witness)
+        nats = {self.key: reading.value} if self.unit == "nats" else {}
         return make_certificate(
             self.name, self.budgets, channel, context, [claim], nats, unprotected
         )
@@ -150,16 +295,18 @@ class UpperBound(ABC):
 class OrderedUpperBound(UpperBound):
     """A notion of some order alpha that bounds one number from above."""
 
-    order: Order
+    alpha: Order
+
+    parameters: ClassVar[tuple[str, ...]] = ("alpha", "budget")
 
     def __init__(self, alpha: object, budget: object) -> None:
         super().__init__(budget)
-        object.__setattr__(self, "order", read_order(alpha))
+        object.__setattr__(self, "alpha", read_order(alpha))
 
     @property
     def budgets(self) -> Mapping[str, str]:
         """The order and the budget as exact text."""
-        return {"alpha": order_text(self.order), "budget": self._text}
+        return {"alpha": order_text(self.alpha), "budget": _exact_text(self.budget)}
 
 
 def safe_text(value: Enclosure) -> str:
@@ -174,3 +321,46 @@ def safe_text(value: Enclosure) -> str:
         return decimal_text(value.upper)
     scaled = value.upper * 10**10
     return decimal_text(Fraction(-(-scaled.numerator // scaled.denominator), 10**10))
+
+
+# --- promises in words ----------------------------------------------------------------------------
+
+BEYOND = "Single values may go beyond the factor, and nothing is said of how far."
+
+
+def moves(up: Fraction | None, down: Fraction | None) -> str:
+    """Say how far a probability may move, as the end of a sentence.
+
+    >>> moves(Fraction(2), Fraction(1, 4)).replace(chr(160), " ")
+    'at most 2-fold, and lower it at most to 25 % of what it was'
+    """
+    most = "without limit" if up is None else f"at most {fold(up)}"
+    if down is None or down == 0:
+        return f"{most}, and may rule it out"
+    return f"{most}, and lower it at most to {down_to(down)} of what it was"
+
+
+def lift_promise(limits: LiftLimits) -> str:
+    """Say what limits of lifts promise."""
+    start = "Whoever sees the released {column} of a person may "
+    up, down = limits.most, limits.least
+    if limits.upper is not None and limits.lower is not None:
+        return f"{start}raise the probability of any {{secret}} {moves(up, down)}."
+    if limits.upper is not None:
+        return (
+            f"{start}raise the probability of any {{secret}} at most {fold(up)}. How far it may "
+            "fall is not limited: a value may be ruled out."
+        )
+    assert down is not None
+    return (
+        f"{start}lower the probability of any {{secret}} at most to {down_to(down)} of what it "
+        "was. How far it may rise is not limited directly, only through what the falls of all the "
+        "others leave."
+    )
+
+
+def delta_texts(limit: DeltaLimit) -> tuple[str, str]:
+    """Return the factor e^epsilon and delta as text on the safe side."""
+    top = limit.epsilon.exp().upper
+    assert top is not None
+    return rounded_up(top), rounded_up(limit.delta)

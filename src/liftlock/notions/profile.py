@@ -317,11 +317,20 @@ class ProfilePrivacy(UpperBound):
     True
     """
 
-    notion = "profile"
+    budget: Budget
+
+    key = "profile"
+    title = "profile-based privacy"
+    says = "outputs of joined profiles within e^budget"
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the largest loss of any edge."""
         return measure(channel, context, bits)
+
+    @property
+    def profile_budget(self) -> Budget:
+        """The budget of the edges."""
+        return self.budget
 
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
@@ -334,7 +343,6 @@ class ProfilePrivacy(UpperBound):
                 "a graph without edges, which promises nothing",
                 "join the profiles that must not be told apart",
             )
-        assert isinstance(self.budget, Budget)
         laws = OutputLaws.of(channel, graph)
         worst = worst_edge(edge_losses(laws))
         ratio = Fraction(1) if worst is None else worst.ratio
@@ -347,14 +355,14 @@ class ProfilePrivacy(UpperBound):
         holds = self.budget.allows(ratio)
         if holds and unprotected and impossible == "refuse":
             raise UnprotectedInput(unprotected, whose="the profile")
-        claim = Claim(self.notion, reading.value, "<=", self.bound(), holds, reading.witness)
+        claim = Claim(self.key, reading.value, "<=", self.bound(), holds, reading.witness)
         return make_certificate(
             self.name,
             self.budgets,
             channel,
             graph,
             [claim],
-            {self.notion: reading.value},
+            {self.key: reading.value},
             unprotected,
         )
 

@@ -6,8 +6,7 @@ A claim is written ``name=value``: ``lip=1``, ``alip=1.3,0.7`` (lower, upper), `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from liftlock.errors import InputError
 from liftlock.notions.alip import ALIP, MaxLift, MinLift
@@ -25,66 +24,48 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.notions.maximal_leakage import MaximalLeakage
 from liftlock.notions.mutual_information import MutualInformation
-from liftlock.notions.notion import Notion
+from liftlock.notions.notion import Kind, Notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.sibson import Sibson
 from liftlock.notions.total_variation import TotalVariation
 
+NOTIONS: tuple[type[Notion], ...] = (
+    LIP,
+    ALIP,
+    MaxLift,
+    MinLift,
+    ApproximateLIP,
+    LDP,
+    ProfilePrivacy,
+    ApproximateLDP,
+    Identifiability,
+    MutualInformation,
+    MaximalLeakage,
+    TotalVariation,
+    Chi2,
+    L1Lift,
+    Chi2Lift,
+    L1LiftInverse,
+    Chi2LiftInverse,
+    AlphaLift,
+    AlphaLiftInverse,
+    Sibson,
+    Arimoto,
+    CrowdMass,
+    NoBreach,
+)
+"""Every notion: one line each, all else is a member of its class."""
 
-@dataclass(frozen=True)
-class Entry:
-    """One kind of guarantee: its parameters in order, how to make it, what it says."""
-
-    parameters: tuple[str, ...]
-    make: Callable[..., Notion]
-    says: str
-
-
-def _alip(lower: object, upper: object) -> Notion:
-    return ALIP(lower=lower, upper=upper)
-
-
-def _form(form: str) -> Callable[..., Notion]:
-    return lambda epsilon, delta: ApproximateLIP(epsilon, delta, form)
-
-
-REGISTRY: Mapping[str, Entry] = {
-    "lip": Entry(("epsilon",), LIP, "every lift within a factor e^epsilon of 1"),
-    "alip": Entry(("lower", "upper"), _alip, "every lift between e^-lower and e^upper"),
-    "eps_upper": Entry(("budget",), MaxLift, "no lift above e^budget"),
-    "eps_lower": Entry(("budget",), MinLift, "no lift below e^-budget"),
-    "lip_def5": Entry(("epsilon", "delta"), _form("def5"), "(epsilon, delta)-LIP, 000 Def 5"),
-    "lip_ediv": Entry(("epsilon", "delta"), _form("ediv"), "(epsilon, delta)-LIP, 000 Cor 9"),
-    "lip_joint": Entry(("epsilon", "delta"), _form("joint"), "(epsilon, delta)-LIP, 003 Def 4"),
-    "ldp": Entry(("budget",), LDP, "likelihoods of any two secrets within e^budget"),
-    "profile": Entry(("budget",), ProfilePrivacy, "outputs of joined profiles within e^budget"),
-    "ldp_delta": Entry(("epsilon", "delta"), ApproximateLDP, "(epsilon, delta)-LDP"),
-    "identifiability": Entry(("budget",), Identifiability, "posterior odds below e^budget"),
-    "mutual_information": Entry(("budget",), MutualInformation, "mean log-lift, in nats"),
-    "maximal_leakage": Entry(("budget",), MaximalLeakage, "gain in guessing anything, in nats"),
-    "total_variation": Entry(("budget",), TotalVariation, "mean l1-lift over 2"),
-    "chi2": Entry(("budget",), Chi2, "mean chi2-lift"),
-    "l1_lift": Entry(("budget",), L1Lift, "mean |lift - 1| at every output"),
-    "chi2_lift": Entry(("budget",), Chi2Lift, "mean (lift - 1)^2 at every output"),
-    "l1_lift_inverse": Entry(("budget",), L1LiftInverse, "mean |1/lift - 1| at every output"),
-    "chi2_lift_inverse": Entry(("budget",), Chi2LiftInverse, "mean (1/lift - 1)^2 at every output"),
-    "alpha_lift": Entry(("alpha", "budget"), AlphaLift, "alpha-norm of the lift"),
-    "alpha_lift_inverse": Entry(
-        ("alpha", "budget"), AlphaLiftInverse, "alpha-norm of the inverse lift"
-    ),
-    "sibson": Entry(("alpha", "budget"), Sibson, "Sibson information of order alpha, in nats"),
-    "arimoto": Entry(("alpha", "budget"), Arimoto, "Arimoto information of order alpha, in nats"),
-    "crowd_mass": Entry(("at_least",), CrowdMass, "smallest crowd an output points at"),
-    "breach": Entry(("rho1", "rho2"), NoBreach, "no property rises from rho1 to above rho2"),
-}
+REGISTRY: Mapping[str, Kind] = {kind.key: kind for notion in NOTIONS for kind in notion.kinds()}
 """Every kind of guarantee, by name."""
 
-_SHORTHANDS = {
+SHORTHANDS = {
     "delta_def5": "lip_def5",
     "delta_ediv": "lip_ediv",
     "delta_joint": "lip_joint",
     "delta_ldp": "ldp_delta",
 }
+"""The deltas that an audit measures, each with the guarantee that bounds it."""
 
 
 def make_notion(name: str, budgets: Mapping[str, object]) -> Notion:
@@ -102,7 +83,7 @@ def make_notion(name: str, budgets: Mapping[str, object]) -> Notion:
             value=dict(budgets),
             remedy=f"give {', '.join(entry.parameters)}",
         )
-    return entry.make(*(budgets[key] for key in entry.parameters))
+    return entry.make(**budgets)
 
 
 def parse_claim(text: str, *, alpha: object = None, at_epsilon: object = None) -> Notion:
@@ -121,8 +102,8 @@ def parse_claim(text: str, *, alpha: object = None, at_epsilon: object = None) -
             "a claim without a value", value=text, remedy="write it like lip=1 or alip=1.3,0.7"
         )
     parts = [part.strip() for part in value.split(",")]
-    if name in _SHORTHANDS:
-        name = _SHORTHANDS[name]
+    if name in SHORTHANDS:
+        name = SHORTHANDS[name]
         if len(parts) == 1:
             if at_epsilon is None:
                 raise InputError(
@@ -140,10 +121,10 @@ def parse_claim(text: str, *, alpha: object = None, at_epsilon: object = None) -
             value=text,
             remedy=f"write {name}={','.join(p.upper() for p in entry.parameters)}",
         )
-    return entry.make(*parts)
+    return entry.make(**dict(zip(entry.parameters, parts, strict=True)))
 
 
-def _entry(name: str) -> Entry:
+def _entry(name: str) -> Kind:
     try:
         return REGISTRY[name]
     except KeyError:

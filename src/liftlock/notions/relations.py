@@ -82,7 +82,7 @@ def implied(
     given = dict(facts)
     known = _known_logarithms(guarantee, facts)
     if isinstance(guarantee, OrderedUpperBound):
-        own = _finite(guarantee.order, guarantee.name)
+        own = _finite(guarantee.alpha, guarantee.name)
         if order is not None and order != own:
             _close(facts, how, population, own)
             _change_order(facts, how, own, order)

@@ -143,8 +143,10 @@ class Sibson(OrderedUpperBound):
     Source: 002 Prop 1.
     """
 
-    notion = "sibson"
+    key = "sibson"
+    title = "Sibson information"
+    says = "Sibson information of order alpha, in nats"
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
-        return of_table(lift_table(channel, context), self.order, bits)
+        return of_table(lift_table(channel, context), self.alpha, bits)

@@ -45,7 +45,9 @@ class TotalVariation(UpperBound):
     Source: 002 Prop 1.
     """
 
-    notion = "total_variation"
+    key = "total_variation"
+    title = "total variation"
+    says = "mean l1-lift over 2"
     unit = ""
 
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:  # noqa: ARG002

@@ -18,13 +18,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from liftlock.channel import check_format
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.file_lock import check_one_name, kept_alone
 from liftlock.mechanism import Mechanism
 from liftlock.profiles.composition import NO_RULE, ONCE, refusal
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
 from liftlock.storage import (
+    check_format,
     located,
     read_json,
     shaped,

@@ -17,9 +17,8 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.encoding import fraction_text
 from liftlock.notions.audit import Audit
 from liftlock.notions.certificate import Certificate
-from liftlock.notions.notion import safe_text
+from liftlock.notions.notion import Kind, safe_text
 from liftlock.notions.reading import Reading, Witness
-from liftlock.notions.registry import Entry
 from liftlock.notions.relations import Implication
 from liftlock.probe.result import ProbeResult
 from liftlock.report.amounts import counted
@@ -209,7 +208,7 @@ def bound_text(bound: Enclosure, unit: str) -> str:
     return safe_text(bound) + (f" {unit}" if unit else "")
 
 
-def notions_table(entries: Mapping[str, Entry]) -> Grid:
+def notions_table(entries: Mapping[str, Kind]) -> Grid:
     """List the notions and how to write them."""
     grid = grid_of()
     grid.add_column("write", no_wrap=True)

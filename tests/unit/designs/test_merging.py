@@ -86,7 +86,7 @@ def exact_verdict(joint: Joint, subset: list[int], notion: Notion) -> bool:
         return sum(p * abs(v - 1) for p, v in values) <= budget
     if "chi2" in notion.name:
         return sum(p * (v - 1) ** 2 for p, v in values) <= budget
-    order = notion.order  # type: ignore[attr-defined]
+    order = notion.alpha  # type: ignore[attr-defined]
     if order is None:
         return max(v for _, v in values) <= budget
     alpha = float(order)

@@ -38,7 +38,7 @@ ALONE = Prior.uniform("a")
 class Narrowing(UpperBound):
     """A notion whose value is only known to be near 1/3, the closer the more bits are asked for."""
 
-    notion = "narrowing"
+    key = "narrowing"
     unit = ""
     asked: list[int]
 

@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from liftlock.alphabet import Label
+from liftlock.exact.decimals import GLUE
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn
 from liftlock.report.amounts import counted
 from liftlock.report.html.bars import Bar, Group, bar_chart
 from liftlock.report.html.elements import (
-    GLUE,
     Content,
     Markup,
     figure,
@@ -24,7 +24,6 @@ from liftlock.report.html.elements import (
     written,
 )
 from liftlock.report.html.figures import percent, times
-from liftlock.report.html.guarantee import sides_of
 from liftlock.report.html.heat import NUMBERED, WIDE, Cell, diverging, heat_map
 from liftlock.report.html.leak import Leak, Places
 from liftlock.report.html.tones import lift_tone
@@ -58,10 +57,10 @@ def lift_section(column: ProtectedColumn, made: Mechanism, key: str) -> Markup:
 
 def _lift_map(leak: Leak, made: Mechanism, column: str, secret: str, key: str) -> Markup:
     rows, columns = leak.most_extreme(_MOST_ROWS, _MOST_COLUMNS)
-    limits = sides_of(made.notion)
+    limits = made.notion.belief_limits()
     logs = leak.logs
-    up = None if limits.up is None else math.log(limits.up)
-    down = None if limits.down is None else math.log(limits.down)
+    up = None if limits.most is None else math.log(limits.most)
+    down = None if limits.least is None else math.log(limits.least)
     finite = np.abs(logs[np.isfinite(logs)])
     largest = float(finite.max()) if finite.size else 0.0
     reach = max([abs(limit) for limit in (up, down) if limit is not None] or [largest])

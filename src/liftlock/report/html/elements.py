@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from html import escape
 
 from liftlock.alphabet import Label
+from liftlock.exact.decimals import GLUE
 from liftlock.report.labels import cut, printable
 
-GLUE = "\u00a0"
-"""A blank that no line breaks at; Python counts it among the unprintable."""
 _VOID = frozenset({"meta", "br", "hr", "img"})
 _LONGEST = 240
 _LONG = 24

@@ -1,68 +1,15 @@
-"""Numbers for people: bounds are rounded to their safe side, so that nothing promises too much."""
+"""Numbers for people, with as many digits as it takes to tell them apart."""
 
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
-from fractions import Fraction
+from decimal import Decimal, localcontext
 
+from liftlock.exact.decimals import GLUE
 from liftlock.exact.enclosure import Enclosure
-from liftlock.report.html.elements import GLUE
 
 _DIGITS = 3
 _GUARD = 30
-_LARGEST = 10**6
-_SMALLEST = Fraction(1, 10**5)
-
-
-def rounded_up(value: Fraction, digits: int = _DIGITS) -> str:
-    """Write a number with a few significant digits, never less than it is.
-
-    >>> rounded_up(Fraction("2.01375")), rounded_up(Fraction(2)), rounded_up(Fraction("1234.5"))
-    ('2.02', '2', '1,240')
-    """
-    return _rounded(value, digits, ROUND_CEILING)
-
-
-def rounded_down(value: Fraction, digits: int = _DIGITS) -> str:
-    """Write a number with a few significant digits, never more than it is.
-
-    >>> rounded_down(Fraction("27.253")), rounded_down(Fraction(0)), rounded_down(Fraction("99.99"))
-    ('27.2', '0', '99.9')
-    """
-    return _rounded(value, digits, ROUND_FLOOR)
-
-
-def _rounded(value: Fraction, digits: int, rounding: str) -> str:
-    if value == 0:
-        return "0"
-    with localcontext(prec=_GUARD, rounding=rounding):
-        number = Decimal(value.numerator) / Decimal(value.denominator)
-    with localcontext(prec=digits, rounding=rounding):
-        number = +number
-    if abs(number) >= _LARGEST or abs(number) < Decimal(1) / Decimal(10**4):
-        return f"{number:.{digits - 1}e}"
-    text = f"{number:,f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def fold(most: Fraction | None) -> str:
-    """Write a factor that nothing exceeds: ``2.02-fold``.
-
-    >>> fold(Fraction("2.01375")), fold(None)
-    ('2.02-fold', 'without limit')
-    """
-    return "without limit" if most is None else f"{rounded_up(most)}-fold"
-
-
-def down_to(least: Fraction) -> str:
-    """Write the share of what it was that something keeps at least.
-
-    >>> down_to(Fraction("0.27253")).replace(GLUE, " "), down_to(Fraction(0)).replace(GLUE, " ")
-    ('27.2 %', '0 %')
-    """
-    text = f"{rounded_down(100 * least)}{GLUE}%"
-    return f"practically 0 ({text})" if 0 < least < _SMALLEST else text
 
 
 def percent(share: float, digits: int = _DIGITS) -> str:
@@ -104,6 +51,7 @@ def times(factor: float) -> str:
 def enclosed(value: Enclosure, digits: int) -> str:
     """Write the middle of an enclosure with so many significant digits.
 
+    >>> from fractions import Fraction
     >>> enclosed(Enclosure.of(Fraction(1, 3)), 6), enclosed(Enclosure.infinity(), 6)
     ('0.333333', 'infinite')
     """
@@ -120,6 +68,7 @@ def enclosed(value: Enclosure, digits: int) -> str:
 def compared(measured: Enclosure, bound: Enclosure) -> tuple[str, str, str]:
     """Write two numbers, and by how much they differ if their digits do not show it.
 
+    >>> from fractions import Fraction
     >>> compared(Enclosure.of(Fraction("2.01375270754")), Enclosure.of(Fraction("2.01375270756")))
     ('2.013752708', '2.013752708', '2e-11')
     >>> compared(Enclosure.of(1), Enclosure.of(2))

@@ -12,7 +12,6 @@ from liftlock.report.amounts import counted
 from liftlock.report.html.bars import Bar, Group, bar_chart
 from liftlock.report.html.elements import Content, Markup, figure, listed, named, tag, warned
 from liftlock.report.html.figures import percent, times
-from liftlock.report.html.guarantee import sides_of
 
 _MOST = 16
 
@@ -96,7 +95,7 @@ def _budgets(protection: Protection, secret: str) -> tuple[list[float], list[flo
     down: set[float] = set()
     for column in protection.columns:
         if guards(column, secret) and isinstance(column.mechanism, Mechanism):
-            limits = sides_of(column.mechanism.notion)
-            up |= set() if limits.most is None else {float(limits.most.nats())}
-            down |= set() if limits.least is None else {float(limits.least.nats())}
+            limits = column.mechanism.notion.belief_limits()
+            up |= set() if limits.upper is None else {float(limits.upper.nats())}
+            down |= set() if limits.lower is None else {float(limits.lower.nats())}
     return sorted(up), sorted(down)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
+from liftlock.exact.decimals import down_to, fold
 from liftlock.exact.enclosure import Enclosure
 from liftlock.local.mechanism import LocalMechanism
-from liftlock.notions.lip import LIP
 from liftlock.protection.result import ProtectedColumn
 from liftlock.report.html.elements import Content, Markup, markup, named, table, tag
-from liftlock.report.html.figures import down_to, enclosed, fold
+from liftlock.report.html.figures import enclosed
 
 
 def own_prior_section(column: ProtectedColumn, made: LocalMechanism) -> Markup:
@@ -90,9 +90,7 @@ def check_law(made: LocalMechanism) -> None:
 
 
 def _budgets(made: LocalMechanism) -> tuple[Budget, Budget]:
-    notion = made.notion
-    return (
-        (notion.epsilon, notion.epsilon)
-        if isinstance(notion, LIP)
-        else (notion.lower, notion.upper)
-    )
+    lower, upper = made.notion.lift_limits()
+    assert lower is not None
+    assert upper is not None
+    return lower, upper

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from liftlock.exact.budget import Budget
+from liftlock.exact.decimals import rounded_down, rounded_up
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import extremes
@@ -19,8 +20,8 @@ from liftlock.report.html.elements import (
     tag,
     warned,
 )
-from liftlock.report.html.figures import compared, enclosed, rounded_down, rounded_up
-from liftlock.report.html.guarantee import holds_for, promise, sides_of
+from liftlock.report.html.figures import compared, enclosed
+from liftlock.report.html.guarantee import holds_for, promise
 from liftlock.report.html.keeping import Kept
 
 _QUANTITIES = {
@@ -130,8 +131,8 @@ def _beside(measured: Enclosure, words: str, bound: Enclosure) -> list[Content]:
 
 
 def _nats_budgets(made: Mechanism) -> dict[str, Budget]:
-    limits = sides_of(made.notion)
-    found = {"eps_upper": limits.most, "eps_lower": limits.least}
+    limits = made.notion.belief_limits()
+    found = {"eps_upper": limits.upper, "eps_lower": limits.lower}
     return {name: budget for name, budget in found.items() if budget is not None}
 
 
@@ -150,11 +151,11 @@ def _measured_lifts(made: Mechanism, stated: set[str]) -> list[list[Content]]:
 
 def _follows(made: Mechanism, side: str) -> str:
     """Say what limit of a lift follows from a guarantee about something else."""
-    limits = sides_of(made.notion)
-    if side == "eps_upper" and limits.up is not None:
-        return f"at most {rounded_up(limits.up, 7)}, as follows"
-    if side == "eps_lower" and limits.down is not None:
-        return f"at least {rounded_down(limits.down, 7)}, as follows"
+    limits = made.notion.belief_limits()
+    if side == "eps_upper" and limits.most is not None:
+        return f"at most {rounded_up(limits.most, 7)}, as follows"
+    if side == "eps_lower" and limits.least is not None:
+        return f"at least {rounded_down(limits.least, 7)}, as follows"
     return "not limited by itself"
 
 

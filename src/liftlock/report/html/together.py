@@ -6,7 +6,9 @@ from fractions import Fraction
 
 from liftlock.accounting.accounts import Account
 from liftlock.exact import enclosure
+from liftlock.exact.decimals import down_to, fold
 from liftlock.notions.alip import extremes
+from liftlock.notions.notion import moves
 from liftlock.protection.limits import keeps, limits_of
 from liftlock.protection.result import CombinedLeak, Protection
 from liftlock.report.account import how
@@ -20,8 +22,6 @@ from liftlock.report.html.elements import (
     tag,
     warned,
 )
-from liftlock.report.html.figures import down_to, fold
-from liftlock.report.html.guarantee import moves
 
 
 def together_section(protection: Protection) -> Markup | None:

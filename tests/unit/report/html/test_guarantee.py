@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import liftlock as ll
 from liftlock.errors import InputError, NotCertified
+from liftlock.exact.decimals import rounded_down, rounded_up
 from liftlock.local import LocalMechanism
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.registry import make_notion
 from liftlock.report.html import guarantee, own_priors
-from liftlock.report.html.figures import rounded_down, rounded_up
-from liftlock.report.html.guarantee import promise_of, sides_of
+from liftlock.report.html.guarantee import promise_of
 from tests.unit.report.html import examples
 
 BUDGETS = st.decimals("0.001", "12", places=3)
@@ -81,9 +81,9 @@ def test_each_notion_has_its_own_words(notion: ll.notions.Notion, said: str, uns
 
 def test_limits_of_beliefs_follow_from_ldp_but_not_from_averages() -> None:
     """A channel that keeps ldp(1) has every lift within e, here on 200 random ones."""
-    limits = sides_of(ll.LDP("1"))
-    assert limits.up is not None
-    assert limits.down is not None
+    limits = ll.LDP("1").belief_limits()
+    assert limits.most is not None
+    assert limits.least is not None
     rng = np.random.default_rng(1)
     for _ in range(200):
         rows = rng.uniform(1.0, np.e, (3, 4))
@@ -92,11 +92,11 @@ def test_limits_of_beliefs_follow_from_ldp_but_not_from_averages() -> None:
         ratio = (columns.max(axis=0) / columns.min(axis=0)).max()
         if ratio <= np.e:
             lifts = columns / (prior @ columns)
-            assert float(limits.down) <= lifts.min()
-            assert lifts.max() <= float(limits.up)
-    nothing = sides_of(ll.ApproximateLIP("1", "0.01", "ediv"))
-    assert nothing.up is None
-    assert nothing.down is None
+            assert float(limits.least) <= lifts.min()
+            assert lifts.max() <= float(limits.most)
+    nothing = ll.ApproximateLIP("1", "0.01", "ediv").belief_limits()
+    assert nothing.most is None
+    assert nothing.least is None
 
 
 def test_nothing_is_promised_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:

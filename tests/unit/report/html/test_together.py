@@ -9,11 +9,11 @@ from fractions import Fraction
 import liftlock as ll
 from liftlock.accounting.accounts import account
 from liftlock.accounting.spent import Spent
+from liftlock.exact.decimals import down_to, fold
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.reading import Reading
 from liftlock.protection.limits import exceeds, keeps, limits_of
 from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
-from liftlock.report.html.figures import down_to, fold
 from liftlock.report.html.together import factors, together_section
 from tests.unit.report.html import examples
 
