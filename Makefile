@@ -64,6 +64,10 @@ QUICK := src tests/unit -k 'not large' --hypothesis-profile=few \
 check: lint  ## The fast part of it, for every change: lint, types, layers, most unit tests
 	$(BIN)/python -m pytest -q -p no:logging -n $(JOBS) --dist worksteal $(QUICK)
 
+.PHONY: house
+house: $(VENV)/.stamp-test  ## Measure it: files and lines by package, layers, how far a design goes
+	@$(BIN)/python -m tests.house
+
 .PHONY: lint
 lint: $(VENV)/.stamp-test  ## Style, formatting, types, import layers
 	$(BIN)/ruff check -q --output-format=concise $(CODE)

@@ -15,9 +15,8 @@ from itertools import product
 from rich.console import Group
 from rich.table import Table as Grid
 
-from liftlock.estimate.intervals.caution import normal_remarks
-from liftlock.estimate.intervals.spread import Kind, Tally
-from liftlock.estimate.result import ABOUT
+from liftlock.estimate.intervals.base import Kind, Tally, normal_remarks
+from liftlock.estimate.question import ABOUT
 from tests.statistical.coverage import Setting
 
 RUNS = 20_000

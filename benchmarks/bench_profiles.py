@@ -23,8 +23,8 @@ from rich.table import Table as Grid
 from scipy.sparse import coo_array
 
 from liftlock.designs.lock import lock
+from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.designs.profiles.setting import Setting
-from liftlock.designs.profiles.smooth_categorical import smooth_categorical
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 

@@ -12,8 +12,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
+from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.registry import Design
 from liftlock.utility.registry import REGISTRY
 
@@ -34,6 +33,8 @@ def designs() -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for key, entry in DESIGNS.items():
+        if "profiles" in entry.contexts:
+            continue
         cells = [
             f"[`{key}`]({page_of(entry)})" + ("" if entry.keeps else " \\*"),
             entry.says + (f" (needs {entry.needs})" if entry.needs else ""),
@@ -49,7 +50,7 @@ def designs() -> str:
 def profile_designs() -> str:
     """Return the designs for graphs of profiles as a Markdown table."""
     lines = ["| Method | What it does | Promises | Source |", "| --- | --- | --- | --- |"]
-    for key, entry in PROFILE_DESIGNS.items():
+    for key, entry in designs_for("profiles").items():
         cells = [
             f"[`{key}`]({page_of(entry)})",
             entry.says + (f" (needs {entry.needs})" if entry.needs else ""),

@@ -35,6 +35,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
@@ -179,6 +180,12 @@ def compare(
     if isinstance(context, ProfileGraph):
         raise NotDefined(
             "comparing by budget", context.describe(), "use liftlock.profiles.compare_profiles"
+        )
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        raise NotDefined(
+            "comparing by budget",
+            context.describe(),
+            "design with each method and compare mechanism.expected_error(priors)",
         )
     budgets = [(given, _positive(given)) for given in epsilons]
     if not budgets:

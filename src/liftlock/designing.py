@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from liftlock._solver.optimality import NO_ROOM, Optimality, relative_gap
 from liftlock._solver.problem import allows_nothing, limits, supported
-from liftlock.alphabet import Label
+from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.context import Context, Joint, PriorSet, representative
 from liftlock.designs.catalogue import DESIGNS
@@ -32,15 +32,14 @@ from liftlock.designs.registry import (
     option_names,
 )
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
-from liftlock.estimate.model import Model
+from liftlock.estimate.model import Dense
 from liftlock.estimate.question import Question
-from liftlock.estimate.unbiased import identifiable
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.forms import USER_CHANNELS, AnyChannel, SupportChannel, dense
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
-from liftlock.mechanism import Mechanism
+from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions.alip import ALIP, MaxLift, extremes, lower_reading, upper_reading
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_ldp import measure as measure_approximate_ldp
@@ -49,6 +48,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion, safe_text
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
 from liftlock.sampling import SimulationBits, draw_reports
@@ -85,7 +85,7 @@ _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
 def design(
-    context: Context | LinePrior,
+    context: Context | LinePrior | Alphabet | Sequence[Any],
     notion: Notion,
     *,
     utility: str | Utility | None = None,
@@ -105,6 +105,10 @@ def design(
     error, for a graph of profiles the largest chance of any one wrong value. A prior on the line
     is cut into `cells` (512) of equal mass, or equal width if `spacing` is ``width``.
 
+    For users with a prior each, the context is `PerUserPriors`, or the labels alone: the law is the
+    same for all, by ``arc`` or ``safe-response``, and no prior is stored. Where users have budgets
+    of their own (those of the priors, or `budgets`) there is a law for each.
+
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.prior import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
@@ -112,12 +116,16 @@ def design(
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
     (True, 0.4432)
     """
+    _check_notion(notion)
+    users = user_context(context)
+    if users is not None:
+        return design_users(users, notion, utility=utility, method=method, **options)
+    assert not isinstance(context, Alphabet | Sequence)
     context = cut(context, cells, spacing)
     if isinstance(context, ProfileGraph):
         return design_profiles(
             context, notion, utility=utility, method=method, bits=bits, **options
         )
-    _check_notion(notion)
     method = usual_method(notion) if method is None else method
     if method is None:
         return best(context, notion, utility=utility, bits=bits, **options)
@@ -145,6 +153,55 @@ def design(
     return order.mechanism(draft, locked)
 
 
+def user_context(context: object) -> PerUserPriors | AnyUserPrior | None:
+    """Return the context of users with a prior each: labels stand for any; None for others."""
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        return context
+    if isinstance(context, Alphabet):
+        return AnyUserPrior(context)
+    if isinstance(context, Sequence) and not isinstance(context, str | bytes):
+        return AnyUserPrior(Alphabet.of(context))
+    return None
+
+
+def design_users(
+    context: PerUserPriors | AnyUserPrior,
+    notion: Notion,
+    *,
+    utility: str | Utility | None = None,
+    method: str | None = None,
+    budgets: Sequence[Any] | None = None,
+    **options: Any,
+) -> Mechanism:
+    """Make a law for users with a prior each; without a method, the one with the smaller error.
+
+    Of labels alone, and of sets of priors, nothing is known that could compare the methods: ``arc``
+    is taken, or ``safe-response`` for sets.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> priors = PerUserPriors.of("ab", [[0.5, 0.5], [0.4, 0.6]])
+    >>> print(design(priors, LIP("1")).channel)
+    safe-response on 2 symbols, a prior for each user
+    """
+    if utility is not None or options:
+        raise InputError(
+            "a law for users with a prior each has no such option",
+            value=next(iter(options), "utility"),
+            remedy="give a method and budgets; expected_error(priors) says how good it is",
+        )
+    known = isinstance(context, PerUserPriors)
+    limits = budgets if budgets is not None else context.budgets if known else ()
+    if method is not None:
+        return lock_users(context.inputs, notion, method, limits)
+    if not known or context.are_sets:
+        return lock_users(context.inputs, notion, "safe-response" if known else "arc", limits)
+    found = [lock_users(context.inputs, notion, key, limits) for key in USER_CHANNELS]
+    own = context if budgets is None or context.budgets else None
+    if own is None or not own.users:
+        return found[0]
+    return min(found, key=lambda made: sum(e * e for e in made.expected_error(own).errors))
+
+
 def best(
     context: Context | LinePrior,
     notion: Notion,
@@ -168,10 +225,12 @@ def best(
     >>> best(prior, ApproximateLIP("1", "0.05")).certificate.guarantee
     'lip_ediv(epsilon=1, delta=0.05)'
     """
+    _check_notion(notion)
     context = cut(context, cells, spacing)
     if isinstance(context, ProfileGraph):
         return design_profiles(context, notion, utility=utility, bits=bits, **options)
-    _check_notion(notion)
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        return design_users(context, notion, utility=utility, **options)
     kind = kind_of(context)
     pure = without_delta(notion)
     entries = [
@@ -607,7 +666,7 @@ def _tells_apart(channel: Table) -> bool:
     """Tell whether shares of the values can be estimated from the reports without a prior."""
     if len(channel.inputs) > _COMPARED:
         return True  # not looked at, so nothing is said
-    return identifiable(Model.of(channel), Question.histogram(channel.inputs))
+    return Dense.of(channel).identifies(Question.histogram(channel.inputs))
 
 
 def _is_constant(channel: AnyChannel) -> bool:

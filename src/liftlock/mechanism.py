@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, overload
 
 import numpy as np
 
+from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.context import Context, Joint, context_from_data, representative
@@ -18,30 +19,47 @@ from liftlock.designs.origin import Origin
 from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.estimating import estimate, estimate_reports
+from liftlock.estimate.api import Options, estimate, estimate_reports
 from liftlock.estimate.expected import ExpectedError, expected_error
-from liftlock.estimate.question import ask
-from liftlock.estimate.result import About, Estimate
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock.estimate.question import About, ask
+from liftlock.estimate.result import Estimate
+from liftlock.estimate.users import UserReports
+from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS, LARGE
-from liftlock.forms import SupportChannel, any_channel_from_data
+from liftlock.forms import (
+    USER_CHANNELS,
+    ArcChannel,
+    StructuredChannel,
+    SupportChannel,
+    UserChannel,
+    any_channel_from_data,
+)
 from liftlock.line.grid import GridPrior
 from liftlock.notions.audit import Audit, audit
 from liftlock.notions.certificate import Certificate, check_certificate_data
 from liftlock.notions.crowd_mass import measure as measure_crowd
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
+from liftlock.notions.per_user import UserAudit, audit_users
 from liftlock.notions.profile import ProfileAudit, audit_profiles
 from liftlock.notions.registry import make_notion
 from liftlock.notions.stored import MAKE_AGAIN, check_stored
+from liftlock.per_user import AnyUserPrior, PerUserPriors, read_alphabet, read_limits
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.by_profile import profile_rows
+from liftlock.sampling.per_user import release_users, simulate_users
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
-from liftlock.storage import Stored
+from liftlock.storage import Stored, check_format, shaped
 from liftlock.utility.mean import codes_of_numbers, points_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+_USERS_FORMAT = "liftlock.local-mechanism"
+_USERS_VERSION = 1
+"""The former file of mechanisms for users with a prior each, which can still be read."""
 
 MOST_CROWD_CELLS = 250_000
 """Larger tables are printed without the crowd mass, which would take a while."""
@@ -76,7 +94,7 @@ class Mechanism(Stored):
     FORMAT: ClassVar[str] = "liftlock.mechanism"
     VERSION: ClassVar[int] = 1
 
-    channel: Table | SupportChannel
+    channel: Table | SupportChannel | UserChannel
     certificate: Certificate
     context: Context
     origin: Origin | None = None
@@ -106,8 +124,8 @@ class Mechanism(Stored):
 
     @property
     def table(self) -> Table:
-        """The channel as the table it is; encodings have none."""
-        if isinstance(self.channel, SupportChannel):
+        """The channel as the table it is; encodings and the laws of users have none."""
+        if isinstance(self.channel, StructuredChannel):
             raise InputError(
                 f"{self.channel} has no table", remedy="use its channel, or another method"
             )
@@ -116,9 +134,10 @@ class Mechanism(Stored):
     def release(
         self,
         values: Sequence[Any] | npt.NDArray[Any],
-        profiles: Any = None,
+        whose: Any = None,
         *,
         impossible: Impossible = "refuse",
+        coded: bool = False,
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values with the operating system's entropy. Ask each person once.
 
@@ -126,9 +145,16 @@ class Mechanism(Stored):
         those outside the domain count as its nearer end. A mechanism that uses profiles takes the
         profile of each value, or one for all of them; values that their profile calls impossible
         and that nothing protects are refused, or with ``impossible="ignore"`` released without a
-        guarantee.
+        guarantee. A mechanism for users with a prior each takes `PerUserPriors`: reports of ``arc``
+        are then an array of numbers of 32 bits, those of ``safe-response`` are values, and with
+        `coded` values and reports are positions among the labels.
         """
-        rows = self._profile_rows(values, profiles, impossible)
+        if isinstance(self.channel, UserChannel):
+            codes = self._user_codes(values, coded)
+            drawn = release_users(self.channel, self._user_priors(whose), codes)
+            return self._user_reports(drawn, values, coded)
+        _refuse_coded(coded)
+        rows = self._profile_rows(values, whose, impossible)
         if rows is not None:
             return self._named(release_codes(self.table, rows), values)
         if isinstance(self.context, GridPrior):
@@ -140,12 +166,18 @@ class Mechanism(Stored):
     def simulate(
         self,
         values: Sequence[Any] | npt.NDArray[Any],
-        profiles: Any = None,
+        whose: Any = None,
         *,
         seed: SupportsIndex | str,
+        coded: bool = False,
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
-        rows = self._profile_rows(values, profiles)
+        if isinstance(self.channel, UserChannel):
+            codes = self._user_codes(values, coded)
+            drawn = simulate_users(self.channel, self._user_priors(whose), codes, seed=seed)
+            return self._user_reports(drawn, values, coded)
+        _refuse_coded(coded)
+        rows = self._profile_rows(values, whose)
         if rows is not None:
             return self._named(simulate_codes(self.table, rows, seed=seed), values)
         if isinstance(self.context, GridPrior):
@@ -162,6 +194,12 @@ class Mechanism(Stored):
         impossible: Impossible = "refuse",
     ) -> npt.NDArray[np.intp] | None:
         """Return the rows of the table that values of profiles belong to; None without profiles."""
+        if isinstance(profiles, PerUserPriors):
+            raise InputError(
+                "priors of users for a mechanism that has one table for all of them",
+                value=self.certificate.guarantee,
+                remedy="leave them out; design(priors, ...) makes a mechanism for each user's own",
+            )
         if not isinstance(self.context, ProfileGraph):
             if profiles is not None:
                 raise InputError(
@@ -250,6 +288,49 @@ class Mechanism(Stored):
             squared += self.context.inner_variance
         return Accuracy(float((joint * apart).sum()), squared)
 
+    # --- users with a prior each ----------------------------------------------------------------
+
+    @property
+    def user_model(self) -> UserReports:
+        """The model of users with a prior each, which sums of their reports are made by."""
+        if not isinstance(self.channel, UserChannel):
+            raise InputError(
+                "priors of users for a mechanism that has one table for all of them",
+                value=self.certificate.guarantee,
+                remedy="leave them out; design(priors, ...) makes a mechanism for each user's own",
+            )
+        return UserReports(self.channel, self.certificate.guarantee)
+
+    def _user_priors(self, priors: Any) -> PerUserPriors:
+        if not isinstance(priors, PerUserPriors):
+            what = "none" if priors is None else f"of type {type(priors).__name__}"
+            raise InputError(
+                f"a mechanism for users with a prior each needs their priors, and they are {what}",
+                remedy="make PerUserPriors of them",
+            )
+        return priors
+
+    def _user_codes(
+        self, values: Sequence[Any] | npt.NDArray[Any], coded: bool
+    ) -> npt.NDArray[Any]:
+        if coded:
+            return np.asarray(values)
+        if isinstance(values, str | bytes):
+            raise InputError(
+                "one text instead of a column of values", value=values, remedy="put it in a list"
+            )
+        column = values if isinstance(values, np.ndarray) else list(values)
+        return self.channel.inputs.encode(column)
+
+    def _user_reports(
+        self, drawn: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any], coded: bool
+    ) -> list[Any] | npt.NDArray[Any]:
+        """Return reports as they are read: numbers of the arc, values of the safe response."""
+        if coded or isinstance(self.channel, ArcChannel):
+            return drawn
+        named = self.channel.inputs.decode(drawn)
+        return named if isinstance(values, np.ndarray) else named.tolist()
+
     # --- from reports to answers ----------------------------------------------------------------
 
     def aggregate(
@@ -261,6 +342,8 @@ class Mechanism(Stored):
     ) -> Aggregate:
         """Count reports: a small object that can be merged with ``+``, saved, and estimated from.
 
+        Reports of users with a prior each are added up by `aggregate_users`.
+
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
         >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.7, 0.3], [0.3, 0.7]])
@@ -269,13 +352,46 @@ class Mechanism(Stored):
         (1, 2)
         """
         self._refuse_profiles("counting reports")
+        self._refuse_users("counting reports", "use aggregate_users(reports, priors)")
         if isinstance(self.context, GridPrior) and isinstance(self.channel, Table):
             codes = codes_of_numbers(self.table.outputs, reports)
             return Aggregate.of_codes(self.table, codes, weights, offsets)
         return Aggregate.of(self.channel, reports, weights=weights, offsets=offsets)
 
+    def aggregate_users(
+        self,
+        reports: Sequence[Any] | npt.NDArray[Any],
+        priors: PerUserPriors,
+        of: str = "histogram",
+        *,
+        value: Any = None,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+        coded: bool = False,
+    ) -> PerUserAggregate:
+        """Add up what reports of users with a prior each say, for `estimate`; parts may be merged.
+
+        `of` and `value` name the question, `weights` and `offsets` are the a_i and b_i of the
+        weighted sum of a_i f(X_i) + b_i. Priors and numbers are in the order of the reports.
+        """
+        model = self.user_model
+        question = ask(self.channel.inputs, of, value)
+        return model.aggregate(
+            question,
+            reports,
+            self._user_priors(priors),
+            weights=weights,
+            offsets=offsets,
+            coded=coded,
+        )
+
+    def _refuse_users(self, what: str, remedy: str) -> None:
+        if isinstance(self.channel, UserChannel):
+            raise NotDefined(what, self.context.describe(), remedy)
+
     def gathered(self, batches: Iterable[Any]) -> Aggregate:
         """Count batch after batch of reports, so that all of them are never in memory at once."""
+        self._refuse_users("counting reports", "use aggregate_users(reports, priors)")
         total = Aggregate.none(self.channel)
         for batch in batches:
             total += self.aggregate(batch)
@@ -283,19 +399,23 @@ class Mechanism(Stored):
 
     def estimate(
         self,
-        reports: Aggregate | Iterable[Any] | npt.NDArray[Any],
+        reports: Aggregate | PerUserAggregate | Iterable[Any] | npt.NDArray[Any],
         of: str = "histogram",
         *,
         value: Any = None,
         prior: Prior | None = None,
+        priors: PerUserPriors | None = None,
         weights: npt.ArrayLike | None = None,
         offsets: npt.ArrayLike | None = None,
+        coded: bool = False,
         **options: Any,
     ) -> Estimate:
         """Estimate a histogram, a survey, a sum or a mean from reports, or from their aggregate.
 
         The prior is that of the mechanism unless another is given. `options` are those of
-        `liftlock.estimate.estimate`: method, interval, level, about, seed.
+        `liftlock.estimate.estimate`: method, interval, level, about, seed. Reports of users with a
+        prior each need their `priors`, in the order of the reports: the sum of posterior means has
+        the least squared error, and the squared errors of users add up.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
@@ -306,6 +426,16 @@ class Mechanism(Stored):
         300.0
         """
         self._refuse_profiles("estimates")
+        if isinstance(reports, PerUserAggregate) or isinstance(self.channel, UserChannel):
+            return self._estimate_users(
+                reports, of, value, priors, prior, weights, offsets, coded, **options
+            )
+        if priors is not None or coded:
+            raise InputError(
+                "priors of users for a mechanism that has one table for all of them",
+                value=self.certificate.guarantee,
+                remedy="leave them out, and give one prior for all with prior=",
+            )
         known = self.known_prior if prior is None else prior
         if isinstance(reports, Aggregate):
             if weights is not None or offsets is not None:
@@ -329,9 +459,49 @@ class Mechanism(Stored):
         counted = self.aggregate(reports, weights=weights, offsets=offsets)
         return estimate(self.channel, counted, of, value=value, prior=known, **options)
 
+    def _estimate_users(
+        self,
+        reports: Any,
+        of: str,
+        value: Any,
+        priors: PerUserPriors | None,
+        prior: Prior | None,
+        weights: npt.ArrayLike | None,
+        offsets: npt.ArrayLike | None,
+        coded: bool,
+        **options: Any,
+    ) -> Estimate:
+        """Estimate from reports of users with a prior each, or from their aggregate.
+
+        Source: 001 Prop. 2, eq. (14).
+        """
+        model = self.user_model
+        asked = Options.of(**options)
+        question = ask(self.channel.inputs, of, value)
+        if prior is not None:
+            raise InputError(
+                "one prior for users who have one each", remedy="give their priors, with priors="
+            )
+        if isinstance(reports, PerUserAggregate):
+            if priors is not None or weights is not None or offsets is not None:
+                raise InputError(
+                    "priors or weights for an aggregate, which has its own",
+                    remedy="give them to aggregate_users(...)",
+                )
+            return model.estimate(reports, question, asked)
+        if priors is None:
+            raise InputError(
+                "reports without priors", remedy="give the priors of their users, with priors="
+            )
+        own = self._user_priors(priors)
+        sums = model.aggregate(
+            question, reports, own, weights=weights, offsets=offsets, coded=coded
+        )
+        return model.estimate(sums, question, asked)
+
     def expected_error(
         self,
-        people: int,
+        people: int | PerUserPriors,
         of: str = "histogram",
         *,
         value: Any = None,
@@ -340,6 +510,8 @@ class Mechanism(Stored):
         level: object = "0.95",
     ) -> ExpectedError:
         """Return the error that an estimate from so many people will have, before any is asked.
+
+        For users with a prior each the people are their priors, and the error is in closed form.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
@@ -350,6 +522,15 @@ class Mechanism(Stored):
         (27.39, 7203)
         """
         self._refuse_profiles("expected errors")
+        question = ask(self.channel.inputs, of, value)
+        if isinstance(self.channel, UserChannel):
+            return self.user_model.expected_error(self._user_priors(people), question, level)
+        if isinstance(people, PerUserPriors):
+            raise InputError(
+                "priors of users for a mechanism that has one table for all of them",
+                value=self.certificate.guarantee,
+                remedy="say how many people there are",
+            )
         known = self.known_prior
         if known is None:
             raise NotDefined(
@@ -357,7 +538,6 @@ class Mechanism(Stored):
                 self.context.describe(),
                 "it is a mean over one prior: use liftlock.estimate.expected_error with one",
             )
-        question = ask(self.channel.inputs, of, value)
         return expected_error(
             self.channel, known, people, question, method, about=about, level=level
         )
@@ -379,8 +559,24 @@ class Mechanism(Stored):
 
     # --- audits, words and files ----------------------------------------------------------------
 
-    def audit(self, **options: Any) -> Audit:
-        """Measure every notion in the mechanism's own context."""
+    @overload
+    def audit(self, priors: None = None, **options: Any) -> Audit: ...
+    @overload
+    def audit(self, priors: PerUserPriors) -> UserAudit: ...
+    def audit(self, priors: PerUserPriors | None = None, **options: Any) -> Audit | UserAudit:
+        """Measure every notion in the mechanism's own context, or the lifts of users with priors.
+
+        With the priors of users: the exact largest and smallest lift of all of them, and who has
+        them.
+        """
+        if priors is not None:
+            return audit_users(self.channel, self._user_priors(priors), self.notion)
+        if isinstance(self.context, AnyUserPrior):
+            raise NotDefined(
+                "the audit of every notion",
+                self.context.describe(),
+                "the certificate is for all of them; mechanism.audit(priors) says who comes closest",
+            )
         if isinstance(self.context, ProfileGraph):
             raise NotDefined(
                 "the audit of every notion",
@@ -408,7 +604,7 @@ class Mechanism(Stored):
 
     def crowd(self) -> str:
         """Say how small a crowd an output can point at; nothing for sets of priors, huge tables."""
-        if isinstance(self.channel, SupportChannel):
+        if isinstance(self.channel, StructuredChannel):
             return ""
         cells = len(self.channel.inputs) * len(self.channel.outputs)
         if not isinstance(self.context, Prior | Joint) or cells > MOST_CROWD_CELLS:
@@ -443,6 +639,15 @@ class Mechanism(Stored):
         return json.dumps(self.to_data(), ensure_ascii=False, indent=None if large else 1)
 
     @classmethod
+    def from_data(cls, data: Any) -> Mechanism:
+        """Read the JSON form, and prove its guarantee; the former one of users' mechanisms too."""
+        if isinstance(data, dict) and data.get("format") == _USERS_FORMAT:
+            check_format(data, _USERS_FORMAT, _USERS_VERSION)
+            with shaped():
+                return _former_users(data)
+        return super().from_data(data)
+
+    @classmethod
     def from_content(cls, data: dict[str, Any]) -> Mechanism:
         """Read the content, and run the exact audit on it.
 
@@ -463,7 +668,7 @@ class Mechanism(Stored):
         column = None if rules is None else ColumnCode.from_data(rules)
         several = data.get("group")
         group = None if several is None else GroupCode.from_data(several)
-        if not isinstance(channel, Table | SupportChannel):
+        if not isinstance(channel, Table | SupportChannel | UserChannel):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
             )
@@ -480,6 +685,75 @@ class Mechanism(Stored):
             raise NotCertified(certificate, notion.smallest(channel, context))
         check_stored(stored, certificate)
         return cls(channel, certificate, context, origin, column, group)
+
+
+def lock_users(
+    labels: Iterable[Any] | Alphabet,
+    notion: Notion,
+    method: str = "arc",
+    budgets: Iterable[Any] = (),
+) -> Mechanism:
+    """Make the mechanism of users with a prior each: a law for all, or one for each budget.
+
+    The notion is what everybody is promised; a user with one of the `budgets` is promised no less
+    than that. Both are proved on the integers of the laws, for every user under every prior.
+
+    Source: 001 section III.A, Prop. 2.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> print(lock_users(["no", "yes"], LIP("1"), "safe-response"))
+    safe-response on 2 symbols, a prior for each user
+    CERTIFIED: lip(epsilon=1) for every user under every prior on 2 symbols
+      holds: max-lift 2.718281828... <= 2.718281828...
+      holds: min-lift 0.3678794412... >= 0.3678794411...
+      leakage in nats: eps_lower 1, eps_upper 1
+      channel ..., context ...
+    """
+    limits = notion.lift_limits()
+    if limits is None or limits.lower is None or limits.upper is None:
+        raise InputError(
+            "users with a prior each are protected by lip and alip",
+            value=str(notion),
+            remedy="give one of these",
+        )
+    if method not in USER_CHANNELS:
+        raise InputError(
+            "unknown method for users with a prior each",
+            value=method,
+            remedy=f"use {' or '.join(USER_CHANNELS)}",
+        )
+    pairs = [read_limits(budget) for budget in budgets] or [(limits.lower, limits.upper)]
+    context = AnyUserPrior(read_alphabet(labels))
+    channel = USER_CHANNELS[method].of(context.inputs, pairs)
+    certificate = notion.certify(channel, context)
+    if not certificate.holds:
+        raise NotCertified(certificate, notion.smallest(channel, context))
+    return Mechanism(channel, certificate, context)
+
+
+def _former_users(data: dict[str, Any]) -> Mechanism:
+    """Read a file of users' mechanisms as it was: its law is derived again, and must be the same."""
+    alphabet = Alphabet.from_data(data.get("labels"))
+    notion = make_notion(str(data["notion"]), data["budgets"])
+    stored = {str(name): int(exact(value)) for name, value in data["law"].items()}
+    made = lock_users(alphabet, notion, str(data["method"]))
+    assert isinstance(made.channel, UserChannel)
+    same = stored == made.channel.integers_of(0)
+    if not same or data.get("fingerprint") != made.user_model.fingerprint:
+        raise FileError(
+            "the law is not the one of the notion",
+            value=stored,
+            remedy="the file was changed after it was written; make it again",
+        )
+    return made
+
+
+def _refuse_coded(coded: bool) -> None:
+    if coded:
+        raise InputError(
+            "codes are for mechanisms of users with a prior each",
+            remedy="give labels, or use liftlock.sampling.release_codes",
+        )
 
 
 def lock(

@@ -17,8 +17,7 @@ from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.estimate.expected import ExpectedError, expected_error
-from liftlock.estimate.question import Of, Question, ask
-from liftlock.estimate.result import About
+from liftlock.estimate.question import About, Of, Question, ask
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
 from liftlock.notions.ldp import LDP

@@ -20,7 +20,6 @@ from liftlock.files import (
     silent,
 )
 from liftlock.forms import AnyChannel
-from liftlock.notions.profile import uses_profile
 from liftlock.profile_files import known_profile, listed
 from liftlock.profile_graph import ProfileGraph
 from liftlock.storage import located, read_text
@@ -72,7 +71,7 @@ def fitted_graph(read: ReadChannel, graph: ProfileGraph, place: Path) -> Profile
                 "each profile and value",
             )
     with located(place):
-        uses_profile(read.channel, found)
+        found.uses_profile(read.channel.inputs)
     return found
 
 

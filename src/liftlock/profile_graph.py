@@ -289,6 +289,27 @@ class ProfileGraph:
         """The inputs of a mechanism that uses the profile: (profile, value), profile slowest."""
         return self.profiles.paired(self.inputs)
 
+    def uses_profile(self, inputs: Alphabet) -> bool:
+        """Tell whether the inputs of a channel are pairs (profile, value), or the values alone.
+
+        >>> ProfileGraph.bernoulli(["0.2", "0.9"]).uses_profile(Alphabet.of([0, 1]))
+        False
+        """
+        labels = set(inputs.labels)
+        if labels == set(self.inputs.labels):
+            return False
+        if labels == set(self.pairs.labels):
+            return True
+        unknown = [label for label in inputs.labels if label not in self.pairs]
+        missing = [label for label in self.inputs.labels if label not in labels]
+        raise InputError(
+            "the inputs of the channel are neither the values of the profiles nor all pairs "
+            "(profile, value)",
+            value=unknown[0] if unknown else missing[0],
+            remedy=f"give one row for each of {len(self.inputs)} values, or for each of "
+            f"{len(self.pairs):,} pairs",
+        )
+
     @property
     def edge_names(self) -> tuple[tuple[Label, Label], ...]:
         """The edges as pairs of names."""

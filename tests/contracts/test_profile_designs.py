@@ -17,14 +17,16 @@ import numpy as np
 import pytest
 
 from liftlock.channel import Table
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
-from liftlock.designs.profiles.goal import AIMS
+from liftlock.designs.catalogue import designs_for
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles, worth
+from liftlock.profiles import design_profiles
+from liftlock.utility import profile_errors
+from liftlock.utility.profile_utility import AIMS
 
+PROFILE_DESIGNS = designs_for("profiles")
 BUDGETS = ("0", "1e-9", "0.01", "0.3", "1", "2.5", "8")
 FLAVOURS = ("even", "skewed", "zeros", "tiny", "equal", "far")
 SHAPES = ("chain", "complete", "scattered", "one edge")
@@ -204,4 +206,6 @@ def test_every_aim(key: str, aim: str) -> None:
         better = origin.bound + 1e-9 if aim == "mutual-information" else -origin.bound + 1e-9
         assert (origin.objective if aim == "mutual-information" else -origin.objective) <= better
     if aim == "hamming":
-        assert worth(made.table, graph, weights).mean_wrong == pytest.approx(origin.objective)
+        assert profile_errors(made.table, graph, weights).mean_wrong == pytest.approx(
+            origin.objective
+        )

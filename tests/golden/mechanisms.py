@@ -19,8 +19,7 @@ from typing import Any
 from liftlock import line
 from liftlock.context import Ball, Context, Joint
 from liftlock.designing import design
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
+from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.registry import kind_of
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
@@ -81,6 +80,8 @@ def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
     # Every method, on a context of each kind that it takes.
     for key, entry in DESIGNS.items():
         for kind in entry.contexts:
+            if kind == "profiles":
+                continue
             context = worlds.context(kind, 5, "random", 1)
             notion = next((n for n in (LIP("1"), LDP("1")) if n.name in entry.notions), None)
             if notion is not None and kind == kind_of(context):
@@ -96,7 +97,7 @@ def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
             if notion.name in DESIGNS[key].notions:
                 made = making(line.normal(3, 2), notion, method=key, cells=48)
                 yield f"{key} line {notion.name}", made
-    for key in PROFILE_DESIGNS:
+    for key in designs_for("profiles"):
         chain = examples.categorical_chain()
         yield f"profiles {key}", making(chain, ProfilePrivacy("1"), method=key)
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from liftlock.profiles import worth
+from liftlock.utility import profile_errors
 from liftlock_papers import FIGURES, Point, Points, Verdict
 from liftlock_papers.paper_004 import chains, profile_table
 from liftlock_papers.paper_004.categories import (
@@ -130,7 +130,7 @@ def test_the_least_cost_is_what_nothing_can_go_below(costs: Points) -> None:
 def test_the_mechanism_of_least_cost_is_certified() -> None:
     made = least_cost(graph(), "0.1")
     assert made.certificate.holds
-    released = worth(made.table, graph()).released
+    released = profile_errors(made.table, graph()).released
     for one, other in pairwise(released):
         assert np.abs(np.log(one / other)).max() <= 0.1 + 1e-9
 

@@ -16,16 +16,13 @@ import numpy.typing as npt
 from liftlock.alphabet import Alphabet
 from liftlock.estimate import intervals
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.bayes import bayes
-from liftlock.estimate.consistent import Consistent
-from liftlock.estimate.estimator import Estimator, Linear
+from liftlock.estimate.estimators import Bayes, Estimator, Linear, Unbiased
+from liftlock.estimate.estimators.consistent import Consistent
+from liftlock.estimate.estimators.likelihood import Likelihood
+from liftlock.estimate.intervals.base import Kind, Spread, Tally
 from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
-from liftlock.estimate.intervals.spread import Kind, Spread, Tally
-from liftlock.estimate.likelihood import Likelihood
-from liftlock.estimate.model import Model
-from liftlock.estimate.question import Question, ask
-from liftlock.estimate.result import About
-from liftlock.estimate.unbiased import unbiased
+from liftlock.estimate.model import Dense
+from liftlock.estimate.question import About, Question, ask
 
 Floats = npt.NDArray[np.float64]
 
@@ -100,13 +97,13 @@ class Setting:
         return np.array(PRIORS[self.prior])
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> Dense:
         rows = {
             "rr": lambda: randomised_response(len(self.masses), self.epsilon),
             "optimal": lambda: optimal_response(PRIORS[self.prior], self.epsilon),
             "subset": lambda: subset_response(len(self.masses), self.epsilon),
         }[self.channel]()
-        return Model(
+        return Dense(
             Alphabet.of(range(rows.shape[0])), Alphabet.of(range(rows.shape[1])), rows, self.masses
         )
 
@@ -117,17 +114,17 @@ class Setting:
         )
 
     @cached_property
-    def estimator(self) -> Estimator:
+    def estimator(self) -> Estimator[Dense]:
         if self.method == "bayes":
-            return bayes(self.model, self.question)
+            return Bayes(self.model, self.question)
         if self.method == "unbiased":
-            return unbiased(self.model, self.question)
+            return Unbiased(self.model, self.question)
         if self.method == "consistent":
-            return Consistent.of(self.model, self.question)
+            return Consistent(self.model, self.question)
         return Likelihood(self.model, self.question)
 
     @property
-    def linear(self) -> Linear:
+    def linear(self) -> Linear[Dense]:
         assert isinstance(self.estimator, Linear)
         return self.estimator
 

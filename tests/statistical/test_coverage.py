@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from liftlock.estimate.intervals.base import Kind, Spread
 from liftlock.estimate.intervals.credible import Chains
-from liftlock.estimate.intervals.spread import Kind, Spread
-from liftlock.estimate.result import About
+from liftlock.estimate.question import About
 from tests.statistical.coverage import Setting
 
 RUNS = 20_000

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.estimate.bayes import bayes
+from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_error
-from liftlock.estimate.model import Model
+from liftlock.estimate.model import Dense
 from liftlock.estimate.question import Question
-from liftlock.estimate.unbiased import unbiased
 from liftlock.exact.integers import Floats
 from liftlock.forms import UnaryChannel
 from liftlock.sampling.release import simulate_codes
@@ -69,7 +68,7 @@ def test_equation_21_where_it_is_valid(p: str) -> None:
     expected = made.expected_error(PEOPLE, "sum")
     assert expected.total_squared == pytest.approx(equation_21(float(p), PEOPLE), rel=1e-8)
     truth, counts = collected(made.table, bit(p), seed=21)
-    estimator = bayes(Model.of(made.table, bit(p)), Question.total(made.channel.inputs))
+    estimator = Bayes(Dense.of(made.table, bit(p)), Question.total(made.channel.inputs))
     measured = mean_squared(estimator.values(counts), truth @ np.array([[0.0], [1.0]]))
     assert measured == pytest.approx(equation_21(float(p), PEOPLE), rel=TOLERANCE)
 
@@ -90,7 +89,7 @@ def test_equation_24_the_best_under_ldp(p: str) -> None:
     expected = made.expected_error(PEOPLE, "sum").total_squared
     assert expected == pytest.approx(equation_24(float(p), PEOPLE), rel=1e-7)
     truth, counts = collected(made.table, bit(p), seed=24)
-    estimator = bayes(Model.of(made.table, bit(p)), Question.total(made.channel.inputs))
+    estimator = Bayes(Dense.of(made.table, bit(p)), Question.total(made.channel.inputs))
     measured = mean_squared(estimator.values(counts), truth @ np.array([[0.0], [1.0]]))
     # Skewed counts: squared errors have heavier tails, of kurtosis up to 3 + 1/(n p).
     assert measured == pytest.approx(equation_24(float(p), PEOPLE), rel=1.5 * TOLERANCE)
@@ -101,7 +100,7 @@ def test_equations_41_and_42_without_the_prior(p: str) -> None:
     """N E/(E - 1)^2 whatever the prior, with the probability 1/(E + 1) of a flip in (41)."""
     made = ll.design(bit("0.5"), ll.LDP("1"), method="k-rr")
     flip = 1 / (E + 1)
-    estimator = unbiased(Model.of(made.table, bit("0.5")), Question.total(made.channel.inputs))
+    estimator = Unbiased(Dense.of(made.table, bit("0.5")), Question.total(made.channel.inputs))
     truth, counts = collected(made.table, bit(p), seed=42)
     ones = counts[:, made.table.outputs.index(1)]
     assert estimator.values(counts)[:, 0] == pytest.approx(
@@ -163,7 +162,7 @@ def test_proposition_2_the_errors_of_people_add_up(of: str) -> None:
             else Question.total(made.channel.inputs)
         )
         truth, counts = collected(made.table, prior, seed)
-        found = bayes(Model.of(made.table, prior), question).values(counts)
+        found = Bayes(Dense.of(made.table, prior), question).values(counts)
         right = truth @ question.values
         groups.append((made.expected_error(PEOPLE, of).total_squared, found - right))
     together = groups[0][1] + groups[1][1]

@@ -12,7 +12,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.errors import FileError, InputError
-from liftlock.notions.profile import ProfilePrivacy, uses_profile
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_channels import read_profile_channel
 from liftlock.profile_files import (
     GraphFiles,
@@ -279,9 +279,9 @@ def test_channels_with_and_without_the_profile(write: Write) -> None:
     graph = graph_of(write)
     shared, same = read_profile_channel(write(SHARED), graph)
     assert same == graph
-    assert not uses_profile(shared, graph)
+    assert not graph.uses_profile(shared.inputs)
     pairs, same = read_profile_channel(write(PAIRS), graph)
-    assert uses_profile(pairs, same)
+    assert same.uses_profile(pairs.inputs)
     assert isinstance(pairs, ll.Channel)
     assert pairs.probability(("cy", "high"), "low") == Fraction(1, 3)
 
@@ -289,10 +289,10 @@ def test_channels_with_and_without_the_profile(write: Write) -> None:
 def test_profiles_named_like_values(write: Write) -> None:
     graph = read_graph(GraphFiles(write("p,0,1\n0,1,3\n1,3,1\n", "p.csv"), shape="complete"))
     shared, _ = read_profile_channel(write("v,0,1\n0,1,0\n1,0,1\n"), graph)
-    assert not uses_profile(shared, graph)
+    assert not graph.uses_profile(shared.inputs)
     rows = "0,0,1,0\n0,1,0,1\n1,0,0,1\n1,1,1,0\n"
     pairs, _ = read_profile_channel(write(f"p,v,0,1\n{rows}"), graph)
-    assert uses_profile(pairs, graph)
+    assert graph.uses_profile(pairs.inputs)
     assert isinstance(pairs, ll.Channel)
     assert pairs.probability(("1", "0"), "1") == 1
 

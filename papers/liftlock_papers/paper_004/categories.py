@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import liftlock as ll
-from liftlock.profiles import example, sweep, worth
+from liftlock.profiles import example, sweep
+from liftlock.utility import profile_errors
 from liftlock_papers.paper_004.least_cost import least_cost
 from liftlock_papers.points import Point
 from liftlock_papers.setting import Setting
@@ -68,7 +69,7 @@ def categories(setting: Setting) -> Iterator[Point]:
                     yield Point(panels[name], curve, budget, cost, None, point.loss, budget)
             yield Point("largest", name, budget, max(point.costs), None, point.loss, budget)
         made = least_cost(chain, epsilon)
-        costs = worth(made.table, chain).marginal
+        costs = profile_errors(made.table, chain).marginal
         loss = float(made.certificate.nats["profile"])
         for number, cost in enumerate(costs, start=1):
             yield Point("best", category(number), budget, cost, None, loss, budget)

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from liftlock.cli.console import show, show_json
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
+from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.registry import Design, find_design, option_meanings
 from liftlock.report.design import design_page, designs_table
 
@@ -23,24 +22,24 @@ def designs_command(method: str | None, as_json: bool) -> int:
     liftlock designs
     liftlock designs optimal
     """
-    every = {**DESIGNS, **PROFILE_DESIGNS}
     if method is not None:
-        entry = find_design(method, every)
+        entry = find_design(method, DESIGNS)
         if as_json:
             show_json(entry_data(entry))
         else:
             show(design_page(entry, option_meanings(entry)))
         return 0
     if as_json:
-        show_json([entry_data(entry) for entry in every.values()])
+        show_json([entry_data(entry) for entry in DESIGNS.values()])
         return 0
-    show(designs_table(DESIGNS))
+    profiles = designs_for("profiles")
+    show(designs_table({key: DESIGNS[key] for key in DESIGNS if key not in profiles}))
     show("")
     show("for graphs of profiles (liftlock profiles design):")
-    show(designs_table(PROFILE_DESIGNS))
+    show(designs_table(profiles))
     show("")
     show("lifts are lip, alip, eps_upper and eps_lower; `liftlock designs METHOD` says more")
-    if not all(entry.keeps for entry in every.values()):
+    if not all(entry.keeps for entry in DESIGNS.values()):
         show("* a published formula that may break its budget: made only with --as-published")
     return 0
 

@@ -15,10 +15,9 @@ from liftlock.cli.reports import read_reports
 from liftlock.cli.tables import table_options
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.api import METHODS
 from liftlock.estimate.intervals import KINDS
-from liftlock.estimate.options import METHODS
-from liftlock.estimate.question import QUESTIONS
-from liftlock.estimate.result import ABOUT
+from liftlock.estimate.question import ABOUT, QUESTIONS
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
 from liftlock.report.estimate import draw_estimate, estimate_report

@@ -5,7 +5,7 @@ from liftlock._solver.problem import Problem, supported
 from liftlock.designs.arc import arc
 from liftlock.designs.binary import binary
 from liftlock.designs.bounded_laplace import bounded_laplace
-from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.centralised import centralised, centralised_error, survey, survey_of
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.gaussian import gaussian
@@ -15,6 +15,12 @@ from liftlock.designs.instance_laplace import instance_laplace
 from liftlock.designs.k_rr import k_rr
 from liftlock.designs.laplace import laplace
 from liftlock.designs.lock import Locked, LockedForm, lock
+from liftlock.designs.mechanisms.cluster import cluster
+from liftlock.designs.mechanisms.randomised_response import randomised_response
+from liftlock.designs.mechanisms.shared_categorical import shared_categorical
+from liftlock.designs.mechanisms.single_bit import single_bit
+from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
+from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.designs.optimal import optimal
 from liftlock.designs.optimal_response import optimal_response
 from liftlock.designs.outage import outage
@@ -44,6 +50,8 @@ __all__ = [
     "bounded_laplace",
     "centralised",
     "centralised_error",
+    "cluster",
+    "designs_for",
     "gaussian",
     "hashing",
     "instance_gaussian",
@@ -58,7 +66,12 @@ __all__ = [
     "published_response",
     "quantile_blocks",
     "random_sampling",
+    "randomised_response",
     "safe_response",
+    "shared_categorical",
+    "single_bit",
+    "smooth_categorical",
+    "smooth_one_bit",
     "staircase",
     "subset_merging",
     "subset_response",

@@ -14,13 +14,19 @@ from liftlock.designs.instance_gaussian import DESIGN as INSTANCE_GAUSSIAN
 from liftlock.designs.instance_laplace import DESIGN as INSTANCE_LAPLACE
 from liftlock.designs.k_rr import DESIGN as K_RR
 from liftlock.designs.laplace import DESIGN as LAPLACE
+from liftlock.designs.mechanisms.cluster import DESIGN as CLUSTER
+from liftlock.designs.mechanisms.randomised_response import DESIGN as RANDOMISED_RESPONSE
+from liftlock.designs.mechanisms.shared_categorical import DESIGN as SHARED_CATEGORICAL
+from liftlock.designs.mechanisms.single_bit import DESIGN as SINGLE_BIT
+from liftlock.designs.mechanisms.smooth_categorical import DESIGN as SMOOTH_CATEGORICAL
+from liftlock.designs.mechanisms.smooth_one_bit import DESIGN as SMOOTH_ONE_BIT
 from liftlock.designs.optimal import DESIGN as OPTIMAL
 from liftlock.designs.optimal_response import DESIGN as OPTIMAL_RESPONSE
 from liftlock.designs.outage import DESIGN as OUTAGE
 from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
 from liftlock.designs.quantile_blocks import DESIGN as QUANTILE_BLOCKS
 from liftlock.designs.random_sampling import DESIGN as SAMPLING
-from liftlock.designs.registry import Design
+from liftlock.designs.registry import Design, Kind
 from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
 from liftlock.designs.staircase import DESIGN as STAIRCASE
 from liftlock.designs.subset_merging import DESIGN as SUBSET_MERGING
@@ -56,6 +62,21 @@ DESIGNS: Mapping[str, Design] = {
         SAMPLING,
         GAUSSIAN,
         INSTANCE_GAUSSIAN,
+        SMOOTH_CATEGORICAL,
+        SMOOTH_ONE_BIT,
+        SHARED_CATEGORICAL,
+        CLUSTER,
+        SINGLE_BIT,
+        RANDOMISED_RESPONSE,
     )
 }
 """Every design, by key."""
+
+
+def designs_for(kind: Kind) -> Mapping[str, Design]:
+    """Return the designs for a kind of context, by key; the first is the best that is known.
+
+    >>> next(iter(designs_for("joint"))), next(iter(designs_for("profiles")))
+    ('optimal', 'smooth-categorical')
+    """
+    return {key: entry for key, entry in DESIGNS.items() if kind in entry.contexts}

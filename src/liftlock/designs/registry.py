@@ -41,6 +41,10 @@ class Design:
     contexts: tuple[Kind, ...]
     needs: str = ""
     """What it asks of the context beyond its kind, in a few words."""
+    fits: Callable[[Any], bool] = lambda context: True  # noqa: ARG005
+    """Whether a context of such a kind has what it needs, as far as that can be seen at once."""
+    by_profile: bool = False
+    """Whether each profile of a graph has a matrix of its own, not one for all."""
     uses_utility: bool = False
     keeps: bool = True
     """Whether every draft keeps the budget that was asked for."""

@@ -18,17 +18,14 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.bayes import posterior_variances
-from liftlock.estimate.estimator import Linear
-from liftlock.estimate.level import quantile, read_level
-from liftlock.estimate.model import Model
-from liftlock.estimate.question import Of, Question
-from liftlock.estimate.result import ABOUT, About
-from liftlock.estimate.support import Supports
-from liftlock.estimate.unbiased import unbiased
+from liftlock.estimate.encoding import Encoding, sums_symbols
+from liftlock.estimate.estimators import Unbiased
+from liftlock.estimate.intervals.base import quantile, read_level
+from liftlock.estimate.model import Dense
+from liftlock.estimate.question import ABOUT, About, Of, Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel, SupportChannel, UnaryChannel
+from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.prior import Prior
 
 Way = Literal["bayes", "unbiased", "truth", "prior"]
@@ -187,36 +184,34 @@ def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
                 f"an encoding with {table.outputs_text}, too many to add up",
                 "ask for unbiased, or simulate it",
             ) from None
-    model = Model.of(table, prior.reordered(table.inputs))
+    model = Dense.of(table, prior.reordered(table.inputs))
     assert model.masses is not None
     aligned = _aligned(question, model.inputs)
-    found: Floats = model.mixture(model.masses) @ posterior_variances(model, aligned)
+    found: Floats = model.mixture(model.masses) @ model.posterior_variances(aligned)
     return found
 
 
 def _of_unbiased(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
     if isinstance(channel, SupportChannel):
         return _of_support(channel, prior, question)
-    model = Model.of(channel, prior.reordered(channel.inputs))
+    model = Dense.of(channel, prior.reordered(channel.inputs))
     assert model.masses is not None
-    linear: Linear = unbiased(model, _aligned(question, model.inputs))
-    found: Floats = model.masses @ linear.variances
+    scores = Unbiased(model, _aligned(question, model.inputs)).scores
+    found: Floats = model.masses @ model.score_variances(scores)
     return found
 
 
 def _of_support(channel: SupportChannel, prior: Prior, question: Question) -> Floats:
     """Return what a person adds, given their value: bits of a unary encoding are independent."""
     aligned = _aligned(question, channel.inputs)
-    supports = Supports.of(channel, aligned, prior)
-    if supports.several and not isinstance(channel, UnaryChannel):
+    model = Encoding.of(channel, prior)
+    if sums_symbols(aligned) and not model.independent:
         raise NotDefined(
             "the expected error of a sum over several symbols",
             f"{channel.form} encoding, whose supports depend on each other",
             "ask for the histogram, or use a unary encoding or a table",
         )
-    noise = supports.noise(supports.reference, np.ones(()))
-    found: Floats = noise @ (aligned.values - supports.middle()) ** 2
-    return found
+    return model.noise_per_person(aligned)
 
 
 def _aligned(question: Question, inputs: Alphabet) -> Question:

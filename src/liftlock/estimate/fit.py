@@ -12,10 +12,17 @@ import numpy.typing as npt
 from liftlock.alphabet import Label, label_to_json
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.likelihood import most_likely
-from liftlock.estimate.model import Model
+from liftlock.estimate.encoding import Encoding
+from liftlock.estimate.estimators import Bayes
+from liftlock.estimate.estimators.likelihood import most_likely
+from liftlock.estimate.model import Dense, Model
+from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 
+DOUBTFUL = 0.05
+"""Below this p-value of the test of the prior, no estimate leans on it unasked."""
+WRONG = 0.01
+"""Below this one, a warning says that the prior does not fit."""
 ENOUGH = 5.0
 """Outputs with fewer expected reports than this are merged."""
 MANY = 20.0
@@ -93,7 +100,21 @@ class Fit:
         }
 
 
-def fit_of_prior(model: Model, aggregate: Aggregate) -> Fit:
+def test_of_prior(model: Model, question: Question, aggregate: Aggregate) -> Fit | None:
+    """Test the reports against the prior of a model: all of them, and the one number asked for."""
+    if model.masses is None:
+        return None
+    if isinstance(model, Encoding):
+        return fit_of_support(model, aggregate)
+    assert isinstance(model, Dense)
+    found = fit_of_prior(model, aggregate)
+    if len(question.names) > 1:
+        return found
+    scores = Bayes(model, question).scores[:, 0]
+    return sharpened(found, scores, model.mixture(model.masses), aggregate)
+
+
+def fit_of_prior(model: Dense, aggregate: Aggregate) -> Fit:
     """Test whether the reports can come from people drawn from the prior.
 
     Pearson's statistic sum_y (n_y - n P(y))^2 / (n P(y)), with outputs merged until at least 5
@@ -153,7 +174,7 @@ def sharpened(fit: Fit, scores: Floats, masses: Floats, aggregate: Aggregate) ->
     return replace(fit, p_value=p_value, shift=score)
 
 
-def fit_of_channel(model: Model, aggregate: Aggregate) -> Fit | None:
+def fit_of_channel(model: Dense, aggregate: Aggregate) -> Fit | None:
     """Test whether ANY prior explains the reports: if none does, another mechanism made them.
 
     Pearson's statistic at the most likely shares, with rare outputs merged as for the prior. The
@@ -184,6 +205,51 @@ def fit_of_channel(model: Model, aggregate: Aggregate) -> Fit | None:
     return Fit(*_chi_square(observed[some], expected[some], freedom), (), note)
 
 
+def fit_of_support(model: Encoding, aggregate: Aggregate) -> Fit:
+    """Test whether the support of all symbols can come from people drawn from the prior.
+
+    Symbol k is supported with probability mu_k = q + (p - q) P(k), and of two unary bits the
+    covariance is -(p - q)^2 P(j) P(k): a chi-square law with a degree for each symbol. For hashing,
+    and where normal laws are rough, each support is binomial, and the smallest of their p-values
+    counts as many times as there are symbols.
+    """
+    p, q = model.rates
+    masses = model.masses
+    assert masses is not None
+    number = aggregate.reports
+    support = aggregate.floats()
+    rates = q + (p - q) * masses
+    gaps = support - number * rates
+    scores = gaps / np.sqrt(number * rates * (1 - rates))
+    found = (support / number - q) / (p - q) if p > q else None
+    order = np.argsort(-np.abs(scores), kind="stable")
+    drifts = tuple(
+        Drift(
+            model.inputs.labels[k],
+            float(masses[k]),
+            None if found is None else float(found[k]),
+            float(scores[k]),
+        )
+        for k in order.tolist()
+    )
+    if model.independent and number * min(rates.min(), 1 - rates.max()) >= ENOUGH:
+        tied = (p - q) * masses
+        alone = rates * (1 - rates) + tied**2
+        pull = float((tied * gaps / alone).sum())
+        statistic = float((gaps**2 / alone).sum()) + pull**2 / (1 - float((tied**2 / alone).sum()))
+        statistic /= number
+        note = f"chi-square of the support of {len(masses)} symbols"
+        return Fit(chi_square_tail(statistic, len(masses)), statistic, len(masses), drifts, note)
+    from scipy.special import bdtr, bdtrc
+
+    low = bdtr(support, number, rates)
+    high = np.where(support > 0, bdtrc(np.maximum(support - 1, 0), number, rates), 1.0)
+    each = np.minimum(1.0, 2 * np.minimum(low, high))
+    note = f"the smallest of {len(each)} p-values, times their number"
+    p_value = min(1.0, len(each) * float(each.min()))
+    return Fit(p_value, float(np.abs(scores).max()), None, drifts, note)
+
+
 def _projected(rows: Floats, observed: Floats, expected: Floats) -> tuple[float, float, int | None]:
     """Test the part of the deviations that other shares of the inputs would make."""
     roots = np.sqrt(expected)
@@ -207,7 +273,7 @@ def _projected(rows: Floats, observed: Floats, expected: Floats) -> tuple[float,
     return _rank(statistic, statistics(draws.astype(np.float64))), statistic, None
 
 
-def _drifts(model: Model, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
+def _drifts(model: Dense, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
     """Return every symbol with its score, the largest first."""
     assert model.masses is not None
     number = counts.sum()
@@ -297,3 +363,33 @@ def _rank(statistic: float, simulated: Floats) -> float:
     # Equal sets of reports have statistics that are equal up to rounding.
     above = int((simulated >= statistic * (1 - 1e-9)).sum())
     return (1 + above) / (1 + len(simulated))
+
+
+def misfit(fit: Fit, key: str, *, free: bool = True, numbers: bool = False) -> str | None:
+    """Return the warning about a prior that does not fit, with the direction, or None if it may.
+
+    `free` says whether the reports can be read without a prior, `numbers` whether a sum or a mean
+    is asked for: then higher or lower is what matters.
+    """
+    if fit.p_value >= WRONG:
+        return None
+    shown = ", ".join(str(drift) for drift in fit.drifts[:2] if abs(drift.score) > 2)
+    if numbers and fit.shift is not None and abs(fit.shift) > 2:
+        shown = f"{'higher' if fit.shift > 0 else 'lower'} numbers than it says"
+    seen = f": they show {shown}" if shown else ""
+    if not math.isfinite(fit.statistic):
+        seen = f": {fit.note}"
+    leaning = "this estimate does not lean on it, but what is promised under that prior does"
+    if key == "bayes":
+        other = "unbiased does not" if free else "and these reports cannot be read without one"
+        leaning = f"the Bayes estimate leans on that prior, {other}"
+    return f"the prior does not fit the reports (p = {p_text(fit.p_value)}){seen}; {leaning}"
+
+
+def p_text(p_value: float) -> str:
+    """Write a p-value.
+
+    >>> p_text(0.031234), p_text(1e-9), p_text(0.0)
+    ('0.031', '1e-09', '0')
+    """
+    return f"{p_value:.2g}"

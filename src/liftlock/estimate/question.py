@@ -19,6 +19,10 @@ from liftlock.utility.mean import points_of
 Of = Literal["histogram", "survey", "sum", "mean"]
 QUESTIONS: tuple[Of, ...] = get_args(Of)
 
+About = Literal["people", "population"]
+ABOUT: tuple[About, ...] = get_args(About)
+"""The people who reported, or the population that they are a random sample of."""
+
 
 @dataclass(frozen=True, eq=False)
 class Question:
@@ -79,6 +83,11 @@ class Question:
         [1.0, 2.0, 5.0]
         """
         return cls("mean", inputs, ("mean",), _points(inputs, "mean"))
+
+    @property
+    def is_histogram(self) -> bool:
+        """Whether there is an answer for each input: `values` is the identity."""
+        return self.of == "histogram"
 
     @property
     def counts(self) -> bool:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from liftlock.alphabet import Label, label_to_json
 from liftlock.estimate.fit import Fit
-from liftlock.estimate.question import Of
+from liftlock.estimate.question import About, Of
 
 FORMAT = "liftlock.estimate"
 VERSION = 1
-
-About = Literal["people", "population"]
-ABOUT: tuple[About, ...] = get_args(About)
-"""The people who reported, or the population that they are a random sample of."""
 
 
 @dataclass(frozen=True)

@@ -38,29 +38,6 @@ _SMALLEST = 1e-290
 """Quotients of floats below this are not to be trusted, so they do not screen."""
 
 
-def uses_profile(channel: AnyChannel, graph: ProfileGraph) -> bool:
-    """Tell whether the inputs of a channel are pairs (profile, value) or the values alone.
-
-    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
-    >>> uses_profile(Channel.identity([0, 1]), graph)
-    False
-    """
-    labels = set(channel.inputs.labels)
-    if labels == set(graph.inputs.labels):
-        return False
-    if labels == set(graph.pairs.labels):
-        return True
-    unknown = [label for label in channel.inputs.labels if label not in graph.pairs]
-    missing = [label for label in graph.inputs.labels if label not in labels]
-    raise InputError(
-        "the inputs of the channel are neither the values of the profiles nor all pairs "
-        "(profile, value)",
-        value=unknown[0] if unknown else missing[0],
-        remedy=f"give one row for each of {len(graph.inputs)} values, or for each of "
-        f"{len(graph.pairs):,} pairs",
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Law:
     """One distribution of the outputs: numerators over a total, and the nearest floats."""
@@ -129,7 +106,7 @@ class OutputLaws:
         Fraction(1, 5)
         """
         table = dense(channel)
-        pairs = uses_profile(table, graph)
+        pairs = graph.uses_profile(table.inputs)
         size, width, outputs = len(graph), len(graph.inputs), len(table.outputs)
         wanted = graph.pairs if pairs else graph.inputs
         order = wanted.order_of(table.inputs, whose="the graph", other_name="the channel")
@@ -441,7 +418,7 @@ class ProfileAudit:
             "context": self.graph.fingerprint,
             "context_kind": self.graph.describe(),
             "profiles": len(self.graph),
-            "uses_profile": uses_profile(self.channel, self.graph),
+            "uses_profile": self.graph.uses_profile(self.channel.inputs),
             "outputs": self.channel.output_number,
             "measures": self.measures,
             "smallest": f"profile={safe_text(self.loss)}",

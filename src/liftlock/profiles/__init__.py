@@ -1,4 +1,4 @@
-"""Graphs of profiles from end to end: designing, what a mechanism is worth, composing releases."""
+"""Graphs of profiles from end to end: designing, comparing, composing releases."""
 
 from liftlock.profiles.comparing import ProfileRow, compare_profiles
 from liftlock.profiles.composition import Composition, compose
@@ -6,7 +6,6 @@ from liftlock.profiles.curves import Sweep, couplet_curve, sweep
 from liftlock.profiles.designing import design_profiles
 from liftlock.profiles.examples import EXAMPLES, example, workstation
 from liftlock.profiles.ledger import ProfileLedger
-from liftlock.profiles.worth import Worth, worth
 
 __all__ = [
     "EXAMPLES",
@@ -14,7 +13,6 @@ __all__ = [
     "ProfileLedger",
     "ProfileRow",
     "Sweep",
-    "Worth",
     "compare_profiles",
     "compose",
     "couplet_curve",
@@ -22,5 +20,4 @@ __all__ = [
     "example",
     "sweep",
     "workstation",
-    "worth",
 ]

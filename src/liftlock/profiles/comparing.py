@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,31 +12,23 @@ import numpy as np
 
 from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
-from liftlock.designs.profiles.goal import Goal
+from liftlock.designs.catalogue import designs_for
 from liftlock.designs.registry import Design
 from liftlock.errors import LiftlockError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion, safe_text
-from liftlock.notions.profile import ProfilePrivacy, audit_profiles, uses_profile
+from liftlock.notions.profile import ProfilePrivacy, audit_profiles
 from liftlock.notions.reading import number_to_json
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.curves import Watch
 from liftlock.profiles.designing import design_profiles
-from liftlock.profiles.worth import blocks_of, worth
+from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
 from liftlock.utility.utility import Utility
 
 NO_RELEASE, NO_NOISE = "no release", "no noise"
 
-_FITS: Mapping[str, Callable[[ProfileGraph], bool]] = {
-    "smooth-one-bit": lambda graph: len(graph.inputs) == 2,
-    "single-bit": lambda graph: (
-        len(graph.inputs) == 2 and len(graph) == 2 and len(graph.edges) == 1
-    ),
-}
-"""The designs that are not for every graph."""
 _SAME = 9
 """Decimals in which two designs must agree to count as equally good."""
 
@@ -86,9 +78,7 @@ def fitting_designs(graph: ProfileGraph) -> tuple[Design, ...]:
     >>> "single-bit" in [entry.key for entry in fitting_designs(graph)]
     False
     """
-    return tuple(
-        entry for key, entry in PROFILE_DESIGNS.items() if key not in _FITS or _FITS[key](graph)
-    )
+    return tuple(entry for entry in designs_for("profiles").values() if entry.fits(graph))
 
 
 def compare_profiles(
@@ -113,7 +103,7 @@ def compare_profiles(
     ['randomised-response', 'no release', 'no noise']
     """
     asked: Any = notion if hasattr(notion, "certify") else ProfilePrivacy(notion)
-    goal = Goal.of(graph, utility, loss=loss, weights=weights)
+    goal = ProfileUtility.of(graph, utility, loss=loss, weights=weights)
     entries = fitting_designs(graph)
     rows = []
     for place, entry in enumerate(entries):
@@ -155,12 +145,12 @@ def _row(
     channel: Channel,
     graph: ProfileGraph,
     notion: Notion,
-    goal: Goal,
+    goal: ProfileUtility,
     weights: Prior | Mapping[Any, Any] | None,
     made: Mechanism | None = None,
 ) -> ProfileRow:
     prior = Prior.from_counts(weights) if isinstance(weights, Mapping) else weights
-    found = worth(channel, graph, prior)
+    found = profile_errors(channel, graph, prior)
     certificate = (
         notion.certify(channel, graph, impossible="ignore") if made is None else made.certificate
     )
@@ -171,17 +161,17 @@ def _row(
         found.largest,
         found.mean_wrong,
         audit_profiles(channel, graph).loss,
-        uses_profile(channel, graph),
+        graph.uses_profile(channel.inputs),
         certificate.unprotected,
         "",
         made,
     )
 
 
-def _nothing(graph: ProfileGraph, goal: Goal) -> Channel:
+def _nothing(graph: ProfileGraph, goal: ProfileUtility) -> Channel:
     """Return the best answers that do not look at the value: even odds, or always the same."""
     values = graph.inputs.labels
-    if goal.aim in ("minimax", "mutual-information"):
+    if goal.name in ("minimax", "mutual-information"):
         row = {value: Fraction(1, len(values)) for value in values}
     else:
         costs = goal.weights @ graph.laws @ goal.losses(len(values))

@@ -16,7 +16,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
-from liftlock.profiles.worth import worth
+from liftlock.utility.profile_utility import profile_errors
 
 Watch = Callable[[str, int, int], None]
 """Is told what is being made, how many are done, and how many there will be."""
@@ -175,7 +175,7 @@ def sweep(
 
 def _point(graph: ProfileGraph, given: Any, epsilon: float, method: str) -> SweepPoint:
     made = design_profiles(graph, given, method=method)
-    found = worth(made.table, graph)
+    found = profile_errors(made.table, graph)
     return SweepPoint(
         epsilon,
         made.certificate.guarantee,
@@ -242,5 +242,5 @@ def couplet_curve(
         low = (1 - gap) / 2 if start is None else start
         pair = ProfileGraph.bernoulli({"lower": low, "upper": low + gap})
         made = design_profiles(pair, budget, method=method)
-        flips.append(worth(made.table, pair).largest)
+        flips.append(profile_errors(made.table, pair).largest)
     return Couplet(float(budget), method, np.array([float(gap) for gap in given]), np.array(flips))

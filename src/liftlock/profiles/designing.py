@@ -7,28 +7,26 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Label
+from liftlock.designs.catalogue import designs_for
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import MOST_BLEND, Locked
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.origin import Origin
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.registry import Design, check_fits, check_options, find_design
 from liftlock.errors import InputError, NotCertified, UnprotectedInput
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import ProfilePrivacy, uses_profile
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.worth import blocks_of
+from liftlock.utility.profile_utility import ProfileUtility, blocks_of
 from liftlock.utility.utility import Utility
 
 _LISTED = 5
 MOST_CELLS = 4_000_000
 """Designs with more probabilities are refused: they would take hours and gigabytes."""
-_ONE_MATRIX = ("shared-categorical", "randomised-response", "single-bit")
 _BLENDS = (MOST_BLEND, Fraction(1, 256), Fraction(1))
 """Tables may be too coarse for a tiny budget or a rare output: then more blending is tried."""
 
@@ -63,8 +61,9 @@ def design_profiles(
             remedy="make one, such as ProfileGraph.complete(...)",
         )
     asked: Notion = notion if hasattr(notion, "certify") else ProfilePrivacy(notion)  # type: ignore[assignment]
-    goal = Goal.of(graph, utility, loss=loss, weights=weights)
-    entry = find_design(next(iter(PROFILE_DESIGNS)) if method is None else method, PROFILE_DESIGNS)
+    goal = ProfileUtility.of(graph, utility, loss=loss, weights=weights)
+    designs = designs_for("profiles")
+    entry = find_design(next(iter(designs)) if method is None else method, designs)
     check_fits(entry, graph, asked)
     check_options(entry, options)
     _check_size(graph, entry)
@@ -75,13 +74,13 @@ def design_profiles(
     proved = draft.optimality
     nothing = goal.of_nothing(graph.laws)
     bound = gap = None
-    if proved is not None and proved.utility == goal.aim:
+    if proved is not None and proved.utility == goal.name:
         bound = proved.reference - proved.bound if goal.larger_is_better else proved.bound
         apart = bound - objective if goal.larger_is_better else objective - bound
         gap = max(0.0, apart) / proved.reference if proved.reference > 0 else 0.0
     origin = Origin(
         entry.key,
-        goal.aim,
+        goal.name,
         objective,
         bound,
         gap,
@@ -102,7 +101,7 @@ def _check_size(graph: ProfileGraph, entry: Design) -> None:
             value=graph.describe(),
             remedy="join the profiles that must not be told apart",
         )
-    matrices = 1 if entry.key in _ONE_MATRIX else len(graph)
+    matrices = len(graph) if entry.by_profile else 1
     cells = matrices * len(graph.inputs) ** 2
     if cells > MOST_CELLS:
         raise InputError(
@@ -148,7 +147,7 @@ def _remarks(graph: ProfileGraph, locked: Locked) -> tuple[str, ...]:
     silent = [label for label in graph.inputs.labels if label not in locked.channel.outputs]
     if silent:
         said.append(f"never released: {_listed(silent)}")
-    if uses_profile(locked.channel, graph):
+    if graph.uses_profile(locked.channel.inputs):
         said.append("it uses the profile of each value: who releases must know it, and keep it")
     return tuple(said)
 

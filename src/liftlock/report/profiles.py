@@ -12,15 +12,15 @@ from liftlock.alphabet import Label
 from liftlock.errors import InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
-from liftlock.notions.profile import EdgeLoss, ProfileAudit, uses_profile, worst_edge
+from liftlock.notions.profile import EdgeLoss, ProfileAudit, worst_edge
 from liftlock.notions.reading import Reading
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.comparing import ProfileRow
-from liftlock.profiles.worth import Worth, worth
 from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable, shown, shown_pair
 from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
+from liftlock.utility.profile_utility import ProfileErrors, profile_errors
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -57,13 +57,13 @@ def profile_report(made: Mechanism, rows: Sequence[ProfileRow] = ()) -> Renderab
         words = f"{title_of(origin.utility, origin.title)}: {amount(origin.objective)}"
         words += f", {origin.closeness()}" if origin.closeness() else ""
         parts.append(Text(words, style="bold"))
-    own = uses_profile(made.channel, graph)
+    own = graph.uses_profile(made.channel.inputs)
     whose = "one matrix for each profile" if own else "one matrix for all profiles"
     about = f"{counted(len(graph), 'profile')}, {made.channel.outputs_text}; {whose}"
     parts.append(Text(about if origin is None else f"{about}; made by {origin.method}"))
     if origin is not None:
         parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
-    found = _worth(made, graph)
+    found = _errors(made, graph)
     parts += [Text(), *_profiles(audit, found)]
     if found is None:
         parts.append(
@@ -96,9 +96,9 @@ def _pairs(pairs: Sequence[Label], most: int = 5) -> str:
     return listed if len(pairs) <= most else f"{listed} and {len(pairs) - most:,} more"
 
 
-def _worth(made: Mechanism, graph: ProfileGraph) -> Worth | None:
+def _errors(made: Mechanism, graph: ProfileGraph) -> ProfileErrors | None:
     try:
-        return worth(made.table, graph)
+        return profile_errors(made.table, graph)
     except InputError:
         return None
 
@@ -123,7 +123,7 @@ def _more(left: int, noun: str) -> list[RenderableType]:
     return [Text(f"and {counted(left, noun)} more", style="dim")] if left > 0 else []
 
 
-def _profiles(audit: ProfileAudit, found: Worth | None) -> list[RenderableType]:
+def _profiles(audit: ProfileAudit, found: ProfileErrors | None) -> list[RenderableType]:
     """List the profiles: how often a value is changed, and the costliest edge of each."""
     graph = audit.graph
     edges: dict[Label, list[EdgeLoss]] = {name: [] for name in graph.profiles.labels}
@@ -162,7 +162,7 @@ def _profiles(audit: ProfileAudit, found: Worth | None) -> list[RenderableType]:
     return [grid, *_more(left, "profile")]
 
 
-def _costs(found: Worth) -> list[RenderableType]:
+def _costs(found: ProfileErrors) -> list[RenderableType]:
     """List by how much the frequency of each value is off, at worst over the profiles."""
     order = list(range(len(found.values)))
     if len(order) > MOST_ROWS:
@@ -210,7 +210,9 @@ def _comparison(rows: Sequence[ProfileRow], title: str) -> list[RenderableType]:
 def profile_audit_report(audit: ProfileAudit, width: int = WIDE) -> RenderableType:
     """Return the audit of a graph: the worst case in words, then the edges, worst first."""
     graph = audit.graph
-    whose = "uses the profile" if uses_profile(audit.channel, graph) else "ignores the profile"
+    whose = (
+        "uses the profile" if graph.uses_profile(audit.channel.inputs) else "ignores the profile"
+    )
     parts: list[RenderableType] = [
         Text(f"{audit.channel.outputs_text}, {whose}; {graph.describe()}"),
         Text(),

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from liftlock.alphabet import Label
 from liftlock.errors import InputError
 from liftlock.forms import AnyChannel
-from liftlock.notions.profile import uses_profile
 from liftlock.profile_graph import ProfileGraph
 
 
@@ -32,7 +31,7 @@ def profile_rows(
     >>> profile_rows(Channel.identity(graph.pairs.labels), graph, [0, 1], ["b", "a"]).tolist()
     [2, 1]
     """
-    uses = uses_profile(channel, graph)
+    uses = graph.uses_profile(channel.inputs)
     if profiles is None:
         if uses:
             raise InputError(

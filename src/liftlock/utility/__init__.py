@@ -6,6 +6,7 @@ from liftlock.utility.histogram import Histogram
 from liftlock.utility.mean import Mean
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.own import Own
+from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import (
     Utility,
@@ -23,9 +24,12 @@ __all__ = [
     "Mean",
     "MutualInformation",
     "Own",
+    "ProfileErrors",
+    "ProfileUtility",
     "Utility",
     "make_utility",
     "mean_cost",
+    "profile_errors",
     "restricted",
     "value",
     "value_of_nothing",

@@ -6,18 +6,18 @@ import json
 
 import pytest
 
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
+from liftlock.designs.catalogue import DESIGNS, designs_for
 from tests.unit.cli.conftest import Run
 
-EVERY = {**DESIGNS, **PROFILE_DESIGNS}
+PROFILE_DESIGNS = designs_for("profiles")
+OTHERS = [key for key in DESIGNS if key not in PROFILE_DESIGNS]
 
 
 def test_every_design_is_listed(run: Run) -> None:
     outcome = run("designs")
     assert (outcome.code, outcome.err) == (0, "")
     table, others = (part.splitlines() for part in outcome.out.split("\n\n")[:2])
-    assert [line.split()[0] for line in table if line[:1].isalpha()] == ["method", *DESIGNS]
+    assert [line.split()[0] for line in table if line[:1].isalpha()] == ["method", *OTHERS]
     assert others[0] == "for graphs of profiles (liftlock profiles design):"
     assert [line.split()[0] for line in others[1:] if line[:1].isalpha()] == [
         "method",
@@ -25,13 +25,9 @@ def test_every_design_is_listed(run: Run) -> None:
     ]
 
 
-def test_no_two_designs_have_one_name() -> None:
-    assert not set(DESIGNS) & set(PROFILE_DESIGNS)
-
-
 def test_published_formulas_are_marked(run: Run) -> None:
     lines = run("designs").out.splitlines()
-    for key, entry in EVERY.items():
+    for key, entry in DESIGNS.items():
         (line,) = [line for line in lines if line.startswith(f"{key} ")]
         assert (line.split()[1] == "*") is not entry.keeps
     assert lines[-1].startswith("* a published formula")
@@ -39,7 +35,7 @@ def test_published_formulas_are_marked(run: Run) -> None:
 
 def test_json(run: Run) -> None:
     data = json.loads(run("designs", "--json").out)
-    assert [entry["method"] for entry in data] == list(EVERY)
+    assert [entry["method"] for entry in data] == list(DESIGNS)
     for entry in data:
         assert entry["says"]
         assert entry["promises"]
@@ -53,12 +49,12 @@ def test_json(run: Run) -> None:
     assert {"gap", "seconds"} <= set(optimal["options"])
 
 
-@pytest.mark.parametrize("key", EVERY)
+@pytest.mark.parametrize("key", DESIGNS)
 def test_one_in_full(run: Run, key: str) -> None:
     outcome = run("designs", key)
     assert outcome.code == 0
     joined = " ".join(outcome.out.split())
-    entry = EVERY[key]
+    entry = DESIGNS[key]
     for text in (entry.says, entry.promises, entry.source, entry.needs, ", ".join(entry.notions)):
         assert " ".join(text.split()) in joined
     assert ("NOT always kept" in joined) is not entry.keeps

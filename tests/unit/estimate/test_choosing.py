@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.estimate.choosing import choose, misfit, up_text
-from liftlock.estimate.fit import Drift, Fit
-from liftlock.estimate.model import Model
+from liftlock.estimate.api import choose
+from liftlock.estimate.estimators.likelihood import up_text
+from liftlock.estimate.fit import Drift, Fit, misfit
+from liftlock.estimate.model import Dense
 from liftlock.estimate.question import ask
 from liftlock.prior import Prior
 from tests.unit.estimate.worlds import ILL, ILL_PRIOR, TWINS, WIDE, WIDE_PRIOR
@@ -24,15 +25,15 @@ WRONG = Fit(0.0004, 15.0, 2, (Drift("flu", 0.1, 0.19, 4.0), Drift("cold", 0.2, 0
 
 
 def test_no_prior_is_unbiased() -> None:
-    key, why = choose(Model.of(ILL), ask(ILL.inputs, "histogram"), None)
-    assert key == "unbiased"
+    chosen, why = choose(Dense.of(ILL), ask(ILL.inputs, "histogram"), None)
+    assert chosen.key == "unbiased"
     assert why == "no prior is known, and this estimate needs none"
 
 
 def test_a_prior_that_fits_is_used_and_the_gain_is_told() -> None:
     """The ratio of errors, from sums over all values and reports of one person."""
     question = ask(WIDE.inputs, "sum")
-    key, why = choose(Model.of(WIDE, WIDE_PRIOR), question, GOOD)
+    chosen, why = choose(Dense.of(WIDE, WIDE_PRIOR), question, GOOD)
     law = WIDE.output(WIDE_PRIOR)
     size = len(law.labels)
     system = np.zeros((size + 3, size + 3))
@@ -47,7 +48,7 @@ def test_a_prior_that_fits_is_used_and_the_gain_is_told() -> None:
         number = float(str(x))
         best += chance * (number - mean) ** 2
         worse += chance * (number - scores[place]) ** 2
-    assert key == "bayes"
+    assert chosen.key == "bayes"
     assert why == (
         "the prior fits the reports (p = 0.4); if it is true, the error is "
         f"{math.sqrt(best / worse):.2g} times that of the unbiased estimate"
@@ -55,21 +56,21 @@ def test_a_prior_that_fits_is_used_and_the_gain_is_told() -> None:
 
 
 def test_a_doubtful_prior_is_not_used() -> None:
-    key, why = choose(Model.of(ILL, ILL_PRIOR), ask(ILL.inputs, "histogram"), DOUBTFUL)
-    assert key == "unbiased"
+    chosen, why = choose(Dense.of(ILL, ILL_PRIOR), ask(ILL.inputs, "histogram"), DOUBTFUL)
+    assert chosen.key == "unbiased"
     assert why == "the prior is in doubt (p = 0.03), and this estimate leans on none"
     assert misfit(DOUBTFUL, "unbiased") is None
 
 
 def test_a_population_is_not_taken_from_the_prior() -> None:
-    model = Model.of(ILL, ILL_PRIOR)
-    assert choose(model, ask(ILL.inputs, "histogram"), GOOD, "population")[0] == "unbiased"
+    model = Dense.of(ILL, ILL_PRIOR)
+    assert choose(model, ask(ILL.inputs, "histogram"), GOOD, "population")[0].key == "unbiased"
 
 
 def test_what_reports_do_not_determine_needs_the_prior() -> None:
-    model = Model.of(TWINS, TWINS_PRIOR)
-    assert choose(model, ask(TWINS.inputs, "histogram"), DOUBTFUL)[0] == "bayes"
-    assert choose(model, ask(TWINS.inputs, "survey", "c"), DOUBTFUL)[0] == "unbiased"
+    model = Dense.of(TWINS, TWINS_PRIOR)
+    assert choose(model, ask(TWINS.inputs, "histogram"), DOUBTFUL)[0].key == "bayes"
+    assert choose(model, ask(TWINS.inputs, "survey", "c"), DOUBTFUL)[0].key == "unbiased"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from liftlock.channel import Channel
 from liftlock.errors import NotDefined
 from liftlock.estimate import fit as fitting
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.model import Model
+from liftlock.estimate.model import Dense
 from liftlock.prior import Prior
 from tests.unit.estimate.worlds import (
     ILL,
@@ -27,7 +27,7 @@ from tests.unit.estimate.worlds import (
     response,
 )
 
-ILL_MODEL = Model.of(ILL, ILL_PRIOR)
+ILL_MODEL = Dense.of(ILL, ILL_PRIOR)
 
 
 def plain(counts: object) -> Aggregate:
@@ -104,7 +104,7 @@ def test_mean_lifts_are_standardised_by_their_exact_variance() -> None:
     prior = Prior.uniform("abc")
     law = NARROW.output(prior)
     counts = [700, 300]
-    drifts = fitting.fit_of_prior(Model.of(NARROW, prior), counted(NARROW, counts)).drifts
+    drifts = fitting.fit_of_prior(Dense.of(NARROW, prior), counted(NARROW, counts)).drifts
     found = {drift.name: drift.score for drift in drifts}
     for symbol in NARROW.inputs.labels:
         lifts = [NARROW.probability(symbol, y) / law[y] for y in NARROW.outputs.labels]
@@ -162,7 +162,7 @@ def test_the_direction_of_a_wrong_prior() -> None:
 
 
 def test_shares_that_reports_do_not_determine_are_left_out() -> None:
-    model = Model.of(NARROW, Prior.uniform("abc"))
+    model = Dense.of(NARROW, Prior.uniform("abc"))
     found = fitting.fit_of_prior(model, counted(NARROW, [900, 100]))
     assert all(drift.found is None for drift in found.drifts)
     assert str(found.drifts[0]) in ("more 'a' than 33.3 %", "less 'c' than 33.3 %")
@@ -170,7 +170,7 @@ def test_shares_that_reports_do_not_determine_are_left_out() -> None:
 
 def test_a_report_that_the_prior_calls_impossible() -> None:
     channel = Channel.from_rows({0: {"l": 1, "r": 0}, 1: {"l": "1/2", "r": "1/2"}})
-    model = Model.of(channel, Prior.from_counts({0: 1, 1: 0}))
+    model = Dense.of(channel, Prior.from_counts({0: 1, 1: 0}))
     found = fitting.fit_of_prior(model, counted(channel, [99, 1]))
     assert found.p_value == 0
     assert found.note == "the prior says that 'r' is never reported, and it was"
@@ -183,7 +183,7 @@ def test_a_report_that_the_prior_calls_impossible() -> None:
 
 def test_reports_of_another_mechanism() -> None:
     """No shares of three values give four outputs these probabilities."""
-    model = Model.of(WIDE, WIDE_PRIOR)
+    model = Dense.of(WIDE, WIDE_PRIOR)
     foreign = fitting.fit_of_channel(model, counted(WIDE, [200, 500, 100, 200]))
     assert foreign is not None
     assert foreign.p_value < 1e-6
@@ -200,7 +200,7 @@ def test_reports_of_another_mechanism() -> None:
 @pytest.mark.parametrize("shares", [(0.5, 0.3, 0.2), (1.0, 0.0, 0.0)])
 def test_false_alarms_about_the_mechanism(shares: tuple[float, ...]) -> None:
     """At most 5 % of 120, also on the boundary: more than 17 happens once in 10,000."""
-    model = Model.of(WIDE, None)
+    model = Dense.of(WIDE, None)
     law = np.array(shares) @ WIDE.floats()
     many = np.random.default_rng(5).multinomial(800, law, size=120)
     found = [fitting.fit_of_channel(model, plain(counts)) for counts in many]
@@ -209,7 +209,7 @@ def test_false_alarms_about_the_mechanism(shares: tuple[float, ...]) -> None:
 
 def test_no_prior() -> None:
     with pytest.raises(NotDefined, match="give the prior to be tested"):
-        fitting.fit_of_prior(Model.of(ILL), counted(ILL, [1, 1, 1]))
+        fitting.fit_of_prior(Dense.of(ILL), counted(ILL, [1, 1, 1]))
 
 
 def test_the_number_that_is_asked_for_is_tested_by_itself() -> None:

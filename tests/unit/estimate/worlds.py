@@ -14,7 +14,7 @@ import numpy.typing as npt
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.model import Model
+from liftlock.estimate.model import Dense
 from liftlock.prior import Prior
 
 ILL = Channel.from_rows(
@@ -58,9 +58,9 @@ def response(size: int, budget: float) -> npt.NDArray[np.float64]:
     return rows
 
 
-def model_of(rows: npt.NDArray[np.float64], masses: npt.NDArray[np.float64] | None = None) -> Model:
+def model_of(rows: npt.NDArray[np.float64], masses: npt.NDArray[np.float64] | None = None) -> Dense:
     """Return a model of rows that need not be exact."""
-    return Model(Alphabet.of(range(len(rows))), Alphabet.of(range(rows.shape[1])), rows, masses)
+    return Dense(Alphabet.of(range(len(rows))), Alphabet.of(range(rows.shape[1])), rows, masses)
 
 
 def counted(channel: Channel, counts: Any) -> Aggregate:

@@ -86,7 +86,7 @@ def test_every_edge_is_measured_as_defined(
 ) -> None:
     graph, made, channel, uses = world
     if len(graph) > 1:
-        assert profile.uses_profile(channel, graph) is uses
+        assert graph.uses_profile(channel.inputs) is uses
     found = audit_profiles(channel, graph)
     assert len(found.edges) == len(graph.edges)
     ratios = []

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
+from liftlock.designs.catalogue import designs_for
 from liftlock.errors import InputError
 from liftlock.notions.profile import ProfilePrivacy, audit_profiles
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import comparing
 from liftlock.profiles.comparing import NO_NOISE, NO_RELEASE, compare_profiles
 from liftlock.profiles.examples import example
+
+PROFILE_DESIGNS = designs_for("profiles")
 
 
 @pytest.mark.parametrize("name", ["couplet", "chain-6", "categorical-chain", "workstation"])

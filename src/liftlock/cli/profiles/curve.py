@@ -22,7 +22,7 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     table_options,
 )
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
+from liftlock.designs.catalogue import designs_for
 from liftlock.designs.registry import find_design
 from liftlock.profiles.curves import Sweep, sweep
 from liftlock.report.pictures import check_picture
@@ -71,7 +71,7 @@ def curve_command(
     budgets = read_epsilons(epsilons)
     names = None if methods is None else read_methods(methods)
     for name in names or ():
-        find_design(name, PROFILE_DESIGNS)
+        find_design(name, designs_for("profiles"))
     if plot is not None:
         check_picture(plot)
     for option, path in (("--csv", csv_file), ("--plot", plot)):

@@ -26,8 +26,7 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     table_options,
 )
-from liftlock.designs.profiles.catalogue import PROFILE_DESIGNS
-from liftlock.designs.profiles.goal import AIMS
+from liftlock.designs.catalogue import designs_for
 from liftlock.designs.registry import find_design
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.budget import Budget
@@ -40,12 +39,15 @@ from liftlock.prior import Prior
 from liftlock.profile_files import GraphFiles, read_weights
 from liftlock.profiles.comparing import ProfileRow, compare_profiles
 from liftlock.profiles.designing import design_profiles
-from liftlock.profiles.worth import worth
 from liftlock.report.design import progress_text
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_report, unprotected_text
 from liftlock.utility.mean import points_of
+from liftlock.utility.profile_utility import AIMS, profile_errors
+
+_METHODS = designs_for("profiles")
+_USUAL = next(iter(_METHODS))
 
 
 @click.command("design", short_help="Design a certified mechanism for a graph of profiles.")
@@ -55,7 +57,7 @@ from liftlock.utility.mean import points_of
 @click.option(
     "--method",
     metavar="METHOD",
-    help=f"How to make it; `liftlock designs` lists all.  [default: {next(iter(PROFILE_DESIGNS))}]",
+    help=f"How to make it; `liftlock designs` lists all.  [default: {_USUAL}]",
 )
 @click.option(
     "--utility",
@@ -123,7 +125,7 @@ def profile_design_command(
         raise click.UsageError("--utility distortion needs --loss: a CSV of losses")
     if loss is not None and utility not in (None, "distortion"):
         raise click.UsageError("--loss goes with --utility distortion")
-    entry = find_design(method or next(iter(PROFILE_DESIGNS)), PROFILE_DESIGNS)
+    entry = find_design(method or _USUAL, _METHODS)
     options = chosen_options(entry, None, seconds, of_the_method)
     _check_outputs(output, plot, inputs_of(files) | {"loss": loss, "weights": weights})
     found = given_graph(files, note)
@@ -182,7 +184,7 @@ def _check_numbers(utility: str, values: Alphabet) -> None:
 def _uncovered(made: Mechanism, files: GraphFiles) -> str:
     """Say what is not protected, and how it would be."""
     smooth = "--smooth 1" if files.table is not None else "profiles without zeros"
-    covered = f"{smooth}, or --method {next(iter(PROFILE_DESIGNS))}, would cover them"
+    covered = f"{smooth}, or --method {_USUAL}, would cover them"
     return f"{unprotected_text(made.certificate.unprotected)}; {covered}"
 
 
@@ -220,7 +222,7 @@ def design_data(
     audit = made.audit_profiles()
     origin = made.origin
     assert origin is not None
-    value = worth(made.table, audit.graph, weights)
+    value = profile_errors(made.table, audit.graph, weights)
     return {
         "format": "liftlock.profile-design",
         "version": 1,

@@ -21,7 +21,7 @@ from liftlock.errors import FileError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
-from liftlock.notions.profile import ProfilePrivacy, uses_profile
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.ledger import ProfileLedger
 from liftlock.report.labels import shown, shown_pair
@@ -146,7 +146,7 @@ class _Rows:
         place = table.place(column)
         values = _labels(table, place, graph.inputs, "value")
         if profile_column is None:
-            if uses_profile(made.channel, graph):
+            if graph.uses_profile(made.channel.inputs):
                 raise click.UsageError(
                     "the mechanism uses the profile of each value: give --profile-column"
                 )

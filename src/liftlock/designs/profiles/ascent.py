@@ -21,7 +21,7 @@ import numpy as np
 
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock
-from liftlock.designs.profiles.cluster import part_noise
+from liftlock.designs.mechanisms.cluster import part_noise
 from liftlock.designs.profiles.direct import (
     NO_ROOM,
     Flows,
@@ -30,11 +30,11 @@ from liftlock.designs.profiles.direct import (
     shares,
     without_budget,
 )
-from liftlock.designs.profiles.goal import Goal, information
 from liftlock.designs.profiles.listing import Cells, list_all
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.utility.profile_utility import ProfileUtility, information
 
 _STEPS = 200
 _RISE = 1e-12
@@ -65,7 +65,9 @@ class Climb:
     steps: tuple[float, ...]
 
 
-def climb(setting: Setting, goal: Goal, start: Floats, solve: Solve, clock: Clock) -> Climb:
+def climb(
+    setting: Setting, goal: ProfileUtility, start: Floats, solve: Solve, clock: Clock
+) -> Climb:
     """Go on for as long as it leads upwards."""
     best = start
     steps = [information(goal.joint(setting.laws, best))]
@@ -94,7 +96,7 @@ def slopes(joint: Floats) -> Floats:
 
 
 def highest(
-    setting: Setting, goal: Goal, starts: Iterable[Floats], solve: Solve, clock: Clock
+    setting: Setting, goal: ProfileUtility, starts: Iterable[Floats], solve: Solve, clock: Clock
 ) -> Climb:
     """Climb from the starts and from seeded random losses; return the highest end."""
     generator = np.random.default_rng(0)
@@ -139,7 +141,7 @@ def least_uncertainty(error: float, values: int) -> float:
 
 
 def proof(
-    setting: Setting, goal: Goal, blocks: Floats, least: float, clock: Clock
+    setting: Setting, goal: ProfileUtility, blocks: Floats, least: float, clock: Clock
 ) -> tuple[Optimality, tuple[str, ...]]:
     """State what is known: the information, and the least H(X | Y) that was proved."""
     masses = dot(goal.weights, setting.laws)
@@ -147,7 +149,7 @@ def proof(
     entropy = max(0.0, float(-(used * log(used)).sum()))
     bound = min(max(0.0, least - _RISE), entropy)
     proved = Optimality(
-        goal.aim,
+        goal.name,
         max(0.0, entropy - information(goal.joint(setting.laws, blocks))),
         bound,
         entropy,
@@ -163,7 +165,11 @@ def proof(
 
 
 def most_information(
-    setting: Setting, goal: Goal, *, seconds: float | None = None, watch: Watch | None = None
+    setting: Setting,
+    goal: ProfileUtility,
+    *,
+    seconds: float | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Floats, Optimality | None, tuple[str, ...]]:
     """Find blocks with much information about the value for somebody who does not know the profile.
 
@@ -173,7 +179,9 @@ def most_information(
     >>> from liftlock.profile_graph import ProfileGraph
     >>> graph = ProfileGraph.bernoulli(["0.5", "0.8"])
     >>> setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    >>> blocks, proved, _ = most_information(setting, Goal.of(graph, "mutual-information"))
+    >>> blocks, proved, _ = most_information(
+    ...     setting, ProfileUtility.of(graph, "mutual-information")
+    ... )
     >>> round(proved.reference - proved.cost, 4), round(proved.reference, 4)
     (0.4934, 0.6474)
     """

@@ -21,11 +21,11 @@ import numpy.typing as npt
 from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock, Progress
-from liftlock.designs.profiles.cluster import part_noise
-from liftlock.designs.profiles.goal import Goal
+from liftlock.designs.mechanisms.cluster import part_noise
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.utility.profile_utility import ProfileUtility
 
 _BROKEN = 1e-13
 """An edge that is broken by less is rounding."""
@@ -212,7 +212,11 @@ class Flows:
 
 
 def least_distortion(
-    setting: Setting, goal: Goal, *, seconds: float | None = None, watch: Watch | None = None
+    setting: Setting,
+    goal: ProfileUtility,
+    *,
+    seconds: float | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Floats, Optimality]:
     """Find the blocks of least mean loss, and prove how close they are.
 
@@ -222,7 +226,7 @@ def least_distortion(
     >>> from liftlock.profile_graph import ProfileGraph
     >>> graph = ProfileGraph.bernoulli(["0.8", "0.9"])
     >>> setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    >>> blocks, proved = least_distortion(setting, Goal.of(graph, "hamming"))
+    >>> blocks, proved = least_distortion(setting, ProfileUtility.of(graph, "hamming"))
     >>> round(proved.cost, 6), round(proved.bound, 6)
     (0.010653, 0.010653)
     """
@@ -237,7 +241,7 @@ def least_distortion(
     candidates = (silent,) if setting.ratio == 1.0 else (blocks, simple, silent)
     blocks = min(candidates, key=lambda each: mean_loss(setting, goal, each))
     proved = Optimality(
-        goal.aim,
+        goal.name,
         mean_loss(setting, goal, blocks),
         mean_bound(bound, goal.weights, float(losses.max())),
         float((dot(dot(goal.weights, setting.laws), losses)).min()),
@@ -248,7 +252,7 @@ def least_distortion(
     return blocks, proved
 
 
-def mean_loss(setting: Setting, goal: Goal, blocks: Floats) -> float:
+def mean_loss(setting: Setting, goal: ProfileUtility, blocks: Floats) -> float:
     """Return the mean loss of a channel, also for a goal that is after something else."""
     return float((goal.joint(setting.laws, blocks) * goal.losses(setting.values)).sum())
 
@@ -266,21 +270,21 @@ def differing(setting: Setting) -> list[list[int]]:
     return [part for part in parts if np.ptp(setting.laws[part], axis=0).any()]
 
 
-def without_budget(setting: Setting, goal: Goal) -> Floats:
+def without_budget(setting: Setting, goal: ProfileUtility) -> Floats:
     """Return what can be released under a budget of 0, which rounded tables keep by saying nothing.
 
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> from liftlock.profile_graph import ProfileGraph
     >>> graph = ProfileGraph.bernoulli(["0.2", "0.9", "0.5"], [("0.2", "0.9")])
     >>> nothing = Setting.of(graph, ProfilePrivacy(0))
-    >>> without_budget(nothing, Goal.of(graph, "hamming"))[:, 0, 1].tolist()
+    >>> without_budget(nothing, ProfileUtility.of(graph, "hamming"))[:, 0, 1].tolist()
     [1.0, 1.0, 0.0]
     """
     width, losses = setting.values, goal.losses(setting.values)
     blocks = np.repeat(np.eye(width)[losses.argmin(axis=1)][None, :, :], len(setting.laws), axis=0)
     for part in differing(setting):
         blocks[part] = 1.0 / width
-        if goal.aim not in ("minimax", "mutual-information"):
+        if goal.name not in ("minimax", "mutual-information"):
             masses = dot(goal.weights[part], setting.laws[part])
             blocks[part] = np.eye(width)[int((dot(masses, losses)).argmin())]
     return blocks

@@ -17,11 +17,11 @@ import numpy as np
 
 from liftlock._solver.linear import LinearProgram
 from liftlock._solver.vertices import enumerate_vertices
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.utility.profile_utility import ProfileUtility
 
 _MOST_CELLS, _MOST_NUMBERS, _MOST_VERTICES = 8, 1_000, 4_000
 """With more cells, numbers in the cuts, or vertices, listing is not worth its time."""
@@ -54,7 +54,7 @@ class Cells:
     """For each edge and way: what an output takes of the profile that gives it more, and less."""
 
     @classmethod
-    def shared(cls, setting: Setting, goal: Goal) -> Cells | None:
+    def shared(cls, setting: Setting, goal: ProfileUtility) -> Cells | None:
         """Take the values for cells; None if some only belong to profiles of weight 0."""
         masses = dot(goal.weights, setting.laws)
         used = masses > 0
@@ -66,7 +66,7 @@ class Cells:
         return cls(masses[used], np.eye(setting.values)[used], given[more], given[less])
 
     @classmethod
-    def each(cls, setting: Setting, goal: Goal) -> Cells | None:
+    def each(cls, setting: Setting, goal: ProfileUtility) -> Cells | None:
         """Take pairs (profile, value) for cells; None if a profile has weight 0."""
         if not goal.weights.all():
             return None
@@ -115,7 +115,7 @@ def list_all(setting: Setting, cells: Cells | None) -> Listed | None:
     return Listed(inside[used], found.values[used], bound)
 
 
-def matrix_of(setting: Setting, goal: Goal, listed: Listed) -> Floats:
+def matrix_of(setting: Setting, goal: ProfileUtility, listed: Listed) -> Floats:
     """Return the mixture of posteriors of the values as one block, outputs named by likely values.
 
     A value that no profile has follows what they release.

@@ -6,37 +6,53 @@ how often intervals of 95 % hold the truth; where a kind cannot keep its level, 
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.estimator import Estimator, Linear
-from liftlock.estimate.intervals.bootstrap import bootstrap, posterior_bootstrap
-from liftlock.estimate.intervals.caution import (
+from liftlock.estimate.encoding import Encoding, sums_symbols
+from liftlock.estimate.estimators import Estimator, Linear, Unbiased
+from liftlock.estimate.intervals.base import (
+    KINDS,
+    Kind,
+    Spread,
+    Tally,
     bootstrap_remark,
     exact_remarks,
     normal_remarks,
     outside_remarks,
     posterior_bootstrap_remarks,
 )
+from liftlock.estimate.intervals.bootstrap import bootstrap, posterior_bootstrap
 from liftlock.estimate.intervals.credible import credible
 from liftlock.estimate.intervals.exact import exact_obstacle, exact_posterior, exact_unbiased
-from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
-from liftlock.estimate.intervals.spread import KINDS, Kind, Spread, Tally
-from liftlock.estimate.result import About
-from liftlock.estimate.unbiased import unbiased
+from liftlock.estimate.intervals.normal import (
+    encoding_normal,
+    posterior_normal,
+    sums_normal,
+    unbiased_normal,
+)
+from liftlock.estimate.model import Counted, Dense, Model
+from liftlock.estimate.per_user import PosteriorSums
+from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
 
 __all__ = ["KINDS", "SEED", "Kind", "Spread", "make"]
 
 SEED = 20
 """Where simulations begin, unless told: the same reports give the same interval."""
+_MOST_SYMBOLS = 64
+"""With more symbols of an encoding, the interval of each one by itself would take too long."""
+_TOLD = 3
 
 
 def make(
     kind: Kind,
-    estimator: Estimator,
-    aggregate: Aggregate,
+    estimator: Estimator[Model],
+    counted: Counted,
     *,
     level: float = 0.95,
     about: About = "people",
@@ -53,10 +69,9 @@ def make(
     is none.
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.estimate.model import Model
     >>> from liftlock.estimate.question import Question
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> one = unbiased(Model.of(coin), Question.survey(coin.inputs, [1]))
+    >>> one = Unbiased(Dense.of(coin), Question.survey(coin.inputs, [1]))
     >>> spread = make("auto", one, Aggregate.of(coin, [0] * 60 + [1] * 40))
     >>> spread.kind, spread.low.tolist(), spread.high.tolist()
     ('exact', [13.0], [47.0])
@@ -73,33 +88,44 @@ def make(
         )
     if kind == "none":
         return Spread(None, None, None, "none")
-    asked = _Asked(estimator, Tally.of(aggregate), level, about)
-    if isinstance(estimator, Linear) and estimator.key == "bayes":
-        found = _bayes(kind, estimator, asked, seed)
-    elif kind == "credible":
-        asked.refuse_weights("a credible interval")
-        found = asked.credible(seed, 0.5 if concentration is None else concentration)
-    elif kind == "bootstrap":
-        asked.refuse_weights("a bootstrap interval")
-        found = asked.bootstrap(seed)
-    elif isinstance(estimator, Linear):
-        found = asked.unbiased(kind, estimator)
-    else:
-        found = _companion(kind, estimator, asked, seed)
-    return found
+    if isinstance(counted, PosteriorSums):
+        return _of_sums(kind, estimator, counted, level, about)
+    assert isinstance(counted, Aggregate)
+    if isinstance(estimator.model, Encoding):
+        of_encoding = cast("Estimator[Encoding]", estimator)
+        return _of_encoding(kind, of_encoding, counted, level, about, seed)
+    asked = _Asked(cast("Estimator[Dense]", estimator), Tally.of(counted), level, about)
+    return asked.made(kind, seed, concentration)
 
 
 class _Asked:
-    """What an interval is asked for, and the ways to make one."""
+    """What an interval is asked for, and the ways to make one from the counts of a table."""
 
-    def __init__(self, estimator: Estimator, tally: Tally, level: float, about: About) -> None:
+    def __init__(
+        self, estimator: Estimator[Dense], tally: Tally, level: float, about: About
+    ) -> None:
         self.estimator = estimator
         self.tally = tally
         self.level = level
         self.about = about
 
+    def made(
+        self, kind: Kind, seed: int | None, concentration: Floats | float | None = None
+    ) -> Spread:
+        if isinstance(self.estimator, Linear) and self.estimator.key == "bayes":
+            return _bayes(kind, self.estimator, self, seed)
+        if kind == "credible":
+            self.refuse_weights("a credible interval")
+            return self.credible(seed, 0.5 if concentration is None else concentration)
+        if kind == "bootstrap":
+            self.refuse_weights("a bootstrap interval")
+            return self.bootstrap(seed)
+        if isinstance(self.estimator, Linear):
+            return self.unbiased(kind, self.estimator)
+        return _companion(kind, self.estimator, self, seed)
+
     @property
-    def counts(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    def counts(self) -> npt.NDArray[np.int64]:
         return self.tally.counts.astype(np.int64)
 
     def refuse_weights(self, what: str) -> None:
@@ -127,7 +153,7 @@ class _Asked:
         found = bootstrap(self.estimator, self.counts, self.level, self.about, start)
         return found.remarked(*_seeded(seed), bootstrap_remark(self.estimator))
 
-    def unbiased(self, kind: Kind, estimator: Linear) -> Spread:
+    def unbiased(self, kind: Kind, estimator: Linear[Dense]) -> Spread:
         rough = self._rough(estimator)
         obstacle = exact_obstacle(estimator, self.tally)
         if kind == "exact" and obstacle is not None:
@@ -145,7 +171,7 @@ class _Asked:
                 found = found.remarked("exact intervals: no normal law is needed for a count")
         return found.remarked(*outside_remarks(estimator, self.tally, found))
 
-    def _rough(self, estimator: Linear) -> Spread:
+    def _rough(self, estimator: Linear[Dense]) -> Spread:
         """Return normal intervals; with an upper bound where the variance is not determined.
 
         The variance about the people holds sum_x n_x f(x)^2, which for a count is the count itself.
@@ -163,7 +189,7 @@ class _Asked:
         )
 
 
-def _bayes(kind: Kind, estimator: Linear, asked: _Asked, seed: int | None) -> Spread:
+def _bayes(kind: Kind, estimator: Linear[Dense], asked: _Asked, seed: int | None) -> Spread:
     if asked.about == "population":
         why = (
             "the Bayes estimate takes the prior for the population, so that nothing is left to "
@@ -200,10 +226,10 @@ def _bayes(kind: Kind, estimator: Linear, asked: _Asked, seed: int | None) -> Sp
     return found
 
 
-def _companion(kind: Kind, estimator: Estimator, asked: _Asked, seed: int | None) -> Spread:
+def _companion(kind: Kind, estimator: Estimator[Dense], asked: _Asked, seed: int | None) -> Spread:
     """Return the interval of the unbiased estimate, made wider where the estimate is outside."""
     try:
-        linear = unbiased(estimator.model, estimator.question)
+        linear = Unbiased(estimator.model, estimator.question)
     except NotDefined as refused:
         if kind != "auto":
             raise
@@ -235,3 +261,79 @@ def _told(concentration: Floats | float) -> str:
 
 def _seeded(seed: int | None) -> tuple[str, ...]:
     return (f"simulated from the fixed seed {SEED}",) if seed is None else ()
+
+
+# --- encodings, and sums of posteriors ----------------------------------------------------------
+
+
+def _of_encoding(
+    kind: Kind,
+    estimator: Estimator[Encoding],
+    aggregate: Aggregate,
+    level: float,
+    about: About,
+    seed: int | None,
+) -> Spread:
+    """Return intervals: of any kind for one symbol, normal ones for many and for sums."""
+    model, question = estimator.model, estimator.question
+    if not isinstance(estimator, Linear):
+        # The interval of the unbiased estimate, made wider where the estimate is outside.
+        free = Unbiased(model, question)
+        found = _of_encoding(kind, free, aggregate, level, about, seed)
+        if found.low is None or found.high is None:
+            return found
+        values = estimator.values(model.statistic(aggregate))
+        low, high = np.minimum(found.low, values), np.maximum(found.high, values)
+        return Spread(found.errors, low, high, found.kind, found.remarks).remarked(
+            "standard error and interval are those of the unbiased estimate"
+        )
+    several = sums_symbols(question)
+    single = question.counts and not several
+    if single and len(question.names) <= _MOST_SYMBOLS:
+        each = []
+        for place in np.argmax(question.values, axis=0).tolist():
+            two, survey, counted = model.two_valued(aggregate, place)
+            asked = _Asked(Unbiased(two, survey), Tally.of(counted), level, about)
+            each.append(asked.made(kind, seed))
+        return _joined(each)
+    if kind not in ("auto", "normal"):
+        what = f"more than {_MOST_SYMBOLS} symbols" if single else "a sum over symbols"
+        raise NotDefined(
+            f"an interval of kind {kind}",
+            f"{what} of an encoding",
+            "ask for normal, or for a survey of one symbol",
+        )
+    if several and not model.independent:
+        why = "hashed reports support symbols together, and counts do not say which: "
+        return Spread(None, None, None, "none", (why + "no interval for several symbols",))
+    return encoding_normal(estimator, aggregate, level, about)
+
+
+def _joined(found: list[Spread]) -> Spread:
+    """Return the intervals of single answers as those of all of them."""
+    kinds = {spread.kind for spread in found}
+    kind = kinds.pop() if len(kinds) == 1 else "normal"
+    told = list(dict.fromkeys(remark for spread in found for remark in spread.remarks))
+    more = len(told) - _TOLD
+    remarks = (*told[:_TOLD], f"and {more} more like these") if more > 0 else tuple(told)
+    errors, low, high = (
+        np.array([part[0] if part is not None else np.nan for part in parts])
+        for parts in zip(*((s.errors, s.low, s.high) for s in found), strict=True)
+    )
+    return Spread(errors, low, high, kind, remarks)
+
+
+def _of_sums(
+    kind: Kind, estimator: Estimator[Model], counted: PosteriorSums, level: float, about: About
+) -> Spread:
+    """Return normal intervals from the sums of posterior variances."""
+    if kind not in ("auto", "normal"):
+        raise NotDefined(
+            f"an interval of kind {kind}",
+            "posteriors that were added up report by report",
+            "ask for normal",
+        )
+    if about == "population":
+        said = "posteriors speak of the people who reported: no interval about a population"
+        return Spread(None, None, None, "none", (said,))
+    return sums_normal(estimator.question, counted, level)

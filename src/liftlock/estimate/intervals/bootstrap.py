@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.errors import InputError
-from liftlock.estimate.estimator import Estimator, Linear
-from liftlock.estimate.intervals.shares import whole_counts
-from liftlock.estimate.intervals.spread import Spread
-from liftlock.estimate.likelihood import most_likely
-from liftlock.estimate.model import Model
-from liftlock.estimate.result import About
+from liftlock.estimate.estimators import Estimator, Linear
+from liftlock.estimate.estimators.likelihood import most_likely
+from liftlock.estimate.intervals.base import Spread, whole_counts
+from liftlock.estimate.model import Dense
+from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
 
 DRAWS = 2000
@@ -32,7 +31,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def simulated_counts(
-    model: Model, people: Counts, draws: int, about: About, source: np.random.Generator
+    model: Dense, people: Counts, draws: int, about: About, source: np.random.Generator
 ) -> Floats:
     """Return counts of outputs (draws, k) of people (m) who report again, or are drawn again."""
     if about == "population":
@@ -46,7 +45,7 @@ def simulated_counts(
 
 
 def bootstrap(
-    estimator: Estimator, counts: Counts, level: float, about: About, seed: int
+    estimator: Estimator[Dense], counts: Counts, level: float, about: About, seed: int
 ) -> Spread:
     """Return quantiles of the estimates from simulated reports."""
     model = estimator.model
@@ -58,7 +57,9 @@ def bootstrap(
     return _spread(drawn, level)
 
 
-def posterior_bootstrap(estimator: Linear, counts: Counts, level: float, seed: int) -> Spread:
+def posterior_bootstrap(
+    estimator: Linear[Dense], counts: Counts, level: float, seed: int
+) -> Spread:
     """Return equal tails of sums over people whose values are drawn from P(x | y)."""
     model = estimator.model
     _refuse_large(model.rows.size)

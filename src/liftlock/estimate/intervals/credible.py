@@ -19,12 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.errors import InputError
+from liftlock.estimate.intervals.base import Spread, likely_counts
 from liftlock.estimate.intervals.exact import MOST_REPORTS, equal_tails, sum_law
-from liftlock.estimate.intervals.shares import likely_counts
-from liftlock.estimate.intervals.spread import Spread
-from liftlock.estimate.model import Model
-from liftlock.estimate.question import Question
-from liftlock.estimate.result import About
+from liftlock.estimate.model import Dense
+from liftlock.estimate.question import About, Question
 from liftlock.exact.integers import Floats
 
 JEFFREYS = 0.5
@@ -45,7 +43,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def credible(
-    model: Model,
+    model: Dense,
     question: Question,
     counts: Counts,
     level: float,
@@ -72,7 +70,7 @@ def credible(
 # --- two symbols --------------------------------------------------------------------------------
 
 
-def share_law(model: Model, counts: Counts, before: Floats, points: int) -> tuple[Floats, Floats]:
+def share_law(model: Dense, counts: Counts, before: Floats, points: int) -> tuple[Floats, Floats]:
     """Return a grid of shares of the second of two symbols, and the probability of each.
 
     With share = sin(a)^2 Jeffreys' prior is flat in the angle a, and nothing is infinite.
@@ -99,7 +97,7 @@ def share_law(model: Model, counts: Counts, before: Floats, points: int) -> tupl
 
 
 def _by_grid(
-    model: Model, question: Question, counts: Counts, level: float, about: About, before: Floats
+    model: Dense, question: Question, counts: Counts, level: float, about: About, before: Floats
 ) -> Spread:
     reports = int(counts.sum())
     if about == "population":
@@ -121,7 +119,7 @@ def _by_grid(
 
 
 def _people_ends(
-    model: Model, counts: Counts, shares: Floats, law: Floats, level: float
+    model: Dense, counts: Counts, shares: Floats, law: Floats, level: float
 ) -> tuple[Floats, float]:
     """Mix the laws of the number of people with the second value over the shares."""
     chances = np.array([model.beliefs(np.array([1 - share, share]))[:, 1] for share in shares])
@@ -206,7 +204,7 @@ class Drawn:
 
 
 def simulated(
-    model: Model,
+    model: Dense,
     question: Question,
     counts: Counts,
     about: About,

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.estimate.estimator import Linear
-from liftlock.estimate.intervals.spread import Spread, Tally
-from liftlock.estimate.result import About
+from liftlock.estimate.estimators import Linear
+from liftlock.estimate.intervals.base import Spread, Tally
+from liftlock.estimate.model import Dense
+from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
 
 MOST_REPORTS = 20_000
@@ -97,7 +98,7 @@ def equal_tails(begin: int, law: Floats, level: float) -> tuple[float, float]:
 # --- which answers have them --------------------------------------------------------------------
 
 
-def exact_obstacle(estimator: Linear, tally: Tally) -> tuple[str, str] | None:
+def exact_obstacle(estimator: Linear[Dense], tally: Tally) -> tuple[str, str] | None:
     """Return what stands in the way of exact intervals, and the remedy; None if nothing does."""
     remedy = "ask for normal intervals"
     if tally.weighted:
@@ -117,7 +118,9 @@ def exact_obstacle(estimator: Linear, tally: Tally) -> tuple[str, str] | None:
     return None
 
 
-def exact_posterior(estimator: Linear, counts: Integers, rough: Spread, level: float) -> Spread:
+def exact_posterior(
+    estimator: Linear[Dense], counts: Integers, rough: Spread, level: float
+) -> Spread:
     """Return equal tails of the law of each count, given the reports."""
     ends = [equal_tails(*sum_law(counts, chances), level) for chances in estimator.scores.T]
     low, high = np.array(ends).T
@@ -125,7 +128,7 @@ def exact_posterior(estimator: Linear, counts: Integers, rough: Spread, level: f
 
 
 def exact_unbiased(
-    estimator: Linear, counts: Integers, rough: Spread, level: float, about: About
+    estimator: Linear[Dense], counts: Integers, rough: Spread, level: float, about: About
 ) -> Spread:
     """Return all counts that no exact test rejects, for each answer."""
     ends = []
@@ -154,7 +157,7 @@ class TwoKinds:
     q0: float
 
     @classmethod
-    def of(cls, estimator: Linear, column: int) -> TwoKinds | None:
+    def of(cls, estimator: Linear[Dense], column: int) -> TwoKinds | None:
         """Return the kinds if the scores of this answer have two values, else None."""
         model = estimator.model
         counted = estimator.question.values[:, column] > 0.5

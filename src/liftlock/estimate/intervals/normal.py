@@ -15,16 +15,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from liftlock.estimate.bayes import posterior_variances
-from liftlock.estimate.estimator import Linear
-from liftlock.estimate.intervals.shares import likely_counts
-from liftlock.estimate.intervals.spread import Spread, Tally
-from liftlock.estimate.level import quantile
-from liftlock.estimate.question import Question
-from liftlock.estimate.result import About
+from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.encoding import Encoding, sums_symbols
+from liftlock.estimate.estimators import Linear
+from liftlock.estimate.estimators.consistent import projected
+from liftlock.estimate.intervals.base import Spread, Tally, likely_counts, quantile, within
+from liftlock.estimate.model import Dense
+from liftlock.estimate.per_user import PosteriorSums
+from liftlock.estimate.question import About, Question
 from liftlock.exact.integers import Floats
 
 _TINY = 1e-12
+_FEW = 4.0
+"""Counts of people with a smaller variance are not nearly normal."""
+_ENOUGH = 5.0
+"""With fewer expected supports of an encoding than this the normal law is rough."""
 
 
 def student(level: float, people: Floats) -> Floats:
@@ -41,19 +46,33 @@ def student(level: float, people: Floats) -> Floats:
 # --- Bayes --------------------------------------------------------------------------------------
 
 
-def posterior_normal(estimator: Linear, tally: Tally, level: float) -> Spread:
+def posterior_normal(estimator: Linear[Dense], tally: Tally, level: float) -> Spread:
     """Return estimate +- z sqrt(sum_y (sum a_i^2)_y Var(f | y)), kept within what is possible."""
     values = estimator.values(tally.amounts)
-    errors = np.sqrt(tally.squares @ posterior_variances(estimator.model, estimator.question))
+    errors = np.sqrt(tally.squares @ estimator.model.posterior_variances(estimator.question))
     reach = quantile(level) * errors
     low, high = within(estimator.question, tally, values - reach, values + reach)
     return Spread(errors, low, high, "normal")
 
 
+def sums_normal(question: Question, counted: PosteriorSums, level: float) -> Spread:
+    """Return the sums of posterior means +- z sqrt(sum_i Var(f | report i))."""
+    errors = np.sqrt(counted.variances)
+    reach = quantile(level) * errors
+    low, high = counted.sums - reach, counted.sums + reach
+    if not question.counts or counted.weighted:
+        return Spread(errors, low, high, "normal")
+    low, high = np.clip([low, high], 0.0, float(counted.reports))
+    found = Spread(errors, low, high, "normal")
+    if (counted.variances >= _FEW).all():
+        return found
+    return found.remarked("intervals of counts with an error below 2 are rough: the count is whole")
+
+
 # --- unbiased -----------------------------------------------------------------------------------
 
 
-def unbiased_normal(estimator: Linear, tally: Tally, level: float, about: About) -> Spread:
+def unbiased_normal(estimator: Linear[Dense], tally: Tally, level: float, about: About) -> Spread:
     """Return all s with |estimate - s| <= z sqrt(Var(s)), kept within what is possible."""
     values = estimator.values(tally.amounts)
     if tally.weighted:
@@ -88,21 +107,8 @@ def solve(
     return (half - root) / lead, (half + root) / lead
 
 
-def within(question: Question, tally: Tally, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Keep the ends where the truth can be; with negative weights it can be anywhere."""
-    if tally.signed:
-        return low, high
-    least, most = possible(question, tally)
-    return np.clip(low, least, most), np.clip(high, least, most)
-
-
-def possible(question: Question, tally: Tally) -> tuple[Floats, Floats]:
-    """Return the least and the largest sum there can be, if no weight is negative."""
-    return tally.total * question.values.min(axis=0), tally.total * question.values.max(axis=0)
-
-
 def _variance_and_slope(
-    estimator: Linear, tally: Tally, values: Floats, about: About
+    estimator: Linear[Dense], tally: Tally, values: Floats, about: About
 ) -> tuple[Floats, Floats]:
     """Return Var(s) at the estimate, and how fast it grows with s.
 
@@ -125,7 +131,9 @@ def _variance_and_slope(
     return variance, slope
 
 
-def _regression(estimator: Linear, people: Floats, about: About) -> tuple[Floats, Floats, Floats]:
+def _regression(
+    estimator: Linear[Dense], people: Floats, about: About
+) -> tuple[Floats, Floats, Floats]:
     """Return sum_x n_x v(x), the slope of v on f, and f about its middle.
 
     v is w - f^2 about the people and w about the population.
@@ -136,7 +144,7 @@ def _regression(estimator: Linear, people: Floats, about: About) -> tuple[Floats
     # One more person, who is like everybody: no symbol is without weight in the regression.
     weights = people + estimator.model.reference
     mixed = weights @ rows @ squares
-    if question.of == "histogram":
+    if question.is_histogram:
         # w is needed for the symbol itself only: a product of matrices would be most of the work.
         own = np.einsum("xy,yx->x", rows, squares)
         products = weights * own + mixed * f.min(axis=0)
@@ -156,7 +164,9 @@ def _regression(estimator: Linear, people: Floats, about: About) -> tuple[Floats
     return variance, slope, f
 
 
-def _weighted(estimator: Linear, tally: Tally, about: About) -> tuple[Floats, Floats, Floats]:
+def _weighted(
+    estimator: Linear[Dense], tally: Tally, about: About
+) -> tuple[Floats, Floats, Floats]:
     """Return sum_i a_i^2 Var at the estimate, its slope, and its bend.
 
     About the people a_i^2 is estimated for each value, so weights may go with values. About the
@@ -179,3 +189,57 @@ def _weighted(estimator: Linear, tally: Tally, about: About) -> tuple[Floats, Fl
     ratio = np.divide(larger, scale, out=np.zeros_like(scale), where=scale > 0)
     bend = np.divide(squares, total**2, out=np.zeros_like(total), where=total > 0)
     return larger * variance, ratio * slope, bend
+
+
+# --- encodings ----------------------------------------------------------------------------------
+
+
+def encoding_normal(
+    estimator: Linear[Encoding], aggregate: Aggregate, level: float, about: About
+) -> Spread:
+    """Return normal intervals from the counts of an encoding.
+
+    For one symbol without weights the variance is that of a binomial count: known for each count
+    that it may be.
+    """
+    model, question = estimator.model, estimator.question
+    p, q = model.rates
+    values = estimator.values(model.statistic(aggregate))
+    variance = encoding_variances(estimator, aggregate, about)
+    slope: Floats = np.zeros_like(values)
+    bend = 0.0
+    if question.counts and not sums_symbols(question) and aggregate.weights is None:
+        slope = slope + (1 - p - q) / (p - q)
+        if about == "population":
+            rate = q + (p - q) * values / aggregate.reports
+            variance = aggregate.reports * rate * (1 - rate) / (p - q) ** 2
+            slope = (1 - 2 * rate) / (p - q)
+            bend = 1.0 / aggregate.reports
+    low, high = solve(quantile(level), variance, slope, bend)
+    low, high = values + low, values + high
+    if aggregate.weights is None:
+        least, most = question.values.min(axis=0), question.values.max(axis=0)
+        low, high = np.clip([low, high], aggregate.reports * least, aggregate.reports * most)
+    found = Spread(np.sqrt(np.maximum(variance, 0.0)), low, high, "normal")
+    if aggregate.reports * min(q, 1 - p) >= _ENOUGH:
+        return found
+    return found.remarked("the normal law is rough for so few reports: the level is not kept")
+
+
+def encoding_variances(estimator: Linear[Encoding], aggregate: Aggregate, about: About) -> Floats:
+    """Return unbiased estimates of the variances, about the people or the population.
+
+    A population adds the variance of f(X) itself, with the shares that the reports speak for.
+    """
+    model = estimator.model
+    parts = estimator.scores[:-1] ** 2
+    squares, total = aggregate.squares(), aggregate.total_squares
+    if about == "people":
+        found: Floats = model.noise(model.counts(squares, total), np.array(total)) @ parts
+        return found
+    number = float(aggregate.reports)
+    shares = projected(model.counts(aggregate.floats(), number) / number, np.ones(1))
+    f = estimator.question.values - shares @ estimator.question.values
+    drawn = model.noise(shares, np.ones(())) @ parts + shares @ f**2
+    spread: Floats = total * drawn
+    return spread

@@ -11,18 +11,18 @@ import pytest
 
 from liftlock._solver.oracle import Clock
 from liftlock.designs.lock import lock
+from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.designs.profiles.ascent import climb, least_uncertainty, most_information, slopes
-from liftlock.designs.profiles.cluster import cluster
 from liftlock.designs.profiles.direct import Flows, least_distortion, shares
-from liftlock.designs.profiles.goal import Goal, information
 from liftlock.designs.profiles.setting import Setting
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility, information
 from tests.profile_oracles import Array, both_ways, many_graphs, random_graph
 
 
-def goal_of(graph: ProfileGraph) -> Goal:
-    return Goal.of(graph, "mutual-information")
+def goal_of(graph: ProfileGraph) -> ProfileUtility:
+    return ProfileUtility.of(graph, "mutual-information")
 
 
 def entropy(masses: Array) -> float:
@@ -65,7 +65,7 @@ def test_more_than_the_starts_and_less_than_the_bound() -> None:
         blocks, proved, remarks = most_information(setting, goal)
         found = goal.value(graph.laws, blocks)
         simple = cluster(graph, notion).matrix.reshape(-1, 3, 3)
-        truthful, _ = least_distortion(setting, Goal.of(graph, "hamming"))
+        truthful, _ = least_distortion(setting, ProfileUtility.of(graph, "hamming"))
         assert found >= goal.value(graph.laws, simple) - 1e-9
         assert found >= goal.value(graph.laws, truthful) - 1e-9
         assert proved is not None

@@ -17,10 +17,10 @@ from liftlock.designs.profiles.direct import (
     settled,
     without_budget,
 )
-from liftlock.designs.profiles.goal import Goal
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
 from tests.profile_oracles import Array, both_ways, many_graphs, matrix_rows, random_graph, solved
 
 
@@ -37,7 +37,7 @@ def test_the_optimum_is_that_of_another_solver(aim: str) -> None:
     for seed in range(12):
         graph = random_graph(seed, size=4, width=3, kind="even" if seed % 3 else "zeros")
         loss = np.random.default_rng(seed).random((3, 3)) if aim == "distortion" else None
-        goal = Goal.of(graph, aim, loss=loss, weights={f"p{i}": 1 + i for i in range(4)})
+        goal = ProfileUtility.of(graph, aim, loss=loss, weights={f"p{i}": 1 + i for i in range(4)})
         setting = Setting.of(graph, ProfilePrivacy("0.4"))
         blocks, proved = least_distortion(setting, goal)
         other = least(graph, 0.4, goal.weights[:, None, None] * goal.losses(3))
@@ -73,7 +73,7 @@ def test_other_costs_start_from_the_same_programme() -> None:
 
 def test_the_interior_point_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(5, size=20, width=5, density=0.2)
-    goal = Goal.of(graph, "absolute")
+    goal = ProfileUtility.of(graph, "absolute")
     setting = Setting.of(graph, ProfilePrivacy("0.5"))
     _, first = least_distortion(setting, goal)
     monkeypatch.setattr(direct, "_LARGE", 0)
@@ -87,7 +87,7 @@ def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
     for width in (1, 2, 4):
         for graph in many_graphs(12, width=width):
             setting = Setting.of(graph, ProfilePrivacy(epsilon))
-            blocks, proved = least_distortion(setting, Goal.of(graph, "squared"))
+            blocks, proved = least_distortion(setting, ProfileUtility.of(graph, "squared"))
             if epsilon != "0":
                 assert proved.gap < 1e-6
             locked = lock(setting.draft(blocks, "direct"), ProfilePrivacy(epsilon), graph)
@@ -96,7 +96,7 @@ def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
 
 def test_no_weight_no_say_but_no_ruin() -> None:
     graph = ProfileGraph.complete({"a": {0: 1, 1: 3}, "b": {0: 3, 1: 1}, "c": {0: 2, 1: 2}})
-    goal = Goal.of(graph, "hamming", weights={"a": 1, "b": 0, "c": 0})
+    goal = ProfileUtility.of(graph, "hamming", weights={"a": 1, "b": 0, "c": 0})
     setting = Setting.of(graph, ProfilePrivacy("0.5"))
     blocks, proved = least_distortion(setting, goal)
     assert proved.cost == pytest.approx(0.0, abs=1e-7)
@@ -132,7 +132,7 @@ def test_a_channel_that_keeps_the_budget_is_hardly_moved() -> None:
 def test_a_search_without_time_gives_something_that_keeps_the_budget() -> None:
     graph = random_graph(6, size=40, width=8, density=0.3)
     setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    goal = Goal.of(graph, "squared")
+    goal = ProfileUtility.of(graph, "squared")
     seen: list[Progress] = []
     blocks, proved = least_distortion(setting, goal, seconds=0.0, watch=seen.append)
     assert proved.stopped
@@ -147,11 +147,11 @@ def test_without_a_budget_only_profiles_that_differ_fall_silent() -> None:
         [("a", "b"), ("c", "d")],
     )
     setting = Setting.of(graph, ProfilePrivacy(0))
-    silent = without_budget(setting, Goal.of(graph, "minimax"))
+    silent = without_budget(setting, ProfileUtility.of(graph, "minimax"))
     assert (silent[:2] == np.eye(2)).all()
     assert (silent[2:] == 0.5).all()
-    chosen = without_budget(setting, Goal.of(graph, "hamming"))
+    chosen = without_budget(setting, ProfileUtility.of(graph, "hamming"))
     assert (chosen[2:, :, 0] == chosen[2, 0, 0]).all()
-    blocks, proved = least_distortion(setting, Goal.of(graph, "hamming"))
+    blocks, proved = least_distortion(setting, ProfileUtility.of(graph, "hamming"))
     assert proved.cost == pytest.approx(0.25)
     assert lock(setting.draft(blocks, "direct"), ProfilePrivacy(0), graph).certificate.holds

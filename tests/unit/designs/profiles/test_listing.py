@@ -9,11 +9,11 @@ import pytest
 
 from liftlock.designs.profiles import listing
 from liftlock.designs.profiles.direct import settled
-from liftlock.designs.profiles.goal import Goal, information
 from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
 from liftlock.designs.profiles.setting import Setting
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility, information
 from tests.profile_oracles import Array, both_ways, random_graph
 
 
@@ -30,7 +30,7 @@ def test_no_mechanism_leaves_less_uncertainty(shared: bool) -> None:
     source = np.random.default_rng(1)
     for seed in range(6):
         graph = random_graph(seed, size=2, width=3, density=1.0)
-        goal, setting = Goal.of(graph), Setting.of(graph, ProfilePrivacy("0.5"))
+        goal, setting = ProfileUtility.of(graph), Setting.of(graph, ProfilePrivacy("0.5"))
         cells = Cells.shared(setting, goal) if shared else Cells.each(setting, goal)
         listed = list_all(setting, cells)
         assert listed is not None
@@ -46,7 +46,7 @@ def test_no_mechanism_leaves_less_uncertainty(shared: bool) -> None:
 def test_the_mixture_has_the_right_mean_and_every_posterior_is_allowed() -> None:
     for seed in range(10):
         graph = random_graph(seed, size=4, width=3)
-        goal, setting = Goal.of(graph), Setting.of(graph, ProfilePrivacy("0.3"))
+        goal, setting = ProfileUtility.of(graph), Setting.of(graph, ProfilePrivacy("0.3"))
         cells = Cells.shared(setting, goal)
         listed = list_all(setting, cells)
         assert cells is not None
@@ -68,7 +68,7 @@ def test_the_mixture_has_the_right_mean_and_every_posterior_is_allowed() -> None
 def test_the_matrix_is_that_mixture_with_outputs_named_by_values() -> None:
     for seed in range(10):
         graph = random_graph(seed, size=4, width=3)
-        goal, setting = Goal.of(graph), Setting.of(graph, ProfilePrivacy("0.3"))
+        goal, setting = ProfileUtility.of(graph), Setting.of(graph, ProfilePrivacy("0.3"))
         listed = list_all(setting, Cells.shared(setting, goal))
         assert listed is not None
         block = matrix_of(setting, goal, listed)
@@ -83,7 +83,7 @@ def test_the_matrix_is_that_mixture_with_outputs_named_by_values() -> None:
 
 def test_a_value_that_no_profile_has_follows_the_others() -> None:
     graph = ProfileGraph.complete({"a": {0: 3, 1: 1, 2: 0}, "b": {0: 1, 1: 3, 2: 0}})
-    goal, setting = Goal.of(graph), Setting.of(graph, ProfilePrivacy("0.5"))
+    goal, setting = ProfileUtility.of(graph), Setting.of(graph, ProfilePrivacy("0.5"))
     listed = list_all(setting, Cells.shared(setting, goal))
     assert listed is not None
     block = matrix_of(setting, goal, listed)[0]
@@ -93,14 +93,14 @@ def test_a_value_that_no_profile_has_follows_the_others() -> None:
 def test_what_listing_cannot_do_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = ProfileGraph.complete({"a": {0: 3, 1: 1}, "b": {0: 1, 2: 3}})
     setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    unweighted = Goal.of(graph, weights={"a": 1, "b": 0})
+    unweighted = ProfileUtility.of(graph, weights={"a": 1, "b": 0})
     assert Cells.shared(setting, unweighted) is None
     assert Cells.each(setting, unweighted) is None
     assert list_all(setting, None) is None
     rare = ProfileGraph.bernoulli({"a": "1e-9", "b": 0})
     rare_setting = Setting.of(rare, ProfilePrivacy("0.5"))
-    assert list_all(rare_setting, Cells.shared(rare_setting, Goal.of(rare))) is None
-    cells = Cells.shared(setting, Goal.of(graph))
+    assert list_all(rare_setting, Cells.shared(rare_setting, ProfileUtility.of(rare))) is None
+    cells = Cells.shared(setting, ProfileUtility.of(graph))
     assert list_all(setting, cells) is not None
     for name in ("_MOST_CELLS", "_MOST_NUMBERS", "_MOST_VERTICES"):
         with monkeypatch.context() as patch:

@@ -13,18 +13,17 @@ from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError
 from liftlock.estimate.intervals.credible import credible, simulated
 from liftlock.estimate.intervals.exact import equal_tails, sum_law
-from liftlock.estimate.model import Model
-from liftlock.estimate.question import Question
-from liftlock.estimate.result import ABOUT, About
+from liftlock.estimate.model import Dense
+from liftlock.estimate.question import ABOUT, About, Question
 
 FLIP = np.array([[0.7, 0.3], [0.2, 0.8]])
 
 
-def model(rows: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Model:
-    return Model(Alphabet.of(range(rows.shape[0])), Alphabet.of(range(rows.shape[1])), rows, None)
+def model(rows: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Dense:
+    return Dense(Alphabet.of(range(rows.shape[0])), Alphabet.of(range(rows.shape[1])), rows, None)
 
 
-def survey(of: Model, value: int) -> Question:
+def survey(of: Dense, value: int) -> Question:
     return Question.survey(of.inputs, [value])
 
 

@@ -10,15 +10,12 @@ from liftlock.channel import Channel
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import intervals
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.bayes import bayes
-from liftlock.estimate.consistent import Consistent
-from liftlock.estimate.estimator import Estimator
+from liftlock.estimate.estimators import Bayes, Estimator, Unbiased
+from liftlock.estimate.estimators.consistent import Consistent
+from liftlock.estimate.estimators.likelihood import Likelihood
 from liftlock.estimate.intervals import Kind, Spread, make
-from liftlock.estimate.likelihood import Likelihood
-from liftlock.estimate.model import Model
-from liftlock.estimate.question import Question, ask
-from liftlock.estimate.result import ABOUT
-from liftlock.estimate.unbiased import unbiased
+from liftlock.estimate.model import Dense
+from liftlock.estimate.question import ABOUT, Question, ask
 from liftlock.prior import Prior
 
 COIN = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
@@ -38,13 +35,13 @@ def ones(of: str = "survey") -> Question:
     return ask(COIN.inputs, of, 1 if of == "survey" else None)
 
 
-def estimator(key: str, of: str = "survey") -> Estimator:
-    model = Model.of(COIN, PRIOR)
-    made: dict[str, Estimator] = {
-        "bayes": bayes(model, ones(of)),
-        "unbiased": unbiased(model, ones(of)),
+def estimator(key: str, of: str = "survey") -> Estimator[Dense]:
+    model = Dense.of(COIN, PRIOR)
+    made: dict[str, Estimator[Dense]] = {
+        "bayes": Bayes(model, ones(of)),
+        "unbiased": Unbiased(model, ones(of)),
         "likelihood": Likelihood(model, ones(of)),
-        "consistent": Consistent.of(model, ones(of)),
+        "consistent": Consistent(model, ones(of)),
     }
     return made[key]
 
@@ -126,7 +123,7 @@ def test_simulations_say_where_they_began() -> None:
     assert ends(fixed) == ends(make("bootstrap", estimator("consistent"), REPORTS))
     other = make("bootstrap", estimator("consistent"), REPORTS, seed=1)
     assert not any("fixed seed" in text for text in other.remarks)
-    three = unbiased(Model.of(THREE), Question.mean(THREE.inputs))
+    three = Unbiased(Dense.of(THREE), Question.mean(THREE.inputs))
     reports = Aggregate.of(THREE, [1] * 30 + [2] * 10 + [4] * 10)
     found = make("credible", three, reports)
     assert any("fixed seed" in text for text in found.remarks)
@@ -147,12 +144,12 @@ def test_bootstrap_error_is_the_formula_for_linear_estimates() -> None:
 def test_few_reports_are_remarked() -> None:
     rare = Channel.from_rows({0: {0: "99/100", 1: "1/100"}, 1: {0: "1/10", 1: "9/10"}})
     reports = Aggregate(rare.fingerprint, (48, 2), 50)
-    one = unbiased(Model.of(rare), Question.survey(rare.inputs, [1]))
+    one = Unbiased(Dense.of(rare), Question.survey(rare.inputs, [1]))
     assert any("few reports decide" in text for text in make("normal", one, reports).remarks)
     assert any("few reports decide" in text for text in make("exact", one, reports).remarks)
     six = make(
         "normal",
-        unbiased(Model.of(THREE), Question.mean(THREE.inputs)),
+        Unbiased(Dense.of(THREE), Question.mean(THREE.inputs)),
         Aggregate.of(THREE, [1, 2, 4] * 2),
     )
     assert any("rough for 6 people" in text for text in six.remarks)
@@ -182,7 +179,7 @@ def test_estimates_at_the_edge() -> None:
 
 
 def test_answers_that_reports_do_not_determine() -> None:
-    model = Model.of(MERGED)
+    model = Dense.of(MERGED)
     single = Likelihood(model, Question.survey(MERGED.inputs, ["b"]))
     reports = Aggregate.of(MERGED, [0] * 30 + [1] * 30)
     spread = make("auto", single, reports)
@@ -202,7 +199,7 @@ def test_a_variance_that_reports_do_not_determine_is_bounded() -> None:
     """People with 1 report as one with 0 and one with 2 do: sums are known, squares are not."""
     rows = {0: {0: "4/5", 2: "1/5"}, 1: {0: "1/2", 2: "1/2"}, 2: {0: "1/5", 2: "4/5"}}
     channel = Channel.from_rows(rows)
-    total = unbiased(Model.of(channel), Question.total(channel.inputs))
+    total = Unbiased(Dense.of(channel), Question.total(channel.inputs))
     spread = make("normal", total, Aggregate.of(channel, [0] * 50 + [2] * 50))
     assert any("whatever the spread" in text for text in spread.remarks)
     assert spread.errors is not None
@@ -214,8 +211,8 @@ def test_too_large_channels_are_refused_with_a_way_out() -> None:
     size = 300
     rows = np.full((size, size), 1 / (2 * size)) + np.eye(size) / 2
     symbols = Alphabet.of(range(size))
-    model = Model(symbols, symbols, rows, None)
-    one = unbiased(model, Question.histogram(symbols))
+    model = Dense(symbols, symbols, rows, None)
+    one = Unbiased(model, Question.histogram(symbols))
     reports = Aggregate("", (10,) * size, 10 * size)
     for kind in ("bootstrap", "credible", "exact"):
         with pytest.raises((InputError, NotDefined), match="ask for normal intervals"):

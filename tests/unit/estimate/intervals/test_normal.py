@@ -11,13 +11,11 @@ import pytest
 from scipy import stats
 
 from liftlock.alphabet import Alphabet
-from liftlock.estimate.bayes import bayes
+from liftlock.estimate.estimators import Bayes, Unbiased
+from liftlock.estimate.intervals.base import Tally
 from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
-from liftlock.estimate.intervals.spread import Tally
-from liftlock.estimate.model import Model
-from liftlock.estimate.question import Question
-from liftlock.estimate.result import About
-from liftlock.estimate.unbiased import unbiased
+from liftlock.estimate.model import Dense
+from liftlock.estimate.question import About, Question
 
 ROWS = [
     [Fraction(6, 10), Fraction(3, 10), Fraction(1, 10)],
@@ -28,8 +26,8 @@ POINTS = [2, 5]
 Z = stats.norm.ppf(0.975)
 
 
-def model(masses: list[Fraction] | None = None) -> Model:
-    return Model(
+def model(masses: list[Fraction] | None = None) -> Dense:
+    return Dense(
         Alphabet.of(POINTS),
         Alphabet.of("abc"),
         np.array(ROWS, dtype=float),
@@ -55,7 +53,7 @@ def test_posterior_variance_adds_up_what_all_people_can_have() -> None:
     sums = {p: sum(a * POINTS[x] for a, x in zip(weights, p, strict=True)) for p in chance}
     mean = sum(chance[p] * sums[p] for p in chance) / total
     variance = sum(chance[p] * (sums[p] - mean) ** 2 for p in chance) / total
-    estimator = bayes(model(MASSES), Question.total(Alphabet.of(POINTS)))
+    estimator = Bayes(model(MASSES), Question.total(Alphabet.of(POINTS)))
     tally = Tally(
         np.array([1.0, 0.0, 2.0]), np.array([1.0, 0.0, 5.0]), np.array([1.0, 0.0, 13.0]), True
     )
@@ -81,7 +79,7 @@ def test_ends_are_where_the_exact_variance_puts_them(about: About, of: str) -> N
     """The variance of the estimate if the end were true, from all outcomes, gives back the end."""
     inputs = Alphabet.of(POINTS)
     question = Question.survey(inputs, [5]) if of == "survey" else Question.total(inputs)
-    estimator = unbiased(model(), question)
+    estimator = Unbiased(model(), question)
     f = question.values[:, 0]
     people = 4
     counts = np.array([1.0, 1.0, 2.0])
@@ -120,8 +118,8 @@ def test_ends_are_where_the_exact_variance_puts_them(about: About, of: str) -> N
 
 
 def test_without_noise_it_is_wilson() -> None:
-    clear = Model(Alphabet.of(range(2)), Alphabet.of(range(2)), np.eye(2), None)
-    estimator = unbiased(clear, Question.survey(clear.inputs, [1]))
+    clear = Dense(Alphabet.of(range(2)), Alphabet.of(range(2)), np.eye(2), None)
+    estimator = Unbiased(clear, Question.survey(clear.inputs, [1]))
     for ones in (0, 3, 40):
         spread = unbiased_normal(
             estimator, Tally.plain(np.array([40.0 - ones, ones])), 0.95, "population"
@@ -145,8 +143,8 @@ def test_units_and_batches_do_not_matter(about: About) -> None:
     found = []
     for points in ([1, 2, 7], [1000001000, 1000002000, 1000007000]):
         inputs = Alphabet.of(points)
-        estimator = unbiased(
-            Model(inputs, Alphabet.of(range(5)), rows, None), Question.total(inputs)
+        estimator = Unbiased(
+            Dense(inputs, Alphabet.of(range(5)), rows, None), Question.total(inputs)
         )
         many = unbiased_normal(estimator, Tally.plain(counts), 0.9, about)
         one = unbiased_normal(estimator, Tally.plain(counts[2]), 0.9, about)
@@ -164,7 +162,7 @@ def test_units_and_batches_do_not_matter(about: About) -> None:
 
 @pytest.mark.parametrize("weight", [1.0, 3.0])
 def test_equal_weights_only_scale(weight: float) -> None:
-    estimator = unbiased(model(), Question.survey(Alphabet.of(POINTS), [5]))
+    estimator = Unbiased(model(), Question.survey(Alphabet.of(POINTS), [5]))
     counts = np.array([30.0, 20.0, 50.0])
     plain = unbiased_normal(estimator, Tally.plain(counts), 0.95, "population")
     tally = Tally(counts, weight * counts, weight**2 * counts, True)
@@ -183,15 +181,15 @@ def test_histogram_takes_the_short_way_to_the_same_ends() -> None:
     rows = source.dirichlet(np.ones(6), 4) + np.eye(4, 6)
     rows /= rows.sum(axis=1, keepdims=True)
     inputs = Alphabet.of(range(4))
-    whole = Model(inputs, Alphabet.of(range(6)), rows, None)
+    whole = Dense(inputs, Alphabet.of(range(6)), rows, None)
     counts = source.multinomial(300, rows.mean(axis=0)).astype(float)
     for about in ("people", "population"):
         many = unbiased_normal(
-            unbiased(whole, Question.histogram(inputs)), Tally.plain(counts), 0.95, about
+            Unbiased(whole, Question.histogram(inputs)), Tally.plain(counts), 0.95, about
         )
         for x in range(4):
             one = unbiased_normal(
-                unbiased(whole, Question.survey(inputs, [x])), Tally.plain(counts), 0.95, about
+                Unbiased(whole, Question.survey(inputs, [x])), Tally.plain(counts), 0.95, about
             )
             assert numbers(one.low) == pytest.approx([numbers(many.low)[x]])
             assert numbers(one.high) == pytest.approx([numbers(many.high)[x]])

@@ -1,0 +1,1 @@
+"""One file for each mechanism; `liftlock.designs.catalogue` lists them."""

@@ -1,0 +1,292 @@
+"""Shared categorical: one matrix for all profiles, for those who may not say which is theirs.
+
+    minimise the largest off-diagonal entry of A   subject to
+    sum_x (P_i(x) / E - P_j(x)) A_xy <= 0   for every edge, both ways, and every output y,
+
+and of all that do, the least mean chance of a wrong value; or any other aim instead. Randomised
+response is one such matrix, so the best is at least as good. Only rows that a solution breaks are
+given to the solver.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.oracle import Clock
+from liftlock.designs.draft import Draft
+from liftlock.designs.mechanisms.randomised_response import response_at
+from liftlock.designs.profiles.ascent import highest, least_uncertainty, proof
+from liftlock.designs.profiles.direct import (
+    NO_ROOM,
+    Broken,
+    Watch,
+    differing,
+    settled,
+)
+from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
+from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.registry import Design
+from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
+from liftlock.notions.notion import Notion
+from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
+
+_NEAR = 1e-8
+"""Values that are nearer to each other than this are the same to a solver."""
+
+_HAIR = 1e-10
+"""How much of the largest entry the second stage may give away: nothing but rounding."""
+
+_UNWEIGHTED = 1e-8
+"""What a value counts that only profiles of weight 0 have."""
+
+
+class SharedMatrix:
+    """The linear programme of one matrix for all profiles, to be solved for several costs."""
+
+    def __init__(self, setting: Setting, *, clock: Clock) -> None:
+        from scipy.sparse import identity, kron
+
+        self.setting = setting
+        width = setting.values
+        self.occurs = np.asarray(setting.laws.max(axis=0) > 0)
+        program = LinearProgram()
+        program.variables(np.zeros((width, width)))
+        self._largest = program.variables(np.zeros(1))
+        each = kron(identity(width), np.ones((1, width)))
+        program.between([(0, each)], 1.0, 1.0)
+        self._solver = Solver(program, clock=clock)
+        self._fixed = [self._solver.matrix]
+        self._known = np.zeros((2, len(setting.edges), width), dtype=bool)
+        self._asked: list[Broken | None] = [None]
+        self.rounds = 0
+        self._ask(setting.laws)
+
+    def least(self, costs: Floats) -> tuple[Floats, float, bool]:
+        """Return the matrix of the least sum of costs times entries, as one block.
+
+        With it come a lower bound of that sum, and whether the solver came to its end. The matrix
+        keeps the budget in any case.
+        """
+        scale = max(float(np.abs(costs).max()), np.finfo(float).tiny)
+        shift = np.minimum((costs / scale).min(axis=1), 0.0)
+        priced = costs / scale - shift[:, None]
+        self._solver.price(np.append(priced.ravel(), 0.0))
+        found = self._solve()
+        if not len(found.values):
+            return self._nothing()
+        bound = (self._bound(found) + float(shift.sum())) * scale
+        return self._block(found), bound, found.solved
+
+    def least_largest(self, costs: Floats) -> tuple[Floats, float, bool]:
+        """Return the cheapest of the matrices with the least largest off-diagonal entry."""
+        self._limit_entries()
+        size = costs.size
+        self._solver.price(np.append(np.zeros(size), 1.0))
+        found = self._solve()
+        if not len(found.values):
+            return self._nothing()
+        bound = self._bound(found)
+        if found.solved:
+            most = np.ones(size + 1)
+            most[size] = min(float(found.values[size]) + _HAIR, 1.0)
+            self._solver.keep(np.zeros(size + 1), most)
+            self._solver.price(np.append(costs.ravel(), 0.0))
+            second = self._solve()
+            if second.solved and len(second.values):
+                found = second
+        return self._block(found), bound, found.solved
+
+    def _nothing(self) -> tuple[Floats, float, bool]:
+        """To a budget of 0 rounding may look like a contradiction: then nothing is known."""
+        return response(self.setting.values, np.ones(1)), 0.0, False
+
+    def _limit_entries(self) -> None:
+        from scipy.sparse import coo_matrix
+
+        width = self.setting.values
+        off = ~np.eye(width, dtype=bool) & self.occurs[:, None]
+        places = np.flatnonzero(off)
+        count = len(places)
+        rows = np.tile(np.arange(count), 2)
+        columns = np.append(places, np.full(count, self._largest))
+        values = np.repeat([1.0, -1.0], count)
+        shape = (count, width * width + 1)
+        self._demand(coo_matrix((values, (rows, columns)), shape), None)
+
+    def _demand(self, rows: Any, broken: Broken | None) -> None:
+        self._solver.demand(rows, -np.inf, 0.0)
+        self._fixed.append(rows)
+        self._asked.append(broken)
+
+    def _solve(self) -> Optimum:
+        while True:
+            found = self._solver.solve()
+            self.rounds += 1
+            if not found.solved or not len(found.values):
+                return found
+            if not self._ask(dot(self.setting.laws, self._entries(found))):
+                return found
+
+    def _ask(self, released: Floats) -> bool:
+        """Give the solver the edges that an output breaks; tell whether there were any."""
+        broken = Broken.by(self.setting, released, self._known)
+        if not len(broken):
+            return False
+        self._demand(self._rows(broken, self.setting.ratio), broken)
+        return True
+
+    def _rows(self, broken: Broken, ratio: float) -> Any:
+        from scipy.sparse import coo_matrix
+
+        laws, width, count = self.setting.laws, self.setting.values, len(broken)
+        values = laws[broken.more] / ratio - laws[broken.less]
+        columns = np.arange(width)[None, :] * width + broken.output[:, None]
+        places = np.repeat(np.arange(count), width)
+        shape = (count, width * width + 1)
+        return coo_matrix((values.ravel(), (places, columns.ravel())), shape)
+
+    def _bound(self, found: Optimum) -> float:
+        """Prove a bound for the budget itself, not for the slightly smaller one of the search."""
+        from scipy.sparse import vstack
+
+        solver, wide = self._solver, self.setting.wide_ratio
+        parts = [
+            rows if broken is None else self._rows(broken, wide)
+            for rows, broken in zip(self._fixed, self._asked, strict=True)
+        ]
+        return safe_bound(
+            solver.cost,
+            solver.least,
+            solver.most,
+            vstack(parts).tocsc(),
+            solver.lower,
+            solver.upper,
+            found.prices,
+        )
+
+    def _entries(self, found: Optimum) -> Floats:
+        width = self.setting.values
+        return np.clip(found.values[: width * width], 0.0, None).reshape(width, width)
+
+    def _block(self, found: Optimum) -> Floats:
+        entries = self._entries(found)
+        entries[entries.sum(axis=1) <= 0] = 1.0
+        entries = entries / entries.sum(axis=1, keepdims=True)
+        # A value that no profile has can follow what they release: it gives nothing away then.
+        entries[~self.occurs] = (dot(self.setting.laws, entries)).mean(axis=0)
+        return settled(self.setting, entries[None, :, :])
+
+
+def shared_categorical(
+    graph: ProfileGraph,
+    notion: Notion,
+    *,
+    utility: ProfileUtility | None = None,
+    seconds: float | None = None,
+    watch: Watch | None = None,
+) -> Draft:
+    """Corrupt values as little as one matrix for all profiles allows.
+
+    Source: 004 eq. (6) with A^1 = ... = A^k, Thm 9.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> graph = ProfileGraph.bernoulli(["0.5", "0.8", "0.9"])
+    >>> draft = shared_categorical(graph, ProfilePrivacy("0.5"))
+    >>> draft.matrix.round(4).tolist()
+    [[0.8279, 0.1721], [0.1721, 0.8279]]
+    """
+    setting = Setting.of(graph, notion)
+    goal = ProfileUtility.of(graph) if utility is None else utility
+    clock = Clock(seconds=seconds, watch=watch)
+    clock.tell("one matrix")
+    matrix = SharedMatrix(setting, clock=clock)
+    masses = dot(goal.weights, setting.laws)
+    unweighted = (masses == 0) & matrix.occurs
+    masses = np.where(unweighted, _UNWEIGHTED, masses)
+    losses = goal.losses(setting.values)
+    nothing = setting.ratio == 1.0 and bool(differing(setting))
+    if goal.name == "mutual-information":
+        blocks, proved, remarks = _most_information(matrix, goal, masses, clock)
+        return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
+    if goal.name == "minimax":
+        blocks, bound, solved = matrix.least_largest(masses[:, None] * losses)
+    else:
+        blocks, bound, solved = matrix.least(masses[:, None] * losses)
+        bound -= _UNWEIGHTED * int(unweighted.sum()) * float(losses.max())
+    # A search that was stopped, or a budget too small for rounding, can be beaten by these.
+    silent = _constant(setting, goal)
+    candidates = (silent,) if nothing else (blocks, response_at(setting), silent)
+    least = min(goal.value(setting.laws, each) for each in candidates)
+    # Of those that are as good but for the solver's tolerance, the one that is wrong least often.
+    blocks = min(
+        (each for each in candidates if goal.value(setting.laws, each) <= least + _NEAR),
+        key=lambda each: float((masses[:, None] * losses * each[0]).sum()),
+    )
+    proved = Optimality(
+        goal.name,
+        goal.value(setting.laws, blocks),
+        max(bound, 0.0),
+        goal.of_nothing(setting.laws),
+        rounds=matrix.rounds,
+        seconds=clock.elapsed,
+        stopped="" if solved else clock.ended or "stuck",
+    )
+    remarks = (NO_ROOM,) if nothing else proved.stopped_early()
+    return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
+
+
+def _constant(setting: Setting, goal: ProfileUtility) -> Floats:
+    """Return the best matrix of equal rows."""
+    width = setting.values
+    blocks = np.full((1, width, width), 1.0 / width)
+    if goal.name not in ("minimax", "mutual-information"):
+        each = dot(dot(goal.weights, setting.laws), goal.losses(width))
+        blocks[:] = np.eye(width)[int(each.argmin())]
+    return blocks
+
+
+def _most_information(
+    matrix: SharedMatrix, goal: ProfileUtility, masses: Floats, clock: Clock
+) -> tuple[Floats, Optimality, tuple[str, ...]]:
+    setting = matrix.setting
+    wrong = masses[:, None] * (1.0 - np.eye(setting.values))
+
+    def solve(losses: Floats) -> Floats:
+        return matrix.least(masses[:, None] * losses)[0]
+
+    truthful, bound, _ = matrix.least(wrong)
+    least = least_uncertainty(bound - _UNWEIGHTED * setting.values, setting.values)
+    if setting.ratio == 1.0 and differing(setting):
+        blocks = _constant(setting, goal)
+    else:
+        even, _, _ = SharedMatrix(setting, clock=clock).least_largest(wrong)
+        starts = (truthful, even, response_at(setting))
+        listed = list_all(setting, Cells.shared(setting, goal))
+        if listed is None:
+            blocks = highest(setting, goal, starts, solve, clock).blocks
+        else:
+            best = settled(setting, matrix_of(setting, goal, listed))
+            blocks = max((best, *starts), key=lambda each: goal.value(setting.laws, each))
+            least = max(least, listed.bound)
+    proved, remarks = proof(setting, goal, blocks, least, clock)
+    return blocks, proved, remarks
+
+
+DESIGN = Design(
+    key="shared-categorical",
+    make=shared_categorical,
+    says="one matrix for all profiles: whoever releases need not say, or know, which is theirs",
+    promises="the best of all that ignore the profile; for information only of up to 8 values",
+    source="004 eq. (6), Thm 9",
+    notions=("profile",),
+    contexts=("profiles",),
+    uses_utility=True,
+    kind="with one matrix for all",
+    options={"seconds": "stop after so many seconds with the best matrix so far"},
+)

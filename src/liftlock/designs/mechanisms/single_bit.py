@@ -1,0 +1,74 @@
+"""Single bit: two profiles of one bit, and one flipping probability in closed form.
+
+    alpha = d / (2d + E - 1),   d = max{0, p_j - E p_i, (1 - p_i) - E (1 - p_j)}   for p_i <= p_j
+
+Nothing is flipped if the two are near enough as they are; p = 0 and 1 need Warner's 1 / (1 + E).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liftlock._solver.optimality import Optimality
+from liftlock.designs.draft import Draft
+from liftlock.designs.formulas.profiles import flip_at_ratio
+from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.registry import Design
+from liftlock.errors import InputError
+from liftlock.notions.notion import Notion
+from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.profile_utility import ProfileUtility
+
+
+def single_bit(
+    graph: ProfileGraph, notion: Notion, *, utility: ProfileUtility | None = None
+) -> Draft:
+    """Flip the bit as often as the only edge asks for, whichever the profile.
+
+    Source: 004 eq. (4), Alg 1.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> draft = single_bit(ProfileGraph.bernoulli(["0.8", "0.9"]), ProfilePrivacy("0.5"))
+    >>> draft.matrix.round(4).tolist()
+    [[0.9511, 0.0489], [0.0489, 0.9511]]
+    """
+    setting = Setting.of(graph, notion)
+    _refuse_more(graph)
+    first, second = (float(law[1]) for law in setting.laws)
+    flip = flip_at_ratio(first, second, setting.ratio)
+    proved = None
+    if utility is not None and utility.name in ("minimax", "hamming"):
+        # Both aims cost what is flipped.
+        bound = flip_at_ratio(first, second, setting.wide_ratio)
+        proved = Optimality(utility.name, flip, bound, utility.of_nothing(setting.laws))
+    return setting.draft(response(2, np.array([2.0 * flip])), DESIGN.key, optimality=proved)
+
+
+def _refuse_more(graph: ProfileGraph) -> None:
+    if len(graph.inputs) != 2:
+        raise InputError(
+            "single-bit is for two values",
+            value=graph.describe(),
+            remedy="use smooth-categorical or cluster",
+        )
+    if len(graph) != 2 or len(graph.edges) != 1:
+        raise InputError(
+            "single-bit is for two profiles that an edge joins",
+            value=graph.describe(),
+            remedy="use smooth-one-bit or cluster",
+        )
+
+
+DESIGN = Design(
+    key="single-bit",
+    make=single_bit,
+    says="two profiles of one bit: one flipping probability in closed form",
+    promises="the least of all that flip every bit alike, at most half of the time",
+    source="004 eq. (4), Alg 1",
+    notions=("profile",),
+    contexts=("profiles",),
+    needs="two profiles, two values, one edge",
+    fits=lambda graph: len(graph.inputs) == len(graph) == 2 and len(graph.edges) == 1,
+    uses_utility=True,
+    kind="with one flip of at most 1/2 for both profiles",
+)

@@ -1,0 +1,125 @@
+"""How large the rooms of the house are, and where facts are written that belong elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+from liftlock import notions
+from tests.house.tracer import SOURCE, room
+
+ROOT = SOURCE.parents[1]
+
+# Where mechanisms are solved.
+SOLVER = re.compile(
+    r"_solver/|designs/solver/|designs/(optimal|problem|distortion|neighbours|rare)$"
+    r"|designs/profiles/(setting|direct|listing|ascent|output_laws|transport)$"
+)
+CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*$")
+
+
+def modules() -> dict[str, Path]:
+    """Return the path of every module of the library, by its name."""
+    return {
+        path.relative_to(SOURCE).with_suffix("").as_posix(): path
+        for path in sorted(SOURCE.rglob("*.py"))
+    }
+
+
+def lines(path: Path) -> int:
+    """Return the number of lines of a file."""
+    return path.read_bytes().count(b"\n")
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Return the files and the lines of each room."""
+    files: Counter[str] = Counter()
+    length: Counter[str] = Counter()
+    for name, path in modules().items():
+        files[room(name)] += 1
+        length[room(name)] += lines(path)
+    return {name: (files[name], length[name]) for name in sorted(files)}
+
+
+def layers() -> list[str]:
+    """Return the layers of imports, from the top."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    found: list[str] = next(c["layers"] for c in contracts if c["id"] == "layers")
+    return found
+
+
+def notion_classes() -> set[str]:
+    """Return the names of all classes of notions: those that can certify."""
+    return {
+        name
+        for module in list(sys.modules.values())
+        if module.__name__.startswith(notions.__name__)
+        for name, found in vars(module).items()
+        if isinstance(found, type) and hasattr(found, "certify")
+    }
+
+
+def asks_for(source: str, classes: set[str]) -> int:
+    """Return how many `isinstance` and `match` cases of a module ask for one of these classes."""
+    count = 0
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+            asked = node.args[1] if len(node.args) > 1 else node
+            names = {each.id for each in ast.walk(asked) if isinstance(each, ast.Name)}
+            names |= {each.attr for each in ast.walk(asked) if isinstance(each, ast.Attribute)}
+            count += bool(names & classes)
+        if isinstance(node, ast.MatchClass):
+            count += ast.unparse(node.cls).rsplit(".", 1)[-1] in classes
+    return count
+
+
+def type_tests() -> dict[str, int]:
+    """Return how often each module outside `notions/` asks which notion it has."""
+    classes = notion_classes()
+    counts = {
+        name: asks_for(path.read_text(encoding="utf-8"), classes)
+        for name, path in modules().items()
+        if room(name) != "notions"
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def tuning(source: str) -> list[str]:
+    """Return the constants of a module that are numbers, alone or as fields of `Limits`."""
+    found = []
+    for node in ast.parse(source).body:
+        fields = isinstance(node, ast.ClassDef) and node.name in ("Limits", "Tolerances")
+        for each in node.body if fields and isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(each, ast.Assign):
+                name, value = ast.unparse(each.targets[0]), each.value
+            elif isinstance(each, ast.AnnAssign) and each.value is not None:
+                name, value = ast.unparse(each.target), each.value
+            else:
+                continue
+            numbers = [part for part in ast.walk(value) if _is_number(part)]
+            if numbers and (fields or CONSTANT.match(name)):
+                found.append(name)
+    return found
+
+
+def _is_number(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, int | float)
+        and not isinstance(node.value, bool)
+    )
+
+
+def solver_constants() -> dict[str, list[str]]:
+    """Return the tuning constants of each module that solves."""
+    found = {
+        name: tuning(path.read_text(encoding="utf-8"))
+        for name, path in modules().items()
+        if SOLVER.match(name)
+    }
+    return {name: constants for name, constants in found.items() if constants}
