@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linprog
 
+from liftlock.mechanism import Mechanism
+from liftlock.notions.audit import ProfileAudit
 from liftlock.profile_graph import ProfileGraph
 
 Array = npt.NDArray[np.float64]
@@ -16,6 +18,13 @@ Array = npt.NDArray[np.float64]
 _TIGHT: Any = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 KINDS = ("even", "zeros", "tiny", "alike")
+
+
+def edges_of(mechanism: Mechanism) -> ProfileAudit:
+    """Audit a mechanism for profiles in its own graph."""
+    found = mechanism.audit()
+    assert isinstance(found, ProfileAudit)
+    return found
 
 
 def solved(

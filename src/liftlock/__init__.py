@@ -42,7 +42,6 @@ from liftlock.notions import (
     ProfileAudit,
     ProfilePrivacy,
     audit,
-    audit_profiles,
     implied,
     lift_table,
 )
@@ -92,7 +91,6 @@ __all__ = [
     "UnprotectedInput",
     "__version__",
     "audit",
-    "audit_profiles",
     "best",
     "compare",
     "design",

@@ -40,13 +40,7 @@ from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import USER_CHANNELS, AnyChannel, SupportChannel, dense
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
 from liftlock.mechanism import Mechanism, lock_users
-from liftlock.notions.alip import ALIP, MaxLift, extremes, lower_reading, upper_reading
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_ldp import measure as measure_approximate_ldp
-from liftlock.notions.approximate_lip import ApproximateLIP, DeltaCurve
-from liftlock.notions.ldp import LDP
-from liftlock.notions.ldp import measure as measure_ldp
-from liftlock.notions.lip import LIP
+from liftlock.notions.alip import extremes, lift_notion, lower_reading, upper_reading
 from liftlock.notions.notion import Notion, safe_text
 from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.profile_graph import ProfileGraph
@@ -189,17 +183,20 @@ def design_users(
             value=next(iter(options), "utility"),
             remedy="give a method and budgets; expected_error(priors) says how good it is",
         )
-    known = isinstance(context, PerUserPriors)
-    limits = budgets if budgets is not None else context.budgets if known else ()
-    if method is not None:
-        return lock_users(context.inputs, notion, method, limits)
-    if not known or context.are_sets:
-        return lock_users(context.inputs, notion, "safe-response" if known else "arc", limits)
-    found = [lock_users(context.inputs, notion, key, limits) for key in USER_CHANNELS]
-    own = context if budgets is None or context.budgets else None
-    if own is None or not own.users:
-        return found[0]
-    return min(found, key=lambda made: sum(e * e for e in made.expected_error(own).errors))
+    priors = context if isinstance(context, PerUserPriors) else None
+    limits = (() if priors is None else priors.budgets) if budgets is None else budgets
+    if priors is not None and priors.are_sets and method is None:
+        method = "safe-response"
+    if method is not None or priors is None or not priors.users or (limits and not priors.budgets):
+        return lock_users(context.inputs, notion, method or "arc", limits)
+
+    def error(made: Mechanism) -> float:
+        assert priors is not None
+        return float(np.sum(np.square(made.expected_error(priors).errors)))
+
+    return min(
+        (lock_users(context.inputs, notion, key, limits) for key in USER_CHANNELS), key=error
+    )
 
 
 def best(
@@ -232,7 +229,7 @@ def best(
     if isinstance(context, PerUserPriors | AnyUserPrior):
         return design_users(context, notion, utility=utility, **options)
     kind = kind_of(context)
-    pure = without_delta(notion)
+    pure = None if notion.delta_limit() is None else notion.without_delta
     entries = [
         entry
         for entry in DESIGNS.values()
@@ -284,17 +281,6 @@ def best(
     said = f"the best of {len(ordered)} that could be certified; others: {', '.join(others)}"
     origin = replace(chosen_one.origin, remarks=(*chosen_one.origin.remarks, said))
     return replace(chosen_one, origin=origin)
-
-
-def without_delta(notion: Notion) -> Notion | None:
-    """Return the guarantee without a delta that implies one with it; None for other notions.
-
-    >>> str(without_delta(ApproximateLIP("1", "0.01"))), str(without_delta(ApproximateLDP("2", 0)))
-    ('lip(1)', 'ldp(2)')
-    """
-    if isinstance(notion, ApproximateLIP):
-        return LIP(notion.epsilon)
-    return LDP(notion.epsilon) if isinstance(notion, ApproximateLDP) else None
 
 
 def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
@@ -403,29 +389,19 @@ def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tupl
 
     Lifts that fall to 0 leave no lower budget: then only the rise of beliefs is bounded.
     """
-    if isinstance(asked, ApproximateLIP):
-        curve = DeltaCurve.of(dense(channel), context, asked.form)
-        delta = safe_text(curve.delta(asked.epsilon).value)
-        true: Notion = ApproximateLIP(asked.epsilon, delta, asked.form)
-        return true, _said(asked, true)
-    if isinstance(asked, ApproximateLDP):
-        needed = measure_approximate_ldp(dense(channel), context, asked.epsilon)
-        true = ApproximateLDP(asked.epsilon, safe_text(needed.value))
-        return true, _said(asked, true)
-    if isinstance(asked, LDP):
-        leakage = measure_ldp(channel, context).value
-        if leakage.is_infinite:
-            raise _no_guarantee("an output that some secret never gives reveals it", asked)
-        true = LDP(safe_text(leakage))
-        return true, _said(asked, true)
+    attained = asked.attained(channel, context)
+    if attained is not None:
+        return attained, _said(asked, attained)
+    if asked.ratio_limit is not None:
+        raise _no_guarantee("an output that some secret never gives reveals it", asked)
     found = extremes(channel, context)
     lower, upper = lower_reading(found).value, upper_reading(found).value
     if upper.is_infinite:
         raise _no_guarantee("a belief can rise without bound", asked)
     if lower.is_infinite:
-        true = MaxLift(safe_text(upper))
-        return true, _said(asked, true) + "; an output rules some secret out altogether"
-    true = ALIP(lower=safe_text(lower), upper=safe_text(upper))
+        risen = lift_notion(upper=safe_text(upper))
+        return risen, _said(asked, risen) + "; an output rules some secret out altogether"
+    true = lift_notion(lower=safe_text(lower), upper=safe_text(upper))
     return true, _said(asked, true)
 
 
@@ -470,9 +446,9 @@ class _Order:
         check_options(entry, options)
         whole, everything = context, context.inputs
         dropped: tuple[Label, ...] = ()
-        if not (isinstance(notion, LDP) and entry.prior_free):
+        if notion.ratio_limit is None or not entry.prior_free:
             context, dropped = supported(context)
-        if not isinstance(notion, LDP):
+        if notion.ratio_limit is None:
             whole = context
         wanted = _goal(utility, context)
         if isinstance(wanted, str):
@@ -571,7 +547,8 @@ class _Order:
             if self.whole is not self.context:
                 said = f"they never occur, and would be answered like {like}"
             remarks.append(f"{said}: {shown}")
-        if isinstance(self.notion, ApproximateLIP) and isinstance(locked, Locked):
+        allowed = self.notion.delta_limit()
+        if allowed is not None and allowed.form != "ldp" and isinstance(locked, Locked):
             remarks.append(_outright(locked.channel, self.whole, self.notion))
         if isinstance(self.context, GridPrior):
             remarks += _resolution(self.context)
@@ -638,12 +615,12 @@ class _Order:
         return goal.shown(bound, masses) + (off if goal.larger_is_better else 0.0), gap
 
 
-def _outright(channel: Table, context: Context, notion: ApproximateLIP) -> str:
+def _outright(channel: Table, context: Context, notion: Notion) -> str:
     """Say what leaks where delta lets the budget be broken, if it does."""
     found = extremes(channel, context)
     sides = [side(found).value for side in (lower_reading, upper_reading)]
     lower, upper = ("infinite" if side.is_infinite else f"{float(side):.4g}" for side in sides)
-    if LIP(notion.epsilon).certify(channel, context).holds:
+    if notion.without_delta.certify(channel, context).holds:
         return f"it leaks eps_lower {lower} and eps_upper {upper}: delta is not used"
     return f"where delta lets it, it leaks eps_lower {lower} and eps_upper {upper}"
 
@@ -672,7 +649,7 @@ def _tells_apart(channel: Table) -> bool:
 def _is_constant(channel: AnyChannel) -> bool:
     if isinstance(channel, SupportChannel):
         return channel.levels[0] == channel.levels[1]
-    floats = channel.floats()
+    floats = dense(channel).floats()
     return bool((floats == floats[:1]).all())
 
 

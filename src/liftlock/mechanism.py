@@ -36,13 +36,11 @@ from liftlock.forms import (
     any_channel_from_data,
 )
 from liftlock.line.grid import GridPrior
-from liftlock.notions.audit import Audit, audit
+from liftlock.notions.audit import Audit, UserAudit, audit
 from liftlock.notions.certificate import Certificate, check_certificate_data
 from liftlock.notions.crowd_mass import measure as measure_crowd
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion
-from liftlock.notions.per_user import UserAudit, audit_users
-from liftlock.notions.profile import ProfileAudit, audit_profiles
 from liftlock.notions.registry import make_notion
 from liftlock.notions.stored import MAKE_AGAIN, check_stored
 from liftlock.per_user import AnyUserPrior, PerUserPriors, read_alphabet, read_limits
@@ -291,6 +289,11 @@ class Mechanism(Stored):
     # --- users with a prior each ----------------------------------------------------------------
 
     @property
+    def per_user(self) -> bool:
+        """Whether it is for users with a prior each."""
+        return isinstance(self.channel, UserChannel)
+
+    @property
     def user_model(self) -> UserReports:
         """The model of users with a prior each, which sums of their reports are made by."""
         if not isinstance(self.channel, UserChannel):
@@ -333,16 +336,43 @@ class Mechanism(Stored):
 
     # --- from reports to answers ----------------------------------------------------------------
 
+    @overload
     def aggregate(
         self,
         reports: Iterable[Any] | npt.NDArray[Any],
+        priors: None = None,
         *,
         weights: npt.ArrayLike | None = None,
         offsets: npt.ArrayLike | None = None,
-    ) -> Aggregate:
+    ) -> Aggregate: ...
+    @overload
+    def aggregate(
+        self,
+        reports: Iterable[Any] | npt.NDArray[Any],
+        priors: PerUserPriors,
+        of: str = "histogram",
+        *,
+        value: Any = None,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+        coded: bool = False,
+    ) -> PerUserAggregate: ...
+    def aggregate(
+        self,
+        reports: Iterable[Any] | npt.NDArray[Any],
+        priors: PerUserPriors | None = None,
+        of: str = "histogram",
+        *,
+        value: Any = None,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+        coded: bool = False,
+    ) -> Aggregate | PerUserAggregate:
         """Count reports: a small object that can be merged with ``+``, saved, and estimated from.
 
-        Reports of users with a prior each are added up by `aggregate_users`.
+        Reports of users with a prior each are added up, user by user, for the question that `of`
+        and `value` name; priors, weights and offsets are in the order of the reports. What others
+        report is counted for any question.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
@@ -352,46 +382,25 @@ class Mechanism(Stored):
         (1, 2)
         """
         self._refuse_profiles("counting reports")
-        self._refuse_users("counting reports", "use aggregate_users(reports, priors)")
+        if priors is not None or isinstance(self.channel, UserChannel):
+            model, own = self.user_model, self._user_priors(priors)
+            question = ask(self.channel.inputs, of, value)
+            return model.aggregate(
+                question, reports, own, weights=weights, offsets=offsets, coded=coded
+            )
         if isinstance(self.context, GridPrior) and isinstance(self.channel, Table):
             codes = codes_of_numbers(self.table.outputs, reports)
             return Aggregate.of_codes(self.table, codes, weights, offsets)
         return Aggregate.of(self.channel, reports, weights=weights, offsets=offsets)
 
-    def aggregate_users(
-        self,
-        reports: Sequence[Any] | npt.NDArray[Any],
-        priors: PerUserPriors,
-        of: str = "histogram",
-        *,
-        value: Any = None,
-        weights: npt.ArrayLike | None = None,
-        offsets: npt.ArrayLike | None = None,
-        coded: bool = False,
-    ) -> PerUserAggregate:
-        """Add up what reports of users with a prior each say, for `estimate`; parts may be merged.
-
-        `of` and `value` name the question, `weights` and `offsets` are the a_i and b_i of the
-        weighted sum of a_i f(X_i) + b_i. Priors and numbers are in the order of the reports.
-        """
-        model = self.user_model
-        question = ask(self.channel.inputs, of, value)
-        return model.aggregate(
-            question,
-            reports,
-            self._user_priors(priors),
-            weights=weights,
-            offsets=offsets,
-            coded=coded,
-        )
-
-    def _refuse_users(self, what: str, remedy: str) -> None:
-        if isinstance(self.channel, UserChannel):
-            raise NotDefined(what, self.context.describe(), remedy)
-
     def gathered(self, batches: Iterable[Any]) -> Aggregate:
         """Count batch after batch of reports, so that all of them are never in memory at once."""
-        self._refuse_users("counting reports", "use aggregate_users(reports, priors)")
+        if isinstance(self.channel, UserChannel):
+            raise NotDefined(
+                "counting batches",
+                self.context.describe(),
+                "add up aggregate(reports, priors) of each batch",
+            )
         total = Aggregate.none(self.channel)
         for batch in batches:
             total += self.aggregate(batch)
@@ -486,7 +495,7 @@ class Mechanism(Stored):
             if priors is not None or weights is not None or offsets is not None:
                 raise InputError(
                     "priors or weights for an aggregate, which has its own",
-                    remedy="give them to aggregate_users(...)",
+                    remedy="give them to aggregate(...)",
                 )
             return model.estimate(reports, question, asked)
         if priors is None:
@@ -564,32 +573,20 @@ class Mechanism(Stored):
     @overload
     def audit(self, priors: PerUserPriors) -> UserAudit: ...
     def audit(self, priors: PerUserPriors | None = None, **options: Any) -> Audit | UserAudit:
-        """Measure every notion in the mechanism's own context, or the lifts of users with priors.
+        """Measure every notion in the mechanism's own context; for profiles, every edge.
 
         With the priors of users: the exact largest and smallest lift of all of them, and who has
         them.
         """
         if priors is not None:
-            return audit_users(self.channel, self._user_priors(priors), self.notion)
+            return UserAudit.of(self.channel, self._user_priors(priors), self.notion)
         if isinstance(self.context, AnyUserPrior):
             raise NotDefined(
                 "the audit of every notion",
                 self.context.describe(),
-                "the certificate is for all of them; mechanism.audit(priors) says who comes closest",
-            )
-        if isinstance(self.context, ProfileGraph):
-            raise NotDefined(
-                "the audit of every notion",
-                self.context.describe(),
-                "use mechanism.audit_profiles(), which measures every edge",
+                "its certificate is for all users; mechanism.audit(priors) says who comes closest",
             )
         return audit(self.channel, self.context, **options)
-
-    def audit_profiles(self) -> ProfileAudit:
-        """Measure the loss of every edge of the mechanism's own graph."""
-        if not isinstance(self.context, ProfileGraph):
-            raise NotDefined("profile", self.context.describe(), "audit() measures all that is")
-        return audit_profiles(self.channel, self.context)
 
     def __repr__(self) -> str:
         return f"<Mechanism {self.certificate.guarantee}: {self.channel}>"
@@ -732,7 +729,7 @@ def lock_users(
 
 
 def _former_users(data: dict[str, Any]) -> Mechanism:
-    """Read a file of users' mechanisms as it was: its law is derived again, and must be the same."""
+    """Read the former file of users' mechanisms: its law is derived again, and must be the same."""
     alphabet = Alphabet.from_data(data.get("labels"))
     notion = make_notion(str(data["notion"]), data["budgets"])
     stored = {str(name): int(exact(value)) for name, value in data["law"].items()}
@@ -757,7 +754,7 @@ def _refuse_coded(coded: bool) -> None:
 
 
 def lock(
-    draft: Draft | Channel | FormDraft | SupportChannel,
+    draft: Draft | Channel | FormDraft | StructuredChannel,
     notion: Notion,
     context: Context,
     *,

@@ -200,7 +200,7 @@ class PerUserPriors:
 
     @classmethod
     def families(
-        cls, labels: Iterable[Any] | Alphabet, members: npt.ArrayLike | Sequence[npt.ArrayLike]
+        cls, labels: Iterable[Any] | Alphabet, members: Table | Sequence[npt.ArrayLike]
     ) -> PerUserPriors:
         """Take several priors for each user: a table with a row for each of them.
 
@@ -309,7 +309,7 @@ class PerUserPriors:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The sha256 of labels, rows and budgets; it tells two sets of users apart, nothing else."""
+        """The sha256 of labels, rows and budgets, to tell the priors of other users apart."""
         found = hashlib.sha256(canonical_bytes(["per-user priors", self.alphabet.to_data()]))
         for _, rows in self.blocks():
             found.update(np.ascontiguousarray(rows, dtype="<f8").tobytes())

@@ -27,6 +27,7 @@ REASONS = {
     ("designs/optimal.py", "np.log2"): "rounded to a whole number",
     ("_solver/channel_programme.py", "np.log2"): "rounded to a whole number",
     ("notions/likelihood.py", "@"): "rules candidates out with room to spare; fractions decide",
+    ("notions/user_lifts.py", "@"): "rules candidates out with room to spare; fractions decide",
     ("notions/per_output.py", "@"): "rules candidates out with room to spare; fractions decide",
     ("notions/mutual_information.py", "np.log"): "a number for people; witnesses are exact",
     ("notions/sibson.py", "np.log"): "a number for people",

@@ -174,7 +174,7 @@ def test_files_and_releases(key: str, tmp_path: Any) -> None:
     row = ("p1", "v1") if ("p1", "v1") in made.channel.inputs else "v1"
     assert found == pytest.approx(float(made.table.probability(row, "v1")), abs=0.12)
     assert len(again.release(np.array(values), np.array(["p0"] * 1000))) == 1000
-    json.dumps(made.audit_profiles().to_data())
+    json.dumps(made.audit().to_data())
 
 
 @pytest.mark.parametrize("aim", [aim for aim in AIMS if aim not in ("absolute", "squared")])

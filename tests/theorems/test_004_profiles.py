@@ -16,7 +16,8 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Joint
 from liftlock.notions import ldp, profile
-from liftlock.notions.profile import OutputLaws, audit_profiles
+from liftlock.notions.audit import audit
+from liftlock.notions.profile import OutputLaws
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles
 
@@ -53,7 +54,7 @@ def loss(channel: Channel, graph: ProfileGraph) -> Fraction | None:
 
 
 def edge_ratios(channel: Channel, graph: ProfileGraph) -> list[Fraction | None]:
-    return [edge.ratio for edge in audit_profiles(channel, graph).edges]
+    return [edge.ratio for edge in audit(channel, graph).edges]
 
 
 def flip(alpha: Fraction) -> Channel:

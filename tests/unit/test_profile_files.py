@@ -24,6 +24,7 @@ from liftlock.profile_files import (
     read_weights,
 )
 from liftlock.profile_graph import ProfileGraph
+from tests.profile_oracles import edges_of
 
 PROFILES = "profile,low,high\nann,1,3\nbob,0.5,0.5\ncy,20%,80%\n"
 NAMES = ll.Alphabet.of(["ann", "bob", "cy"])
@@ -306,7 +307,7 @@ def test_labels_of_a_mechanism_are_numbers(write: Write) -> None:
         other = read_graph(GraphFiles(path, shape="complete"))
         channel, fitted = read_profile_channel(f"m{number}.json", other)
         assert set(fitted.inputs.labels) == {0, 1}
-        assert ll.audit_profiles(channel, fitted).loss == made.audit_profiles().loss
+        assert ll.audit(channel, fitted).loss == edges_of(made).loss
 
 
 @pytest.mark.parametrize(

@@ -80,5 +80,5 @@ def _printed(panel: str, epsilon: str, lowest: Fraction | None, gap: Fraction) -
         return Point(panel, of(PRINTED, epsilon), float(gap), flip)
     keep = 1 - Fraction(flip)
     rows = {0: {0: keep, 1: 1 - keep}, 1: {0: 1 - keep, 1: keep}}
-    loss = float(ll.audit_profiles(ll.Channel.from_rows(rows), graph).loss)
+    loss = float(ll.audit(ll.Channel.from_rows(rows), graph).loss)
     return Point(panel, of(PRINTED, epsilon), float(gap), flip, None, loss, budget)

@@ -33,5 +33,5 @@ def compute(setting: Setting) -> Iterator[Point]:  # noqa: ARG001
         one, other = chain.law(first).fractions, chain.law(second).fractions
         for number, (left, right) in enumerate(zip(one, other, strict=True), start=1):
             yield Point("ratios", curve, number, abs(math.log(left / right)))
-        loss = ll.audit_profiles(unchanged, chain.with_edges([(first, second)])).loss
+        loss = ll.audit(unchanged, chain.with_edges([(first, second)])).loss
         yield Point("ratios", curve, APART, float(loss))

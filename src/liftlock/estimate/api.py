@@ -22,7 +22,7 @@ from liftlock.estimate.per_user import PerUser
 from liftlock.estimate.question import ABOUT, About, Question, ask
 from liftlock.estimate.result import Answer, Estimate
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.prior import Prior
 
 Method = Literal["auto", "bayes", "unbiased", "likelihood", "consistent"]
@@ -125,7 +125,7 @@ def model_of(channel: AnyChannel, prior: Prior | None = None) -> Model:
     """Return the model of a channel: a table, or an encoding."""
     if isinstance(channel, SupportChannel):
         return Encoding.of(channel, prior)
-    return Dense.of(channel, prior)
+    return Dense.of(dense(channel), prior)
 
 
 def answer(model: Model, aggregate: Aggregate, question: Question, options: Options) -> Estimate:

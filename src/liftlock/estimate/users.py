@@ -22,7 +22,7 @@ The smaller of the two is taken.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,7 +43,6 @@ from liftlock.estimate.per_user_aggregate import Gathering, PerUserAggregate
 from liftlock.estimate.question import Question
 from liftlock.estimate.result import Estimate
 from liftlock.exact.encoding import fingerprint
-from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel, UserChannel
 from liftlock.forms.user_channel import prior_variances
 from liftlock.per_user import POINTS, PerUserPriors
@@ -81,7 +80,7 @@ class UserReports:
     def aggregate(
         self,
         question: Question,
-        reports: Sequence[Any] | npt.NDArray[Any],
+        reports: Iterable[Any] | npt.NDArray[Any],
         priors: PerUserPriors,
         *,
         weights: npt.ArrayLike | None = None,
@@ -93,6 +92,10 @@ class UserReports:
         `weights` and `offsets` are the a_i and b_i of the weighted sum of a_i f(X_i) + b_i. Priors
         and numbers are in the order of the reports.
         """
+        if isinstance(reports, str | bytes):
+            raise InputError(
+                "one text instead of a column of reports", value=reports, remedy="put it in a list"
+            )
         column = reports if isinstance(reports, np.ndarray) else list(reports)
         if not len(column):
             raise InputError("no reports", remedy="give at least one; nothing was counted")

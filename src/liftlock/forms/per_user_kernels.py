@@ -134,8 +134,10 @@ def _allows(keep: int, p: int, a: int, b: int, most: int, gain: np.uint64) -> bo
         (points - np.uint64(most)) * np.uint64(b), kept, np.uint64(most) * np.uint64(p), drawn
     ):
         return False
-    return _at_most(
-        kept * (points - np.uint64(a)), points, drawn * np.uint64(p) + kept * np.uint64(a), gain
+    return bool(
+        _at_most(
+            kept * (points - np.uint64(a)), points, drawn * np.uint64(p) + kept * np.uint64(a), gain
+        )
     )
 
 
@@ -144,7 +146,7 @@ def _at_most(a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64) -> bool:
     """Tell whether a b <= c d, for products of 128 bits."""
     left, below = _product(a, b)
     right, beneath = _product(c, d)
-    return left < right or (left == right and below <= beneath)
+    return bool(left < right or (left == right and below <= beneath))
 
 
 @compiled()

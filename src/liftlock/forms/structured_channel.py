@@ -17,6 +17,8 @@ class StructuredChannel(ABC):
 
     form: ClassVar[str]
     """The name of the form in files."""
+    every_set: ClassVar[bool] = False
+    """Whether each set of symbols is supported by some report, so that bounds are attained."""
     inputs: Alphabet
 
     @property

@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +40,6 @@ class SupportChannel(StructuredChannel):
     and the integers that make up their law.
     """
 
-    every_set: ClassVar[bool]
-    """Whether each set of symbols is supported by some report, so that bounds are attained."""
     bits: int
 
     # --- the law --------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Channels of users who have a prior each: one law, and as many tables as there are priors.
 
 The table of a user follows from the law and the integers of the user's own prior. What is proved of
-the law therefore holds for every user, and no prior is part of the channel. Users may have different
-budgets: the channel then has a law for each budget.
+the law therefore holds for every user, and no prior is part of the channel. If users have different
+budgets, the channel has a law for each of them.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ class UserChannel(StructuredChannel):
     law: ClassVar[type[ArcLaw] | type[SafeLaw]]
     takes_sets: ClassVar[bool]
     """Whether users may have sets of priors."""
+    bits: ClassVar[int]
+    """Probabilities are integers over 2^bits."""
     rows: ClassVar[int]
     """How many integers for each symbol are gathered from reports."""
     integers: ClassVar[tuple[str, ...]]
@@ -73,12 +75,12 @@ class UserChannel(StructuredChannel):
     @property
     def largest(self) -> Fraction:
         """A limit of the lift of every user under every prior."""
-        return max(law.largest for law in self.laws)
+        return Fraction(max(law.largest for law in self.laws))
 
     @property
     def smallest(self) -> Fraction:
         """The other limit of the lift of every user under every prior."""
-        return min(law.smallest for law in self.laws)
+        return Fraction(min(law.smallest for law in self.laws))
 
     def expanded(self) -> Channel:
         """Refuse: there are as many tables as users."""
@@ -200,6 +202,7 @@ class ArcChannel(UserChannel):
     form = "arc"
     law = ArcLaw
     takes_sets = False
+    bits = 62
     rows = 6
     integers = ("low", "high", "width", "extra")
 
@@ -293,6 +296,7 @@ class SafeChannel(UserChannel):
     form = "safe-response"
     law = SafeLaw
     takes_sets = True
+    bits = 64
     rows = 8
     integers = ("floor", "ceiling")
 

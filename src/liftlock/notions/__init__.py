@@ -10,7 +10,7 @@ from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP, DeltaCurve
 from liftlock.notions.arimoto import Arimoto
-from liftlock.notions.audit import Audit, audit
+from liftlock.notions.audit import Audit, ProfileAudit, audit
 from liftlock.notions.breach import breaches
 from liftlock.notions.certificate import Certificate, Claim
 from liftlock.notions.chi2 import Chi2
@@ -23,7 +23,7 @@ from liftlock.notions.lip import LIP
 from liftlock.notions.maximal_leakage import MaximalLeakage
 from liftlock.notions.mutual_information import MutualInformation
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import ProfileAudit, ProfilePrivacy, audit_profiles
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.reading import Reading, Witness
 from liftlock.notions.relations import implied
 from liftlock.notions.sibson import Sibson
@@ -59,7 +59,6 @@ __all__ = [
     "TotalVariation",
     "Witness",
     "audit",
-    "audit_profiles",
     "breaches",
     "implied",
     "lift_table",

@@ -11,7 +11,7 @@ from liftlock.context import Context, PriorSet
 from liftlock.errors import NumberError
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.forms import AnyChannel, SupportChannel, UserChannel, dense
+from liftlock.forms import AnyChannel, StructuredChannel, SupportChannel, UserChannel, dense
 from liftlock.forms.extremes import Corner, lift_corners
 from liftlock.forms.user_channel import budget_text
 from liftlock.notions.bounded_prior import LiftRange, lift_range
@@ -62,6 +62,8 @@ def certify_lifts(
             each, _ = lift_claims(_law_range(law.largest, law.smallest), *own)
             of = f" of users with {budget_text(own)}"
             claims += [replace(claim, quantity=claim.quantity + of) for claim in each]
+    if isinstance(context, AnyUserPrior):
+        claims = [replace(claim, witness=None) for claim in claims]
     return make_certificate(
         notion.name, notion.budgets, channel, context, claims, nats, unprotected
     )
@@ -231,7 +233,7 @@ class MaxLift(UpperBound):
         """Measure the leakage."""
         return measure_upper(channel, context, bits)
 
-    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage without a table."""
         return measure_upper(channel, context, bits)
 
@@ -266,6 +268,6 @@ class MinLift(UpperBound):
         """Measure the leakage."""
         return measure_lower(channel, context, bits)
 
-    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage without a table."""
         return measure_lower(channel, context, bits)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cached_property, reduce
+from typing import Any, Protocol, overload
 
 from liftlock.alphabet import Label, label_to_json
+from liftlock.channel import Channel
 from liftlock.context import Context, Family, Joint
-from liftlock.errors import NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget, decimal_text
-from liftlock.exact.enclosure import nearest_float
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.exact.enclosure import Enclosure, nearest_float
+from liftlock.forms import AnyChannel, StructuredChannel, SupportChannel, UserChannel, dense
+from liftlock.forms.user_channel import budget_text
 from liftlock.notions import (
     alip,
     alpha_lift,
@@ -34,9 +36,20 @@ from liftlock.notions import (
 )
 from liftlock.notions.approximate_lip import FORMS, DeltaCurve
 from liftlock.notions.bounded_prior import LiftRange
+from liftlock.notions.certificate import Claim
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
+from liftlock.notions.notion import Notion, safe_text
 from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.profile import (
+    EdgeLoss,
+    OutputLaws,
+    edge_losses,
+    outside_losses,
+    worst_edge,
+)
 from liftlock.notions.reading import Reading, number_to_json
+from liftlock.notions.user_lifts import UserLifts, user_lifts
+from liftlock.per_user import Limits, PerUserPriors
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -61,10 +74,10 @@ class Audit:
     channel: AnyChannel
     context: Context
     readings: Mapping[str, Reading]
-    lifts: LiftRange
+    lift_range: LiftRange | None
     unprotected: tuple[Label, ...]
-    alpha: Order
-    at_epsilon: Budget | None
+    alpha: Order = None
+    at_epsilon: Budget | None = None
 
     @property
     def measures(self) -> dict[str, float | str]:
@@ -73,6 +86,13 @@ class Audit:
 
     def __getitem__(self, key: str) -> Reading:
         return self.readings[key]
+
+    @property
+    def lifts(self) -> LiftRange:
+        """The smallest and the largest lift; a graph of profiles has none."""
+        if self.lift_range is None:
+            raise NotDefined("a lift", self.context.describe(), "look at the losses of its edges")
+        return self.lift_range
 
     @cached_property
     def table(self) -> LiftTable:
@@ -108,8 +128,322 @@ class Audit:
         }
 
 
+@dataclass(frozen=True, repr=False)
+class ProfileAudit(Audit):
+    """The exact loss of every edge, and of values that the profiles call impossible.
+
+    >>> from liftlock.channel import Channel
+    >>> graph = ProfileGraph.bernoulli({"ann": "0.2", "bob": "0.9"})
+    >>> print(audit(Channel.identity([0, 1]), graph).worst_case())
+    Seeing 0, "ann" is up to 8 times as likely as "bob": an even chance becomes 88.89 %.
+    """
+
+    laws: OutputLaws = field(kw_only=True)
+    edges: tuple[EdgeLoss, ...] = field(kw_only=True)
+    outside: Mapping[tuple[Label, Label], Fraction | None] = field(kw_only=True)
+    """The ratios of values that occur although their profile calls them impossible."""
+
+    @classmethod
+    def of(cls, channel: AnyChannel, graph: ProfileGraph) -> ProfileAudit:
+        """Measure the loss of every edge, exactly."""
+        laws = OutputLaws.of(channel, graph)
+        edges = edge_losses(laws)
+        worst = worst_edge(edges)
+        ratio = Fraction(1) if worst is None else worst.ratio
+        reading = Reading.of_ratio("profile", ratio, None if worst is None else worst.witness)
+        names, values = graph.profiles.labels, graph.inputs.labels
+        outside = {(names[i], values[x]): lost for (i, x), lost in outside_losses(laws).items()}
+        # Impossible pairs that would give away more than any edge does.
+        unprotected = tuple(
+            pair
+            for pair, lost in outside.items()
+            if ratio is not None and (lost is None or lost > ratio)
+        )
+        return cls(
+            channel,
+            graph,
+            {"profile": reading},
+            None,
+            unprotected,
+            laws=laws,
+            edges=edges,
+            outside=outside,
+        )
+
+    @property
+    def graph(self) -> ProfileGraph:
+        """The graph whose edges were measured."""
+        return self.laws.graph
+
+    def __repr__(self) -> str:
+        return f"<ProfileAudit of {self.graph.describe()}: loss {self.loss} nats>"
+
+    def __str__(self) -> str:
+        return self.worst_case()
+
+    @cached_property
+    def worst(self) -> EdgeLoss | None:
+        """The edge of the largest loss."""
+        return worst_edge(self.edges)
+
+    @property
+    def loss(self) -> Enclosure:
+        """The smallest budget that holds, in nats, enclosed."""
+        return Enclosure.of(Fraction(0)) if self.worst is None else self.worst.nats
+
+    def worst_case(self) -> str:
+        """Say in words what an adversary learns at worst."""
+        worst = self.worst
+        if worst is None:
+            return "No two profiles are joined: nothing is promised about any of them."
+        if worst.output is None:
+            return "No output tells any two joined profiles apart."
+        seeing = f"Seeing {_quoted(worst.output)}, {_quoted(worst.more)} is"
+        if worst.ratio is None:
+            return f"{seeing} certain, as against {_quoted(worst.less)}: it never gives that."
+        chance = nearest_float(100 * worst.ratio / (1 + worst.ratio))
+        return (
+            f"{seeing} up to {nearest_float(worst.ratio):.4g} times as likely as "
+            f"{_quoted(worst.less)}: an even chance becomes {chance:.4g} %."
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": "liftlock.profile-audit",
+            "version": 1,
+            "channel": self.channel.fingerprint,
+            "context": self.graph.fingerprint,
+            "context_kind": self.graph.describe(),
+            "profiles": len(self.graph),
+            "uses_profile": self.graph.uses_profile(self.channel.inputs),
+            "outputs": self.channel.output_number,
+            "measures": self.measures,
+            "smallest": f"profile={safe_text(self.loss)}",
+            "edges": [edge.to_data() for edge in self.edges],
+            "unprotected": [label_to_json(pair) for pair in self.unprotected],
+            "worst_case": self.worst_case(),
+        }
+
+
+@dataclass(frozen=True)
+class UserClaim:
+    """An inequality, and the user who comes closest to it, counted from 1."""
+
+    claim: Claim
+    user: int
+
+    def __str__(self) -> str:
+        return f"{self.claim}, user {self.user:,}"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return self.claim.to_data() | {"user": self.user}
+
+
+@dataclass(frozen=True, repr=False)
+class UserAudit(Audit):
+    """The verdict on all users: inequalities, each with the user who comes closest to it.
+
+    >>> from liftlock.channel import Channel
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> found = audit(bit, PerUserPriors.of([0, 1], [[0.5, 0.5], [0.9, 0.1]]))
+    >>> found.largest, found.largest_user
+    (Fraction(5, 2), 2)
+    """
+
+    guarantee: str = field(kw_only=True)
+    """What was claimed; empty if nothing was, and lifts were only measured."""
+    user_claims: tuple[UserClaim, ...] = field(kw_only=True)
+    """For each budget how far beliefs rise and how far they fall."""
+    extremes: UserLifts = field(kw_only=True)
+    """The largest lift of anybody, and the smallest."""
+    kind: str = field(kw_only=True)
+    """What each user has: a prior, or a set of priors."""
+
+    @classmethod
+    def of(
+        cls, channel: AnyChannel, priors: PerUserPriors, notion: Notion | None = None
+    ) -> UserAudit:
+        """Find the extreme lifts of all users, exactly, and compare them with their budgets.
+
+        The budgets are those of the notion, and those of the users where they differ.
+        """
+        found = user_lifts(channel, priors)
+        whole = reduce(UserLifts.joined, found)
+        limits = None if notion is None else notion.lift_limits()
+        claims: list[UserClaim] = []
+        guarantee = ""
+        if notion is not None and limits is not None:
+            if limits.lower is None or limits.upper is None:
+                raise NotDefined(notion.name, priors.describe(), "ask for lip or alip")
+            guarantee = notion.guarantee
+            claims += _user_claims(whole, (limits.lower, limits.upper))
+        if isinstance(channel, UserChannel) and (notion is None or len(channel.limits) > 1):
+            for each in found:
+                own = channel.limits[each.level]
+                claims += _user_claims(
+                    each, own, f" of {each.users:,} users with {budget_text(own)}"
+                )
+            guarantee = guarantee or f"budgets {', '.join(map(budget_text, channel.limits))}"
+        ends = _lift_range(whole)
+        readings = {
+            "lip": lip.of_range(ends),
+            "eps_lower": alip.lower_reading(ends),
+            "eps_upper": alip.upper_reading(ends),
+        }
+        kind = "a set of priors" if priors.are_sets else "a prior"
+        return cls(
+            channel,
+            priors,
+            readings,
+            ends,
+            (),
+            guarantee=guarantee,
+            user_claims=tuple(claims),
+            extremes=whole,
+            kind=kind,
+        )
+
+    def __repr__(self) -> str:
+        return f"<UserAudit of {self.context.describe()}: {self.readings['lip']}>"
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return self.extremes.users
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The inequalities."""
+        return tuple(each.claim for each in self.user_claims)
+
+    @property
+    def holds(self) -> bool:
+        """Whether a guarantee was claimed and holds for every user."""
+        return bool(self.claims) and all(claim.holds for claim in self.claims)
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest lift of anybody."""
+        return self.extremes.largest.lift
+
+    @property
+    def smallest(self) -> Fraction:
+        """The smallest lift of anybody."""
+        return self.extremes.smallest.lift
+
+    @property
+    def largest_user(self) -> int:
+        """The user with the largest lift, counted from 1."""
+        return self.extremes.largest.user + 1
+
+    @property
+    def smallest_user(self) -> int:
+        """The user with the smallest lift, counted from 1."""
+        return self.extremes.smallest.user + 1
+
+    @property
+    def excluding(self) -> int:
+        """Users whose priors call some value impossible; it has no guarantee, and is refused."""
+        return self.extremes.excluding
+
+    def __str__(self) -> str:
+        who = f"each of {self.users:,} users, each under {self.kind} of their own"
+        if self.guarantee:
+            verdict = "CERTIFIED" if self.holds else "NOT CERTIFIED"
+            lines = [f"{verdict}: {self.guarantee} for {who}"]
+            lines += [f"  {each}" for each in self.user_claims]
+        else:
+            lines = [f"MEASURED: lifts of {who}"]
+            lines += [
+                f"  {name} {float(each.lift):.10g} at {each.witness}, user {each.user + 1:,}"
+                for name, each in (
+                    ("max-lift", self.extremes.largest),
+                    ("min-lift", self.extremes.smallest),
+                )
+            ]
+        names = ("eps_lower", "eps_upper")
+        values = ", ".join(f"{name} {self.readings[name].value}" for name in names)
+        lines.append(f"  leakage in nats: {values}")
+        if self.excluding:
+            lines.append(
+                f"  NOT protected: values of probability 0, which {self.excluding:,} users have; "
+                "their release is refused"
+            )
+        return "\n".join(lines)
+
+    def worst_case(self) -> str:
+        """Say what an adversary learns at worst, and of whom."""
+        return str(self)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "guarantee": self.guarantee,
+            "holds": self.holds,
+            "users": self.users,
+            "claims": [each.to_data() for each in self.user_claims],
+            "excluding": self.excluding,
+        }
+
+
+def _lift_range(found: UserLifts) -> LiftRange:
+    return LiftRange(found.largest.extreme, found.smallest.extreme)
+
+
+def _user_claims(found: UserLifts, limits: Limits, whose: str = "") -> list[UserClaim]:
+    """Compare the extreme lifts of some users with their budgets."""
+    claims, _ = alip.lift_claims(_lift_range(found), *limits)
+    users = (found.largest.user + 1, found.smallest.user + 1)
+    return [
+        UserClaim(replace(claim, quantity=f"{claim.quantity}{whose}"), user)
+        for claim, user in zip(claims, users, strict=True)
+    ]
+
+
+class Certified(Protocol):
+    """A mechanism, as an audit sees it."""
+
+    @property
+    def channel(self) -> AnyChannel:
+        """What releases values."""
+        ...
+
+    @property
+    def notion(self) -> Notion:
+        """What was certified."""
+        ...
+
+
+def _refuse_options(context: Context, alpha: object, at_epsilon: object, remedy: str) -> None:
+    for name, given in (("alpha", alpha), ("at_epsilon", at_epsilon)):
+        if given is not None:
+            raise NotDefined(f"the option {name}", context.describe(), remedy)
+
+
+@overload
+def audit(channel: AnyChannel | Certified, context: ProfileGraph) -> ProfileAudit: ...
+
+
+@overload
+def audit(channel: AnyChannel | Certified, context: PerUserPriors) -> UserAudit: ...
+
+
+@overload
 def audit(
-    channel: AnyChannel,
+    channel: AnyChannel | Certified,
+    context: Context,
+    *,
+    alpha: object = None,
+    at_epsilon: object = None,
+    impossible: Impossible = "refuse",
+    progress: Progress | None = None,
+) -> Audit: ...
+
+
+def audit(
+    channel: AnyChannel | Certified,
     context: Context,
     *,
     alpha: object = None,
@@ -122,12 +456,24 @@ def audit(
     `alpha` adds the measures of that order, `at_epsilon` the deltas of (epsilon, delta)-LIP and
     -LDP. A channel that accepts an input of prior probability 0 is refused unless
     ``impossible="ignore"``. Of a form with too many outputs for a table, the lifts and LDP are
-    measured, which need none.
+    measured, which need none. Of a graph of profiles the loss of every edge is measured, and values
+    that a profile calls impossible are listed, not refused. Of users with a prior each the largest
+    and the smallest lift of anybody are measured, and compared with what a mechanism promises.
     """
-    if isinstance(context, ProfileGraph):
-        raise NotDefined(
-            "the audit of every notion", context.describe(), "use audit_profiles(channel, graph)"
+    subject = getattr(channel, "channel", channel)
+    if not isinstance(subject, Channel | StructuredChannel):
+        raise InputError(
+            "not a channel",
+            value=type(channel).__name__,
+            remedy="give a channel, such as that of a mechanism: mechanism.channel",
         )
+    if isinstance(context, PerUserPriors):
+        _refuse_options(context, alpha, at_epsilon, "only the lifts of users are")
+        return UserAudit.of(subject, context, getattr(channel, "notion", None))
+    channel = subject
+    if isinstance(context, ProfileGraph):
+        _refuse_options(context, alpha, at_epsilon, "only the losses of edges are")
+        return ProfileAudit.of(channel, context)
     unprotected = refuse_impossible(channel, context, impossible)
     order = read_order(alpha) if alpha is not None else None
     budget = Budget.of(at_epsilon) if at_epsilon is not None else None
@@ -147,7 +493,7 @@ def audit(
         except NotDefined:
             return Audit(channel, context, readings, found, unprotected, order, budget)
     else:
-        table_of_all = channel
+        table_of_all = dense(channel)
     if isinstance(context, Prior | Joint):
         table = lift_table(table_of_all, context)
         tasks = _table_tasks(table)

@@ -33,7 +33,7 @@ class Claim:
     def __str__(self) -> str:
         sign = self.relation if self.holds else {"<=": ">", ">=": "<"}[self.relation]
         mark = "holds" if self.holds else "FAILS"
-        place = f" at {self.witness}" if self.witness is not None and str(self.witness) else ""
+        place = f" at {self.witness}" if self.witness is not None else ""
         measured, bound = _pair(self.measured, self.bound)
         return f"{mark}: {self.quantity} {measured} {sign} {bound}{place}"
 
@@ -86,7 +86,7 @@ class Certificate:
             return f"{self.guarantee} holds"
         claim = broken[0]
         sign = {"<=": "above", ">=": "below"}[claim.relation]
-        place = f" at {claim.witness}" if claim.witness is not None and str(claim.witness) else ""
+        place = f" at {claim.witness}" if claim.witness is not None else ""
         measured, bound = _pair(claim.measured, claim.bound)
         return (
             f"{self.guarantee} does not hold: {claim.quantity} is {measured}, {sign} {bound}{place}"

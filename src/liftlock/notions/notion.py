@@ -15,7 +15,7 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.decimals import down_to, fold, rounded_up
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, StructuredChannel
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.order import Order, order_text, read_order
@@ -70,8 +70,12 @@ class Kind:
     key: str
     title: str
     parameters: tuple[str, ...]
-    make: Callable[..., Notion]
+    notion: Callable[..., Notion]
     says: str
+
+    def make(self, *values: object) -> Notion:
+        """Make the guarantee from the values of its parameters, in their order."""
+        return self.notion(**dict(zip(self.parameters, values, strict=True)))
 
 
 class Notion(ABC):
@@ -181,14 +185,19 @@ class Notion(ABC):
         return None
 
     def scaled(self, scale: Fraction) -> Notion:
-        """Multiply the budgets; delta and alpha stay."""
+        """Multiply the budgets; delta and alpha stay.
+
+        >>> from liftlock.notions.alip import ALIP
+        >>> str(ALIP(lower="1.3", upper="0.7").scaled(Fraction(1, 2)))
+        'alip(lower=0.65, upper=0.35)'
+        """
         budgets: dict[str, object] = dict(self.budgets)
         for name in _SCALED.intersection(budgets):
             budget = Budget.of(str(budgets[name]))
             nats = budget.epsilon if budget.epsilon is not None else Fraction(float(budget))
             budgets[name] = decimal_text((nats * scale).limit_denominator(10**12))
         kind = next(kind for kind in self.kinds() if kind.key == self.name)
-        return kind.make(**budgets)
+        return kind.notion(**budgets)
 
     # --- in words -------------------------------------------------------------------------------
 
@@ -240,7 +249,7 @@ class UpperBound(Notion):
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage with a precision of so many bits."""
 
-    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage of a form; unless a notion knows better, write out its table."""
         return self.read(channel.expanded(), context, bits)
 

@@ -10,7 +10,6 @@ inputs are the values alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -21,16 +20,16 @@ import numpy as np
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.context import Context
-from liftlock.errors import InputError, NotDefined, UnprotectedInput
+from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.exact.encoding import fraction_text
 from liftlock.exact.integers import Floats, Integers
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.forms import AnyChannel, dense
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible
-from liftlock.notions.notion import UpperBound, safe_text
+from liftlock.notions.notion import UpperBound
 from liftlock.notions.reading import Reading, Witness, number_to_json, screening_error
 from liftlock.profile_graph import ProfileGraph
 
@@ -342,103 +341,3 @@ class ProfilePrivacy(UpperBound):
             {self.key: reading.value},
             unprotected,
         )
-
-
-@dataclass(frozen=True, repr=False)
-class ProfileAudit:
-    """The exact loss of every edge, and of values that the profiles call impossible.
-
-    >>> graph = ProfileGraph.bernoulli({"ann": "0.2", "bob": "0.9"})
-    >>> print(audit_profiles(Channel.identity([0, 1]), graph).worst_case())
-    Seeing 0, "ann" is up to 8 times as likely as "bob": an even chance becomes 88.89 %.
-    """
-
-    channel: AnyChannel
-    graph: ProfileGraph
-    laws: OutputLaws
-    edges: tuple[EdgeLoss, ...]
-
-    def __repr__(self) -> str:
-        return f"<ProfileAudit of {self.graph.describe()}: loss {self.loss} nats>"
-
-    def __str__(self) -> str:
-        return self.worst_case()
-
-    @cached_property
-    def worst(self) -> EdgeLoss | None:
-        """The edge of the largest loss."""
-        return worst_edge(self.edges)
-
-    @property
-    def loss(self) -> Enclosure:
-        """The smallest budget that holds, in nats, enclosed."""
-        return Enclosure.of(Fraction(0)) if self.worst is None else self.worst.nats
-
-    @cached_property
-    def outside(self) -> Mapping[tuple[Label, Label], Fraction | None]:
-        """The ratios of values that occur although their profile calls them impossible."""
-        names, values = self.graph.profiles.labels, self.graph.inputs.labels
-        return {(names[i], values[x]): lost for (i, x), lost in outside_losses(self.laws).items()}
-
-    @property
-    def unprotected(self) -> tuple[Label, ...]:
-        """The impossible pairs (profile, value) that would give away more than any edge does."""
-        limit = Fraction(1) if self.worst is None else self.worst.ratio
-        if limit is None:
-            return ()
-        return tuple(pair for pair, lost in self.outside.items() if lost is None or lost > limit)
-
-    @property
-    def measures(self) -> dict[str, float | str]:
-        """The loss as a float, infinite as the text "inf"."""
-        return {"profile": number_to_json(self.loss)}
-
-    def worst_case(self) -> str:
-        """Say in words what an adversary learns at worst."""
-        worst = self.worst
-        if worst is None:
-            return "No two profiles are joined: nothing is promised about any of them."
-        if worst.output is None:
-            return "No output tells any two joined profiles apart."
-        seeing = f"Seeing {_quoted(worst.output)}, {_quoted(worst.more)} is"
-        if worst.ratio is None:
-            return f"{seeing} certain, as against {_quoted(worst.less)}: it never gives that."
-        chance = nearest_float(100 * worst.ratio / (1 + worst.ratio))
-        return (
-            f"{seeing} up to {nearest_float(worst.ratio):.4g} times as likely as "
-            f"{_quoted(worst.less)}: an even chance becomes {chance:.4g} %."
-        )
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "format": "liftlock.profile-audit",
-            "version": 1,
-            "channel": self.channel.fingerprint,
-            "context": self.graph.fingerprint,
-            "context_kind": self.graph.describe(),
-            "profiles": len(self.graph),
-            "uses_profile": self.graph.uses_profile(self.channel.inputs),
-            "outputs": self.channel.output_number,
-            "measures": self.measures,
-            "smallest": f"profile={safe_text(self.loss)}",
-            "edges": [edge.to_data() for edge in self.edges],
-            "unprotected": [label_to_json(pair) for pair in self.unprotected],
-            "worst_case": self.worst_case(),
-        }
-
-
-def audit_profiles(channel: AnyChannel, graph: ProfileGraph) -> ProfileAudit:
-    """Measure the loss of every edge of a graph, exactly."""
-    if not isinstance(channel, Channel | SupportChannel):
-        raise InputError(
-            "not a channel",
-            value=type(channel).__name__,
-            remedy="give a channel, such as that of a mechanism: mechanism.channel",
-        )
-    found = OutputLaws.of(channel, _graph(graph))
-    return ProfileAudit(channel, graph, found, edge_losses(found))
-
-
-def _quoted(label: Label) -> str:
-    return f'"{label}"' if isinstance(label, str) else str(label)

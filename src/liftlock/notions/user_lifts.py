@@ -8,7 +8,8 @@ For the arc mechanism the extreme lifts of a user are those of the rarest possib
 the largest falling and the smallest rising with p, since means of the largest weights do. For the
 safe response they are at a symbol y of p points, of which a prior of the user has a to b:
 
-    largest 1 + T (2^32 - a) / ((2^32 - T) p + T a),    smallest (2^32 - T) p / ((2^32 - T) p + T b),
+    largest 1 + T (2^32 - a) / ((2^32 - T) p + T a),
+    smallest (2^32 - T) p / ((2^32 - T) p + T b),
 
 with a = b = p for one prior. Of a table that all users share they are those under each prior.
 """
@@ -109,11 +110,11 @@ def _of_arc(channel: ArcChannel, block: UserBlock) -> UserLifts:
     row, symbol = (int(place) for place in np.unravel_index(masked.argmin(), masked.shape))
     length, begin = int(counts[row, symbol]), int(counts[row, :symbol].sum())
     label = channel.inputs.labels[symbol]
-    found = [
+    largest, smallest = (
         UserExtreme(law.lift(begin, length, start), block.user(row), Witness(label, start))
         for start in (begin, (begin + length) % POINTS)
-    ]
-    return UserLifts(block.level, len(block), *found, _excluding(block))
+    )
+    return UserLifts(block.level, len(block), largest, smallest, _excluding(block))
 
 
 def _of_safe(channel: SafeChannel, priors: PerUserPriors, block: UserBlock) -> UserLifts:
@@ -241,7 +242,7 @@ def _of_table(channel: Channel, weights: Floats, block: UserBlock) -> UserLifts:
         for extreme in (table.largest(), table.smallest()):
             assert extreme.lift is not None
             ends.append(UserExtreme(extreme.lift, block.user(row), extreme.witness))
-        found.append(UserLifts(0, 0, *ends))
+        found.append(UserLifts(0, 0, ends[0], ends[1]))
     whole = found[0]
     for each in found[1:]:
         whole = whole.joined(each)

@@ -17,8 +17,9 @@ from liftlock.designs.registry import Design
 from liftlock.errors import LiftlockError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
+from liftlock.notions.audit import audit
 from liftlock.notions.notion import Notion, safe_text
-from liftlock.notions.profile import ProfilePrivacy, audit_profiles
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.reading import number_to_json
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -160,7 +161,7 @@ def _row(
         goal.value(graph.laws, blocks_of(channel, graph)),
         found.largest,
         found.mean_wrong,
-        audit_profiles(channel, graph).loss,
+        audit(channel, graph).loss,
         graph.uses_profile(channel.inputs),
         certificate.unprotected,
         "",

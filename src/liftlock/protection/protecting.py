@@ -6,15 +6,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from liftlock.comparison import sides
-from liftlock.errors import InputError, NotDefined
+from liftlock.errors import InputError
+from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.frames.table_file import Watch
-from liftlock.local.mechanism import LocalMechanism
-from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
+from liftlock.mechanism import lock_users
+from liftlock.notions.notion import LiftLimits
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
 from liftlock.protection.in_table import measured_in_table
@@ -89,13 +86,13 @@ def prepare(
     released = [
         Released(column.name, column.mechanism)
         for column in columns
-        if isinstance(column.mechanism, Mechanism)
+        if not column.mechanism.per_user
     ]
     if len(released) > 1:
         watch.say("accounting for all columns together")
     told = [wish.secret for wish in wishes if not wish.local]
     combined, missed = combined_leaks(source, released, told, watch.steps)
-    alone = [column.name for column in columns if isinstance(column.mechanism, LocalMechanism)]
+    alone = [column.name for column in columns if column.mechanism.per_user]
     if alone and len(columns) > 1:
         missed.append(
             f"{', '.join(map(repr, alone))}: what it tells together with the other columns was not "
@@ -262,14 +259,15 @@ def _curve(made: Made, wish: Wish, seconds: float, say: Say) -> Curve | None:
 
 def _local(wish: Wish) -> ProtectedColumn:
     notion = wish.notion
-    if not isinstance(notion, LIP | ALIP):
+    limits = notion.lift_limits()
+    if limits is None or None in limits:
         raise InputError(
             "a prior of each row's own goes with lip or alip",
             value=notion.name,
             remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
         )
     method = "safe-response" if wish.method in (None, "auto") else wish.method
-    made = LocalMechanism(wish.local, notion, method)  # type: ignore[arg-type]
+    made = lock_users(list(wish.local), notion, method)
     note = f"each row has a prior of its own, in {len(wish.local)} columns of the table"
     return ProtectedColumn(wish.column, None, made, False, (note,))
 
@@ -282,17 +280,13 @@ def _beyond(leak: KeptColumn, wishes: Sequence[Wish]) -> bool:
     for wish in wishes:
         if leak.secret != (wish.column if wish.secret is None else wish.secret):
             continue
-        try:
-            falls, rises = sides(wish.notion)
-        except NotDefined:
-            # Lifts keep the level of LDP on both sides; of other notions they say nothing.
-            level = float(wish.notion.budget) if isinstance(wish.notion, LDP) else 0.0
-            if max(leak.eps_lower, leak.eps_upper) > level:
-                return True
-            continue
-        if falls is not None and leak.eps_lower > float(falls):
+        limits = wish.notion.belief_limits()
+        if limits == (None, None):
+            # Of other notions lifts say nothing: whatever is told may be too much.
+            limits = LiftLimits(Budget.of(0), Budget.of(0))
+        if limits.lower is not None and leak.eps_lower > float(limits.lower):
             return True
-        if rises is not None and leak.eps_upper > float(rises):
+        if limits.upper is not None and leak.eps_upper > float(limits.upper):
             return True
     return False
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.notions.profile import EdgeLoss, ProfileAudit
+from liftlock.notions.audit import ProfileAudit
+from liftlock.notions.profile import EdgeLoss
 from liftlock.profile_graph import ProfileGraph
 from liftlock.report.labels import told_apart
 from liftlock.report.pictures import check_picture, picture

@@ -11,7 +11,7 @@ import numpy as np
 
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import Floats
-from liftlock.notions.profile import ProfileAudit
+from liftlock.notions.audit import ProfileAudit
 from liftlock.profile_graph import ProfileGraph
 from liftlock.report.labels import shown, told_apart
 from liftlock.report.pictures import HIGHEST, WIDEST

@@ -12,7 +12,8 @@ from liftlock.alphabet import Label
 from liftlock.errors import InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
-from liftlock.notions.profile import EdgeLoss, ProfileAudit, worst_edge
+from liftlock.notions.audit import ProfileAudit
+from liftlock.notions.profile import EdgeLoss, worst_edge
 from liftlock.notions.reading import Reading
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.comparing import ProfileRow
@@ -45,7 +46,8 @@ _NOT_JOINED = (
 
 def profile_report(made: Mechanism, rows: Sequence[ProfileRow] = ()) -> RenderableType:
     """Return the certificate, what each profile gets, what it costs, and what else there is."""
-    audit = made.audit_profiles()
+    audit = made.audit()
+    assert isinstance(audit, ProfileAudit)
     graph = audit.graph
     parts: list[RenderableType] = [
         certificate_lines(made.certificate),

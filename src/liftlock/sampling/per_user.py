@@ -103,9 +103,9 @@ def _drawn(
     words = np.empty(MOST_USERS, dtype=np.uint64)
     drawn = np.empty(MOST_USERS, dtype=np.int64)
     for block in blocks:
-        own = drawn[: len(block)]
-        _draw_kept(channel, block, people[block.places], bits, words, own)
-        reports[block.places] = own
+        chosen = drawn[: len(block)]
+        _draw_kept(channel, block, people[block.places], bits, words, chosen)
+        reports[block.places] = chosen
     return reports
 
 

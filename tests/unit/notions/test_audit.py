@@ -173,7 +173,7 @@ def test_bad_orders_and_budgets_are_refused_before_any_work() -> None:
     said: list[str] = []
     for options in ({"alpha": 0}, {"at_epsilon": -1}):
         with pytest.raises(NumberError):
-            audit(Channel.identity("ab"), Prior.uniform("ab"), progress=said.append, **options)  # type: ignore[arg-type]
+            audit(Channel.identity("ab"), Prior.uniform("ab"), progress=said.append, **options)  # type: ignore[call-overload]
     assert said == []
 
 

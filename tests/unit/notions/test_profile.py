@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +15,8 @@ from liftlock.channel import Channel
 from liftlock.errors import InputError, NotDefined, UnprotectedInput
 from liftlock.exact.budget import Budget
 from liftlock.notions import profile
-from liftlock.notions.audit import audit
-from liftlock.notions.profile import ProfilePrivacy, audit_profiles
+from liftlock.notions.audit import Audit, audit
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import make_notion, parse_claim
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -87,7 +88,7 @@ def test_every_edge_is_measured_as_defined(
     graph, made, channel, uses = world
     if len(graph) > 1:
         assert graph.uses_profile(channel.inputs) is uses
-    found = audit_profiles(channel, graph)
+    found = audit(channel, graph)
     assert len(found.edges) == len(graph.edges)
     ratios = []
     for loss, (i, j) in zip(found.edges, graph.edges, strict=True):
@@ -160,14 +161,14 @@ def test_boundary_budgets() -> None:
 
 def test_wide_counts_and_tiny_chances() -> None:
     graph = ProfileGraph.chain({"a": {0: 2**1200, 1: 1}, "b": {0: 2**1200, 1: 3}})
-    assert audit_profiles(Channel.identity([0, 1]), graph).edges[0].ratio == 3 * Fraction(
+    assert audit(Channel.identity([0, 1]), graph).edges[0].ratio == 3 * Fraction(
         2**1200 + 1, 2**1200 + 3
     )
 
 
 def test_an_output_that_a_neighbour_never_gives_is_infinite() -> None:
     graph = ProfileGraph.bernoulli({"a": "0", "b": "0.5"})
-    found = audit_profiles(Channel.identity([0, 1]), graph)
+    found = audit(Channel.identity([0, 1]), graph)
     assert found.edges[0].ratio is None
     assert found.loss.is_infinite
     assert found.worst_case() == 'Seeing 1, "b" is certain, as against "a": it never gives that.'
@@ -178,7 +179,7 @@ def test_an_output_that_a_neighbour_never_gives_is_infinite() -> None:
 def test_nothing_is_promised_without_edges() -> None:
     graph = ProfileGraph.of({"a": {0: 1}, "b": {0: 1, 1: 1}}, [])
     bit = Channel.identity([0, 1])
-    found = audit_profiles(bit, graph)
+    found = audit(bit, graph)
     assert found.worst is None
     assert float(found.loss) == 0
     assert "nothing is promised" in found.worst_case()
@@ -188,7 +189,7 @@ def test_nothing_is_promised_without_edges() -> None:
 
 def test_alike_profiles_lose_nothing() -> None:
     graph = ProfileGraph.chain({"a": {0: 1, 1: 1}, "b": {0: 5, 1: 5}})
-    found = audit_profiles(Channel.identity([0, 1]), graph)
+    found = audit(Channel.identity([0, 1]), graph)
     assert found.edges[0].output is None
     assert found.worst_case() == "No output tells any two joined profiles apart."
 
@@ -196,7 +197,7 @@ def test_alike_profiles_lose_nothing() -> None:
 def test_values_outside_a_profile() -> None:
     graph = ProfileGraph.bernoulli({"a": "0", "b": "0.5"})
     coin = Channel.from_rows({0: {0: "1/2", 1: "1/2"}, 1: {0: "1/10", 1: "9/10"}})
-    found = audit_profiles(coin, graph)
+    found = audit(coin, graph)
     assert found.edges[0].ratio == Fraction(5, 3)  # 1/2 against 3/10
     assert found.outside == {("a", 1): Fraction(3)}  # 3/10 against 1/10
     assert found.unprotected == (("a", 1),)
@@ -229,10 +230,23 @@ def test_other_contexts_and_other_channels_are_refused() -> None:
     with pytest.raises(NotDefined, match="profile is not defined for a prior on 2 symbols"):
         ProfilePrivacy("1").certify(Channel.identity([0, 1]), Prior.uniform([0, 1]))
     with pytest.raises(InputError, match="neither the values of the profiles nor all pairs"):
-        audit_profiles(Channel.identity(["x", "y"]), graph)
+        audit(Channel.identity(["x", "y"]), graph)
     with pytest.raises(InputError, match="one row for each of 2 values"):
-        audit_profiles(Channel.identity([0]), graph)
+        audit(Channel.identity([0]), graph)
     with pytest.raises(InputError, match="not a channel: 'str'"):
-        audit_profiles("matrix", graph)  # type: ignore[arg-type]
-    with pytest.raises(NotDefined, match="use audit_profiles"):
-        audit(Channel.identity([0, 1]), graph)
+        audit("matrix", graph)  # type: ignore[call-overload]
+    for options in ({"alpha": 2}, {"at_epsilon": 1}):
+        with pytest.raises(NotDefined, match="only the losses of edges are"):
+            audit(Channel.identity([0, 1]), graph, **options)
+
+
+def test_the_audit_of_a_graph_is_an_audit() -> None:
+    graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
+    found = audit(Channel.identity([0, 1]), graph)
+    assert isinstance(found, Audit)
+    assert found["profile"].ratio == 8
+    assert found["profile"].value == found.loss
+    assert found.measures == {"profile": pytest.approx(math.log(8))}
+    assert found.context is found.graph is graph
+    with pytest.raises(NotDefined, match="a lift is not defined for a graph"):
+        _ = found.lifts

@@ -10,7 +10,8 @@ import pytest
 
 from liftlock.designs.catalogue import designs_for
 from liftlock.errors import InputError
-from liftlock.notions.profile import ProfilePrivacy, audit_profiles
+from liftlock.notions.audit import audit
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import comparing
 from liftlock.profiles.comparing import NO_NOISE, NO_RELEASE, compare_profiles
@@ -30,8 +31,7 @@ def test_rows_are_certified_and_in_order(name: str) -> None:
         assert row.mechanism is not None
         assert row.mechanism.certificate.guarantee == "profile(budget=0.5)"
         # Audited again, from the integers.
-        audit = audit_profiles(row.mechanism.channel, graph)
-        assert audit.loss == row.loss
+        assert audit(row.mechanism.channel, graph).loss == row.loss
         # One matrix for all cannot protect values that a profile calls impossible.
         assumed: Any = "refuse" if row.uses_profile else "ignore"
         again = ProfilePrivacy("0.5").certify(row.mechanism.channel, graph, impossible=assumed)

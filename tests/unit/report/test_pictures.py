@@ -13,7 +13,7 @@ import pytest
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
-from liftlock.context import Ball, Family, Intervals, Joint
+from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.errors import FileError, InputError
 from liftlock.notions.audit import Audit, audit
 from liftlock.prior import Prior
@@ -32,7 +32,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "DOTS_PER_INCH", 40)
 
 
-def audited(rows: dict[Any, dict[Any, Any]], context: Any = PRIOR) -> Audit:
+def audited(rows: dict[Any, dict[Any, Any]], context: Context = PRIOR) -> Audit:
     return audit(Channel.from_rows(rows), context)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from liftlock.channel import Channel
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.profile import ProfileAudit, audit_profiles
+from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
 from liftlock.profiles.examples import example
@@ -25,6 +25,7 @@ from liftlock.report import pictures, profile_graph
 from liftlock.report.pictures import HIGHEST, WIDEST
 from liftlock.report.profile_graph import OVER, draw_graph
 from liftlock.report.profile_sheet import loss_text, over_budget
+from tests.profile_oracles import edges_of
 from tests.unit.report.figures import kept_figures
 
 STARTS = {".png": b"\x89PNG\r\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
@@ -57,7 +58,7 @@ def entangled(size: int, edges: int, values: int = 4, seed: int = 3) -> ProfileG
 
 
 def plainly(graph: ProfileGraph) -> ProfileAudit:
-    return audit_profiles(Channel.identity(graph.inputs.labels), graph)
+    return audit(Channel.identity(graph.inputs.labels), graph)
 
 
 def star(leaves: int) -> ProfileGraph:
@@ -174,7 +175,7 @@ def test_over_the_budget() -> None:
 
 def test_a_budget_of_nothing(tmp_path: Path) -> None:
     made = design_profiles(example("couplet"), "0", method="cluster")
-    draw_graph(made.audit_profiles(), tmp_path / "zero.svg", budget=0.0)
+    draw_graph(edges_of(made), tmp_path / "zero.svg", budget=0.0)
     content = (tmp_path / "zero.svg").read_text()
     assert "largest loss 0 nats; budget 0" in content
     assert "dashed" not in content
@@ -192,14 +193,14 @@ def test_edges_above_the_budget_are_dashed_and_said(tmp_path: Path) -> None:
     assert "0.224" in content  # ln 5/4
     draw_graph(audit, tmp_path / "free.svg")
     assert "dashed, orange: the loss is infinite" in (tmp_path / "free.svg").read_text()
-    made = design_profiles(audit.graph, "1", method="cluster").audit_profiles()
+    made = edges_of(design_profiles(audit.graph, "1", method="cluster"))
     draw_graph(made, tmp_path / "within.svg", budget=1.0)
     assert "dashed" not in (tmp_path / "within.svg").read_text()
 
 
 def test_the_picture_says_what_it_shows(tmp_path: Path) -> None:
     made = design_profiles(example("workstation"), "0.5", method="cluster")
-    draw_graph(made.audit_profiles(), tmp_path / "graph.svg", budget=0.5)
+    draw_graph(edges_of(made), tmp_path / "graph.svg", budget=0.5)
     content = (tmp_path / "graph.svg").read_text()
     for text in (
         "Loss of each edge in nats, exact and rounded up",
@@ -216,7 +217,7 @@ def test_the_picture_says_what_it_shows(tmp_path: Path) -> None:
 def test_charts_show_truth_and_release(tmp_path: Path, figures: list[Any]) -> None:
     """The heights of the bars are in proportion to the probabilities."""
     graph = example("categorical-chain")
-    audit = design_profiles(graph, "0.2", method="cluster").audit_profiles()
+    audit = edges_of(design_profiles(graph, "0.2", method="cluster"))
     draw_graph(audit, tmp_path / "graph.png")
     heights = []
     for patches in figures[0].axes[0].collections:
@@ -232,7 +233,7 @@ def test_charts_show_truth_and_release(tmp_path: Path, figures: list[Any]) -> No
 def test_outputs_that_are_not_values(tmp_path: Path) -> None:
     graph = example("couplet")
     channel = Channel.from_rows({0: {"no": "3/4", "yes": "1/4"}, 1: {"no": "1/4", "yes": "3/4"}})
-    draw_graph(audit_profiles(channel, graph), tmp_path / "graph.svg")
+    draw_graph(audit(channel, graph), tmp_path / "graph.svg")
     content = (tmp_path / "graph.svg").read_text()
     assert "outputs from the left: no, yes" in content
     assert "outlined" not in content

@@ -12,12 +12,14 @@ from rich.console import Console
 from liftlock.channel import Channel
 from liftlock.designs.draft import Draft
 from liftlock.mechanism import Mechanism, lock
-from liftlock.notions.profile import ProfilePrivacy, audit_profiles
+from liftlock.notions.audit import audit
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.comparing import ProfileRow, compare_profiles
 from liftlock.profiles.designing import design_profiles
 from liftlock.profiles.examples import bernoulli_chain, example
 from liftlock.report.profiles import MOST_ROWS, profile_audit_report, profile_report
+from tests.profile_oracles import edges_of
 
 
 def rendered(renderable: Any, width: int = 100) -> list[str]:
@@ -37,7 +39,7 @@ def test_everything_fits_the_terminal(width: int) -> None:
     rows = compare_profiles(example("workstation"), "0.5")
     for part in (
         profile_report(mechanism, rows),
-        profile_audit_report(mechanism.audit_profiles(), width),
+        profile_audit_report(edges_of(mechanism), width),
     ):
         assert all(len(line) <= width for line in rendered(part, width))
 
@@ -66,9 +68,9 @@ def test_headers_are_wrapped_before_numbers() -> None:
 
 def test_fractions_are_listed_if_one_is_short() -> None:
     graph = ProfileGraph.bernoulli(["0.2", "0.9"])
-    short = rendered(profile_audit_report(audit_profiles(Channel.identity([0, 1]), graph)))
+    short = rendered(profile_audit_report(audit(Channel.identity([0, 1]), graph)))
     assert any("ln 8" in line for line in short)
-    long = "\n".join(rendered(profile_audit_report(made().audit_profiles())))
+    long = "\n".join(rendered(profile_audit_report(edges_of(made()))))
     assert "exactly" not in long
     assert "digits" not in long
 
@@ -106,7 +108,7 @@ def test_profiles_without_an_edge_are_said_to_have_none() -> None:
     lines = rendered(profile_report(mechanism))
     (row,) = (line for line in lines if line.startswith('"c"'))
     assert row.endswith("no edge")
-    audit = rendered(profile_audit_report(mechanism.audit_profiles()))
+    audit = rendered(profile_audit_report(edges_of(mechanism)))
     assert 'No edge, no promise: "c".' in audit
 
 
@@ -118,8 +120,8 @@ def test_long_tables_are_cut_and_say_so() -> None:
     graph = ProfileGraph.chain({"a": values, "b": dict.fromkeys(values, 1)})
     lines = rendered(profile_report(design_profiles(graph, "0.3", method="cluster")))
     assert "and 10 values more" in lines
-    audit = audit_profiles(Channel.identity([0, 1]), bernoulli_chain(50))
-    lines = rendered(profile_audit_report(audit))
+    found = audit(Channel.identity([0, 1]), bernoulli_chain(50))
+    lines = rendered(profile_audit_report(found))
     (cut,) = (line for line in lines if line.startswith("and 29 edges more, none above"))
     # 49 edges: two are infinite, the others ln((k + 1) / k) twice each; the 21st has k = 10.
     limit = Fraction(cut.split()[-1])
@@ -127,28 +129,28 @@ def test_long_tables_are_cut_and_say_so() -> None:
 
 
 def test_edges_come_worst_first_and_rounded_up() -> None:
-    audit = audit_profiles(Channel.identity([0, 1]), example("chain-6"))
-    lines = rendered(profile_audit_report(audit, 100))
+    found = audit(Channel.identity([0, 1]), example("chain-6"))
+    lines = rendered(profile_audit_report(found, 100))
     start = next(k for k, line in enumerate(lines) if line.startswith("edge:"))
     losses = [line.split()[2] for line in lines[start + 1 : start + 6]]
     # ln 2 = 0.69314718..., ln 1.5 = 0.40546510...
     assert losses == ["infinite", "infinite", "0.693148", "0.693148", "0.405466"]
     assert "ln 3/2" in lines[start + 5]
-    assert "exactly" not in "\n".join(rendered(profile_audit_report(audit, 80), 80))
+    assert "exactly" not in "\n".join(rendered(profile_audit_report(found, 80), 80))
     assert any("is certain" in line for line in lines)
 
 
 def test_what_is_not_protected_is_said() -> None:
     graph = example("chain-6")
     mechanism = design_profiles(graph, "0.5", method="randomised-response")
-    text = " ".join(rendered(profile_audit_report(mechanism.audit_profiles(), 100)))
+    text = " ".join(rendered(profile_audit_report(edges_of(mechanism), 100)))
     assert "NOT protected (probability 0, but would give away more than any edge):" in text
     assert '"0" with value 1, "1" with value 0' in text
 
 
 def test_an_audit_without_edges() -> None:
     graph = ProfileGraph.of({"a": {0: 1, 1: 1}}, [])
-    lines = rendered(profile_audit_report(audit_profiles(Channel.identity([0, 1]), graph)))
+    lines = rendered(profile_audit_report(audit(Channel.identity([0, 1]), graph)))
     assert "No two profiles are joined: nothing is promised about any of them." in lines
 
 
@@ -187,7 +189,7 @@ def test_names_cannot_disturb_the_terminal() -> None:
     names = ["\x1b[31mred", "two\nlines", "long " * 30]
     graph = ProfileGraph.chain({name: {0: 1 + k, 1: 2} for k, name in enumerate(names)})
     mechanism = design_profiles(graph, "0.1", method="cluster")
-    for part in (profile_report(mechanism), profile_audit_report(mechanism.audit_profiles(), 80)):
+    for part in (profile_report(mechanism), profile_audit_report(edges_of(mechanism), 80)):
         text = "\n".join(rendered(part, 80))
         assert "\x1b" not in text
         assert all(len(line) <= 80 for line in text.splitlines())

@@ -34,6 +34,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.files import read_loss
 from liftlock.mechanism import Mechanism
+from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_files import GraphFiles, read_weights
@@ -150,7 +151,7 @@ def profile_design_command(
             note(f"written to {output}")
         if plot is not None:
             progress("drawing")
-            draw_graph(made.audit_profiles(), plot, budget=float(notion.bound()))
+            draw_graph(audit(made.channel, found), plot, budget=float(notion.bound()))
             note(f"picture written to {plot}")
         rows: tuple[ProfileRow, ...] = ()
         if not no_comparison:
@@ -219,16 +220,17 @@ def design_data(
     notes: Sequence[str],
 ) -> dict[str, Any]:
     """Return the JSON form of what was designed, without the table itself."""
-    audit = made.audit_profiles()
+    found = made.audit()
+    assert isinstance(found, ProfileAudit)
     origin = made.origin
     assert origin is not None
-    value = profile_errors(made.table, audit.graph, weights)
+    value = profile_errors(made.table, found.graph, weights)
     return {
         "format": "liftlock.profile-design",
         "version": 1,
         **origin.to_data(),
         "certificate": made.certificate.to_data(),
-        "audit": audit.to_data(),
+        "audit": found.to_data(),
         "largest": value.largest,
         "mean_wrong": value.mean_wrong,
         "information": value.information,

@@ -8,8 +8,9 @@ import mpmath as mp
 import pytest
 
 from liftlock.designs.mechanisms.randomised_response import randomised_response
+from liftlock.notions.audit import audit
 from liftlock.notions.ldp import LDP
-from liftlock.notions.profile import ProfilePrivacy, audit_profiles
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles import design_profiles
@@ -35,7 +36,7 @@ def test_it_is_ldp_with_the_whole_budget_and_so_serves_every_graph(width: int) -
         if len(graph) > 1:
             prior = Prior.uniform(graph.inputs.labels)
             assert LDP("0.8").certify(mechanism.channel, prior).holds
-        worst = audit_profiles(mechanism.channel, graph).worst
+        worst = audit(mechanism.channel, graph).worst
         if worst is not None and worst.ratio is not None:
             assert mp.mpf(worst.ratio.numerator) / worst.ratio.denominator <= mp.e ** mp.mpf("0.8")
 
@@ -44,11 +45,7 @@ def test_certain_profiles_spend_the_budget_and_near_ones_hardly_any() -> None:
     far = ProfileGraph.bernoulli([0, 1])
     near = ProfileGraph.bernoulli(["0.5", "0.51"])
     losses = [
-        float(
-            audit_profiles(
-                design_profiles(graph, "1", method="randomised-response").channel, graph
-            ).loss
-        )
+        float(audit(design_profiles(graph, "1", method="randomised-response").channel, graph).loss)
         for graph in (far, near)
     ]
     assert losses[0] == pytest.approx(1, abs=1e-8)
