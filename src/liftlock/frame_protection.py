@@ -18,8 +18,8 @@ from liftlock.frames.frame import NewColumn, OpenedFrame
 from liftlock.frames.pandas_column import index_levels
 from liftlock.frames.table_file import Piece, Watch
 from liftlock.mechanism import Mechanism
+from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
 from liftlock.protection.choosing import SECONDS

@@ -16,7 +16,6 @@ from liftlock.context import Context, Joint, context_from_data, representative
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.origin import Origin
-from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import Options, estimate, estimate_reports
@@ -37,12 +36,16 @@ from liftlock.forms import (
 )
 from liftlock.line.grid import GridPrior
 from liftlock.notions.audit import Audit, UserAudit, audit
-from liftlock.notions.certificate import Certificate, check_certificate_data
-from liftlock.notions.crowd_mass import measure as measure_crowd
+from liftlock.notions.base import Notion
+from liftlock.notions.certificate import (
+    MAKE_AGAIN,
+    Certificate,
+    check_certificate_data,
+    check_stored,
+)
+from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.lift import Impossible
-from liftlock.notions.notion import Notion
 from liftlock.notions.registry import make_notion
-from liftlock.notions.stored import MAKE_AGAIN, check_stored
 from liftlock.per_user import AnyUserPrior, PerUserPriors, read_alphabet, read_limits
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -51,6 +54,7 @@ from liftlock.sampling.per_user import release_users, simulate_users
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
 from liftlock.storage import Stored, check_format, shaped
 from liftlock.utility.mean import codes_of_numbers, points_of
+from liftlock.utility.reading import posterior_means, posterior_medians
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -606,7 +610,7 @@ class Mechanism(Stored):
         cells = len(self.channel.inputs) * len(self.channel.outputs)
         if not isinstance(self.context, Prior | Joint) or cells > MOST_CROWD_CELLS:
             return ""
-        found = measure_crowd(self.channel, self.context)
+        found = CrowdMass.measure(self.channel, self.context)
         if found.witness is None:
             return "no output points at anybody: no belief ever rises"
         return (

@@ -31,7 +31,7 @@ from liftlock.designs.registry import ALL_KINDS, Design, Kind, kind_of
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel, dense
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY
 from liftlock.prior import Prior
 from liftlock.utility.registry import make_utility

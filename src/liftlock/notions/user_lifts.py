@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +82,11 @@ def user_lifts(channel: AnyChannel, priors: PerUserPriors) -> tuple[UserLifts, .
         before = found.get(lifts.level)
         found[lifts.level] = lifts if before is None else before.joined(lifts)
     return tuple(found[level] for level in sorted(found))
+
+
+def all_users(channel: AnyChannel, priors: PerUserPriors) -> UserLifts:
+    """Return the exact extreme lifts of all users."""
+    return reduce(UserLifts.joined, user_lifts(channel, priors))
 
 
 def _each_block(channel: Channel | UserChannel, priors: PerUserPriors) -> Iterator[UserLifts]:

@@ -11,7 +11,7 @@ from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.frames.table_file import Watch
 from liftlock.mechanism import lock_users
-from liftlock.notions.notion import LiftLimits
+from liftlock.notions.base import LiftLimits
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
 from liftlock.protection.in_table import measured_in_table

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from liftlock.errors import InputError
 from liftlock.forms import StructuredChannel
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.protection.choosing import SECONDS
 from liftlock.protection.protecting import prepare
 from liftlock.protection.result import ProtectedColumn, Protection

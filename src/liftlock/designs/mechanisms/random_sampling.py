@@ -1,0 +1,156 @@
+"""Sampling: release the value, or one drawn from the prior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liftlock._solver.problem import limits, refuse_never
+from liftlock.alphabet import Alphabet
+from liftlock.context import Context
+from liftlock.designs.calibration import NUMERIC_NOTIONS
+from liftlock.designs.draft import Draft
+from liftlock.designs.formulas import sampling as formulas
+from liftlock.designs.registry import Design
+from liftlock.errors import InputError, NotDefined
+from liftlock.exact.integers import Floats
+from liftlock.line.grid import GridPrior, number_labels
+from liftlock.line.law import numbers_of
+from liftlock.notions.base import Notion
+from liftlock.prior import Prior
+from liftlock.utility.mean import points_of
+from liftlock.utility.utility import Utility
+
+RATES = ("exact", "continuous")
+_INSIDE = 1e-9
+"""The exact rate is lowered by this share of it, which rounding to integers needs."""
+
+
+def random_sampling(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: Utility | None = None,  # noqa: ARG001
+    rate: str | float | None = None,
+    as_published: bool = False,
+) -> Draft:
+    """Release X with probability t (the rate), else a fresh draw from the prior.
+
+    By default t is the largest that the masses of the finite alphabet allow, in closed form. The
+    rate for a continuous X is smaller, and depends on no mass. As published it is that of Def 5,
+    whichever form of delta is asked for.
+
+    Source: 000 eq. (20), Prop 2.
+
+    >>> from liftlock.notions.approximate import ApproximateLIP
+    >>> coins = Prior.from_counts({1: 5, 2: 3, 5: 2})
+    >>> for rate in ("exact", "continuous"):
+    ...     print(random_sampling(coins, ApproximateLIP("1", "0.01"), rate=rate).remarks[0])
+    the value is kept with probability 0.44207, else drawn from the prior
+    the value is kept with probability 0.01, else drawn from the prior
+    """
+    if not isinstance(context, Prior):
+        raise NotDefined("sampling", context.describe(), "it needs a prior")
+    refuse_never(context)
+    masses = context.floats()
+    if rate is None:
+        rate = "published" if as_published else "exact"
+    kept, said = _rate(masses, notion, rate)
+    matrix = kept * np.eye(len(masses)) + (1.0 - kept) * masses
+    remarks = [f"the value is kept with probability {kept:.6g}, else drawn from the prior"]
+    remarks += [said] if said else []
+    remarks += _errors(context, masses, kept)
+    return Draft.of(
+        context.inputs,
+        _outputs(context),
+        matrix,
+        method=DESIGN.key,
+        remarks=remarks,
+        faithful=rate != "exact",
+    )
+
+
+def _outputs(prior: Prior) -> Alphabet:
+    """Return what is released: the symbols themselves, for cells the numbers they stand for."""
+    if not isinstance(prior, GridPrior):
+        return prior.inputs
+    step = (prior.grid.upper - prior.grid.lower) / len(prior.grid)
+    return Alphabet.of(*number_labels(prior.points.tolist(), step))
+
+
+def _rate(masses: Floats, notion: Notion, rate: Any) -> tuple[float, str]:
+    """Return the probability of keeping the value, and what is to be said of it."""
+    if rate == "exact":
+        found = exact_rate(masses, notion)
+        return found * (1.0 - _INSIDE) if found < 1 else found, ""
+    if rate == "continuous":
+        return _continuous(notion), "the rate for a continuous X, which needs no masses"
+    if rate == "published":
+        return _continuous(notion, "def5"), "the published rate"
+    if isinstance(rate, str):
+        raise InputError(
+            "unknown rate", value=rate, remedy=f"use {', '.join(RATES)}, or a probability"
+        )
+    given = numbers_of([rate])
+    if len(given) != 1 or not 0 <= given[0] <= 1:
+        raise InputError("the rate is not a probability", value=rate, remedy="give one from 0 to 1")
+    return float(given[0]), "the rate was given"
+
+
+def exact_rate(masses: Floats, notion: Notion) -> float:
+    """Return the largest rate that a notion allows for the masses of a finite alphabet.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> round(exact_rate(np.array([0.1, 0.2, 0.7]), LIP("1")), 6)
+    0.19092
+    """
+    allowed = notion.delta_limit()
+    if allowed is not None:
+        ratio, delta = float(allowed.epsilon.exp()), float(allowed.delta)
+        if allowed.form == "ldp":
+            return formulas.ldp_rate(masses, ratio, delta)
+        return formulas.approximate_rate(masses, ratio, delta, allowed.form)
+    lower, upper, most = limits(notion)
+    if most is not None:
+        return formulas.ldp_rate(masses, most)
+    return formulas.lift_rate(masses, lower, upper)
+
+
+def _continuous(notion: Notion, form: str | None = None) -> float:
+    allowed = notion.delta_limit()
+    if allowed is None:
+        raise NotDefined(
+            "the rate for a continuous X", f"the notion {notion.name}", "without delta it is 0"
+        )
+    if allowed.form == "ldp":
+        return formulas.continuous_rate(1.0, float(allowed.delta), "ediv")
+    ratio = float(allowed.epsilon.exp())
+    return formulas.continuous_rate(ratio, float(allowed.delta), form or allowed.form)
+
+
+def _errors(prior: Prior, masses: Floats, kept: float) -> list[str]:
+    """Say how far a released number is from the true one, if symbols are numbers."""
+    if len(masses) == 1:
+        return []
+    try:
+        points = points_of(prior.inputs, "sampling")
+    except InputError:
+        return []
+    squared, absolute = (formulas.expected_error(points, masses, kept, p) for p in (2, 1))
+    inner = prior.inner_variance if isinstance(prior, GridPrior) else 0.0
+    errors = f"mean squared error {squared + inner:.6g} and mean absolute error {absolute:.6g}"
+    return [f"taken as it is, a released number has {errors}"]
+
+
+DESIGN = Design(
+    key="sampling",
+    make=random_sampling,
+    says="release the value, or one drawn from the prior; the largest keep-probability, with delta",
+    promises="closed form, also with a delta; tight",
+    source="000 eq. (20), Prop 2 for a finite alphabet",
+    notions=NUMERIC_NOTIONS,
+    contexts=("prior",),
+    face_value=True,
+    options={"rate": "exact (for the masses), continuous (for none), or a probability"},
+)

@@ -1,0 +1,200 @@
+"""The subset response: the best mechanism inside each subset of high-risk symbols (SRR)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from liftlock._solver.generation import generate
+from liftlock._solver.optimality import Ending
+from liftlock._solver.oracle import Clock, Oracle, TimeUp
+from liftlock._solver.outputs import joined, named_outputs
+from liftlock._solver.problem import Problem
+from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
+from liftlock.alphabet import Alphabet, Label
+from liftlock.context import Context, Joint
+from liftlock.designs.draft import Draft
+from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.designs.mechanisms.subset_merging import safe_subsets
+from liftlock.designs.merging import Pool, in_order
+from liftlock.designs.registry import LIFT_NOTIONS, Design
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
+from liftlock.notions.base import Notion
+from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.shape import Linear
+from liftlock.utility.utility import Utility, restricted
+
+_ENUMERATE = 7
+"""Up to so many symbols, listing every extreme posterior of a subset is the quickest way."""
+_CUTS = 1000
+"""Unless there are more limits than this, as for LDP with many secrets."""
+
+
+def subset_response(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: Utility | None = None,
+    gap: float = 1e-6,
+    seconds: float | None = None,
+) -> Draft:
+    """Release low-risk symbols, and respond at random inside each subset of the others.
+
+    The subsets are those of subset merging. Inside a subset X_i the response is the optimum over
+    the posteriors on X_i that the notion allows,
+
+        minimise sum_k beta_k c(v_k)   subject to   sum_k beta_k v_k = P_X on X_i,
+
+    which is at least as good as merging X_i. It can be solved exactly when merging X_i is allowed:
+    that is tested, and repaired, before. (The printed test, that some posterior on X_i is allowed,
+    is not enough.) For thousands of symbols it is far quicker than the optimum, and a little worse.
+
+    Source: 002 Algorithm 2, eq. (24)-(30).
+
+    >>> from liftlock.context import Joint
+    >>> from liftlock.notions.lip import LIP
+    >>> table = {"s": {"a": 30, "b": 5, "c": 20, "d": 45}, "t": {"a": 5, "b": 30, "c": 45, "d": 20}}
+    >>> draft = subset_response(Joint.from_counts(table), LIP("0.3"))
+    >>> draft.matrix.shape, draft.matrix.round(3)[0].tolist()
+    ((4, 4), [0.681, 0.319, 0.0, 0.0])
+    """
+    goal: Utility = utility if utility is not None else MutualInformation()
+    pool = Pool.of(context, notion)
+    groups = in_order(safe_subsets(pool, *pool.split()))
+    if len(groups) == 1 and not isinstance(context, Joint):
+        whole = optimal(context, notion, utility=goal, gap=gap, seconds=seconds)
+        remark = "no symbol can be told apart from the others: the optimum over all of them"
+        return replace(whole, method=DESIGN.key, remarks=(remark, *whole.remarks), optimality=None)
+    problem = Problem.of(context, notion)
+    clock = Clock(gap=gap, seconds=seconds)
+    parts = [_within(problem, goal, group, clock) for group in groups]
+    outputs = [label for part in parts for label in part.outputs]
+    matrix = np.zeros((len(pool.masses), len(outputs)))
+    begin = 0
+    for part in parts:
+        end = begin + len(part.outputs)
+        matrix[part.symbols, begin:end] = part.rows
+        begin = end
+    return Draft.of(
+        pool.inputs, outputs, matrix, method=DESIGN.key, remarks=_remarks(parts, len(pool.masses))
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The response inside one subset: rows symbols, columns the outputs of that subset."""
+
+    symbols: list[int]
+    outputs: tuple[Label, ...]
+    rows: Floats
+    stopped: Ending = ""
+
+
+def _within(problem: Problem, goal: Utility, group: list[int], clock: Clock) -> _Part:
+    """Find the best response inside one subset."""
+    labels = problem.inputs.subset(group)
+    if len(group) == 1:
+        return _Part(group, labels.labels, np.ones((1, 1)))
+    masses = problem.masses[group]
+    happen = masses > 0
+    places = [x for x, can in zip(group, happen, strict=True) if can]
+    mass = float(masses.sum())
+    # When the secret is X itself, only the secrets of the subset can be limited (from above).
+    given = np.eye(len(places)) if problem.given is None else problem.given[:, places]
+    secrets = problem.secret_masses[places] if problem.given is None else problem.secret_masses
+    inside = replace(
+        problem,
+        inputs=problem.inputs.subset(places),
+        masses=masses[happen] / mass,
+        given=given[secrets > 0],
+        secret_masses=secrets[secrets > 0],
+    )
+    narrow = restricted(goal, places, len(problem.masses))
+    outputs, channel, stopped = _solve(inside, narrow, clock)
+    # A symbol that never occurs (LDP only) answers like the subset as a whole.
+    rows = np.tile(dot(inside.masses, channel), (len(group), 1))
+    rows[happen] = channel
+    return _Part(group, _unique(outputs.labels, labels.labels), rows, stopped)
+
+
+def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Floats, Ending]:
+    """Return the outputs and the channel of the best response, and what stopped the search."""
+    symbols = len(problem.masses)
+    if problem.lower >= 1.0 or problem.upper <= 1.0 or problem.ratio == 1.0:
+        # A budget of 0 leaves no room for rounding, and only merging needs none.
+        return problem.inputs.subset([0]), np.ones((symbols, 1)), ""
+    oracle = _listed(problem, goal)
+    if oracle is None and isinstance(goal.shape, Linear):
+        from liftlock._solver.channel_programme import least_distortion
+
+        least = least_distortion(problem, goal, clock=clock)
+        kept = joined(problem, goal, least.matrix)
+        return least.outputs.subset(kept.kept), kept.matrix, least.stopped
+    if oracle is None:
+        with clock.pause():  # while it is compiled
+            from liftlock._solver.rows import RowsOracle
+
+        try:
+            oracle = RowsOracle(problem, goal, clock)
+        except TimeUp:
+            return problem.inputs.subset([0]), np.ones((symbols, 1)), clock.ended
+    found = generate(problem.masses, goal, oracle, clock)
+    channel = joined(problem, goal, found.channel(problem.masses)).matrix
+    outputs, order = named_outputs(problem.inputs, channel, problem.masses)
+    return outputs, channel[:, order], found.stopped
+
+
+def _listed(problem: Problem, goal: Utility) -> Oracle | None:
+    """List every extreme posterior, if they are few enough and far enough apart."""
+    symbols = len(problem.masses)
+    cuts = half_spaces(problem) if symbols <= _ENUMERATE else np.zeros((0, symbols))
+    if symbols > 2 and not 0 < len(cuts) <= _CUTS:
+        return None
+    try:
+        return ListedOracle(enumerate_vertices(cuts, symbols), goal)
+    except InputError:
+        return None
+
+
+def _unique(names: tuple[Label, ...], labels: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Keep names that are labels of the subset; number others after its first label."""
+    known = set(labels)
+    if all(name in known for name in names):
+        return names
+    return tuple(f"{labels[0]} ({k + 1})" for k in range(len(names)))
+
+
+def _remarks(parts: list[_Part], symbols: int) -> list[str]:
+    """Say how the symbols were divided."""
+    sizes = [len(part.symbols) for part in parts]
+    alone = sizes.count(1)
+    if alone == symbols:
+        return ["every symbol is of low risk: X is released as it is"]
+    count = len(sizes) - alone
+    subsets = f"{count} subset{'s' * (count != 1)} of up to {max(sizes)}"
+    remarks = [
+        f"released as they are: {alone} of {symbols} symbols",
+        f"the others answer at random inside {subsets}",
+    ]
+    if any(part.stopped for part in parts):
+        remarks.append("stopped early: some responses inside a subset may not be the best")
+    return remarks
+
+
+DESIGN = Design(
+    key="subset-response",
+    make=subset_response,
+    says="release symbols of low risk, respond optimally inside small subsets of the others (SRR)",
+    promises="optimal inside each subset, not overall; never worse than subset merging",
+    source="002 Algorithm 2, corrected",
+    notions=(*LIFT_NOTIONS, "ldp"),
+    contexts=("prior", "joint"),
+    uses_utility=True,
+    options={
+        "gap": "the relative gap to prove inside each subset (1e-6)",
+        "seconds": "stop after so many seconds with the best responses so far",
+    },
+)
