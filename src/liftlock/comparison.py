@@ -10,17 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock._solver.problem import ldp_budget
-from liftlock.context import Context, representative
+from liftlock.context import Context, Kind, representative
 from liftlock.designing import cut, design, design_as_published, usual_goal, without_delta
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
 from liftlock.designs.registry import (
     Design,
-    Kind,
     check_fits,
     check_memory,
     find_design,
-    kind_of,
 )
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact.budget import Budget
@@ -405,7 +403,7 @@ class _Method:
 def fitting(context: Context, asked: Notion) -> list[str]:
     """Return the methods that are compared unless some are named."""
     names = []
-    usual = FOR_NUMBERS if isinstance(context, GridPrior) else PREFERRED[kind_of(context)]
+    usual = FOR_NUMBERS if isinstance(context, GridPrior) else PREFERRED[context.kind]
     for name in usual:
         key, _, ldp = name.partition(":")
         if key not in DESIGNS or (ldp and len(context.inputs) > _FEW_SYMBOLS):

@@ -20,7 +20,6 @@ from liftlock import line
 from liftlock.context import Ball, Context, Joint
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.registry import kind_of
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.alip import ALIP
@@ -84,7 +83,7 @@ def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
                 continue
             context = worlds.context(kind, 5, "random", 1)
             notion = next((n for n in (LIP("1"), LDP("1")) if n.name in entry.notions), None)
-            if notion is not None and kind == kind_of(context):
+            if notion is not None and kind == context.kind:
                 yield f"{key} {kind}", making(context, notion, method=key, utility="histogram")
     for key in (
         "gaussian",

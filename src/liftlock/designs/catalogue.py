@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from liftlock.context import Kind
 from liftlock.designs.arc import DESIGN as ARC
 from liftlock.designs.binary import DESIGN as BINARY
 from liftlock.designs.bounded_laplace import DESIGN as BOUNDED_LAPLACE
@@ -26,7 +27,7 @@ from liftlock.designs.outage import DESIGN as OUTAGE
 from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
 from liftlock.designs.quantile_blocks import DESIGN as QUANTILE_BLOCKS
 from liftlock.designs.random_sampling import DESIGN as SAMPLING
-from liftlock.designs.registry import Design, Kind
+from liftlock.designs.registry import Design
 from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
 from liftlock.designs.staircase import DESIGN as STAIRCASE
 from liftlock.designs.subset_merging import DESIGN as SUBSET_MERGING

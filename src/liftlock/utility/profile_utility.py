@@ -58,7 +58,7 @@ class ProfileUtility:
     def of(
         cls,
         graph: ProfileGraph,
-        aim: str | Utility | None = None,
+        aim: str | Utility | ProfileUtility | None = None,
         *,
         loss: Any = None,
         weights: Prior | Mapping[Any, Any] | None = None,
@@ -69,6 +69,14 @@ class ProfileUtility:
         >>> ProfileUtility.of(graph, "hamming", weights={"0.2": 3, "0.9": 1}).weights.tolist()
         [0.75, 0.25]
         """
+        if isinstance(aim, ProfileUtility):
+            if len(aim.weights) != len(graph) or loss is not None or weights is not None:
+                raise InputError(
+                    "a utility for another graph, or with a loss or weights beside it",
+                    value=aim.name,
+                    remedy="make it for this graph, with all that belongs to it",
+                )
+            return aim
         if isinstance(aim, Distortion):
             return cls.of(graph, "distortion", loss=aim.loss, weights=weights)
         name = "minimax" if loss is None else "distortion"
