@@ -11,7 +11,7 @@ from typing import Any
 
 from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context, Kind, representative
-from liftlock.designing import cut, design, design_as_published, usual_goal, without_delta
+from liftlock.designing import cut, design, design_as_published, usual_goal
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
 from liftlock.designs.registry import (
@@ -23,15 +23,11 @@ from liftlock.designs.registry import (
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.forms import dense
 from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP, MaxLift, MinLift, extremes, lower_reading, upper_reading
-from liftlock.notions.approximate_ldp import ApproximateLDP, epsilon_for
-from liftlock.notions.approximate_lip import ApproximateLIP, DeltaCurve
+from liftlock.notions.alip import ALIP, extremes, lower_reading, upper_reading
 from liftlock.notions.ldp import LDP
 from liftlock.notions.ldp import measure as measure_ldp
-from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.registry import make_utility
@@ -167,6 +163,7 @@ def compare(
     are complete are all there will be; the one in the making is dropped. A prior on the line is
     cut once, into `cells` with a `spacing`, as in `design`.
 
+    >>> from liftlock.notions.lip import LIP
     >>> from liftlock.prior import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> found = compare(prior, LIP, ["safe-response"], ["0.5", "1"], "histogram")
@@ -244,7 +241,7 @@ def _point(
     leakage = Leakage.of(made)
     return Point(
         epsilon,
-        leakage.needed(asked, epsilon) if _delta(asked) is None else _at_delta(made, asked),
+        leakage.needed(asked, epsilon) if asked.delta_limit() is None else _at_delta(made, asked),
         made.origin.objective,
         leakage.lower,
         leakage.upper,
@@ -275,45 +272,26 @@ class Leakage:
 
     def needed(self, asked: Notion, epsilon: float) -> float:
         """Return the smallest epsilon, in the notion's proportions, that covers the leakage."""
-        if isinstance(asked, LDP):
+        if asked.ratio_limit is not None:
             return self.ldp
+        limits = asked.lift_limits()
+        if limits is None:
+            raise NotDefined(
+                "comparing",
+                f"the notion {asked.name}",
+                "compare lip, alip, eps_lower, eps_upper, ldp, or one of these with a delta",
+            )
         shares = [0.0]
-        for leak, budget in zip((self.lower, self.upper), sides(asked), strict=True):
+        for leak, budget in zip((self.lower, self.upper), limits, strict=True):
             if budget is not None and leak > 0:
                 side = float(budget)
                 shares.append(epsilon * leak / side if side else math.inf)
         return max(shares)
 
 
-def _delta(notion: Notion) -> Fraction | None:
-    return notion.delta if isinstance(notion, ApproximateLIP | ApproximateLDP) else None
-
-
 def _at_delta(mechanism: Mechanism, asked: Notion) -> float:
     """Return the smallest epsilon that a mechanism keeps at the delta that was asked for."""
-    channel, context = dense(mechanism.channel), mechanism.context
-    if isinstance(asked, ApproximateLIP):
-        found = DeltaCurve.of(channel, context, asked.form).epsilon(asked.delta)
-    else:
-        assert isinstance(asked, ApproximateLDP)
-        found = epsilon_for(channel, context, asked.delta)
-    return _number(found.value)
-
-
-def sides(notion: Notion) -> tuple[Budget | None, Budget | None]:
-    """Return the budgets of a lift notion for falling and for rising beliefs; None is no limit."""
-    if isinstance(notion, LIP):
-        return notion.epsilon, notion.epsilon
-    if isinstance(notion, ALIP):
-        return notion.lower, notion.upper
-    if isinstance(notion, MaxLift | MinLift):
-        assert isinstance(notion.budget, Budget)
-        return (None, notion.budget) if isinstance(notion, MaxLift) else (notion.budget, None)
-    raise NotDefined(
-        "comparing",
-        f"the notion {notion.name}",
-        "compare lip, alip, eps_lower, eps_upper, ldp, or one of these with a delta",
-    )
+    return _number(asked.epsilon_at_delta(mechanism.channel, mechanism.context).value)
 
 
 def implying(notion: Notion) -> LDP:
@@ -385,7 +363,7 @@ class _Method:
             )
         meant = asked
         if asked.name not in entry.notions:
-            meant = without_delta(asked) or asked  # which implies it
+            meant = asked.without_delta  # which implies it
         swap = form == "ldp" or (meant.name not in entry.notions and "ldp" in entry.notions)
         found = cls(entry, swap, published)
         check_fits(entry, context, found.used(asked))
@@ -394,9 +372,9 @@ class _Method:
     def used(self, asked: Notion) -> Notion:
         """Return the notion that the design is asked for."""
         if self.ldp:
-            return implying(without_delta(asked) or asked)
+            return implying(asked.without_delta)
         if asked.name not in self.entry.notions:
-            return without_delta(asked) or asked
+            return asked.without_delta
         return asked
 
 
@@ -408,7 +386,7 @@ def fitting(context: Context, asked: Notion) -> list[str]:
         key, _, ldp = name.partition(":")
         if key not in DESIGNS or (ldp and len(context.inputs) > _FEW_SYMBOLS):
             continue
-        if ldp and isinstance(asked, LDP):
+        if ldp and asked.ratio_limit is not None:
             continue
         try:
             _Method.of(name, context, asked)
@@ -453,7 +431,7 @@ def yardsticks(
     ]
     if isinstance(context, GridPrior):
         found += _under_ldp(context, mechanism.notion, goal, seconds)
-    elif not isinstance(mechanism.notion, LDP):
+    elif mechanism.notion.ratio_limit is None:
         found += _ldp(context, mechanism.notion, goal, seconds)
     found.append(Yardstick("no release", value_of_nothing(goal, masses), "everything"))
     found.append(Yardstick("no noise", value_of_truth(goal, masses), "nothing"))
@@ -465,8 +443,7 @@ def _under_ldp(
 ) -> list[Yardstick]:
     """Measure what protects everybody, whatever the prior is: the best known, and Laplace noise."""
     try:
-        meant = without_delta(notion) or notion
-        asked = meant if isinstance(meant, LDP) else implying(meant)
+        asked = implying(notion.without_delta)
     except NotDefined:
         return []
     if float(asked.bound()) == 0:
@@ -474,7 +451,7 @@ def _under_ldp(
     ways: list[tuple[str, str, dict[str, Any]]] = [
         ("Laplace noise for any prior", CONTEXT_FREE, {"scale": "context-free"})
     ]
-    if goal.numeric and not isinstance(notion, LDP):
+    if goal.numeric and notion.ratio_limit is None:
         ways.insert(0, ("the best found under LDP", "optimal", {"seconds": seconds}))
     found = []
     for name, key, options in ways:

@@ -20,7 +20,7 @@ from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import MOST_BLEND, Locked, LockedForm, rounded
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.optimal import GAP
+from liftlock.designs.mechanisms.optimal import GAP
 from liftlock.designs.origin import Origin
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (
@@ -44,16 +44,10 @@ from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP, MaxLift, extremes, lower_reading, upper_reading
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_ldp import measure as measure_approximate_ldp
-from liftlock.notions.approximate_lip import ApproximateLIP, DeltaCurve
-from liftlock.notions.ldp import LDP
-from liftlock.notions.ldp import measure as measure_ldp
-from liftlock.notions.lip import LIP
+from liftlock.notions.alip import extremes, lift_notion, lower_reading, upper_reading
 from liftlock.notions.lift import Impossible
 from liftlock.notions.notion import Notion, safe_text
 from liftlock.notions.profile import ProfilePrivacy
@@ -170,7 +164,7 @@ def best(
     """
     context = cut(context, cells, spacing)
     notion = read_notion(notion, context.kind)
-    pure = without_delta(notion)
+    pure = None if notion.delta_limit() is None else notion.without_delta
     of_kind = designs_for(context.kind)
     entries = [
         entry
@@ -229,17 +223,6 @@ def best(
     said = f"the best of {len(ordered)} that could be certified; others: {', '.join(others)}"
     origin = replace(chosen_one.origin, remarks=(*chosen_one.origin.remarks, said))
     return replace(chosen_one, origin=origin)
-
-
-def without_delta(notion: Notion) -> Notion | None:
-    """Return the guarantee without a delta that implies one with it; None for other notions.
-
-    >>> str(without_delta(ApproximateLIP("1", "0.01"))), str(without_delta(ApproximateLDP("2", 0)))
-    ('lip(1)', 'ldp(2)')
-    """
-    if isinstance(notion, ApproximateLIP):
-        return LIP(notion.epsilon)
-    return LDP(notion.epsilon) if isinstance(notion, ApproximateLDP) else None
 
 
 def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
@@ -373,29 +356,19 @@ def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tupl
 
     Lifts that fall to 0 leave no lower budget: then only the rise of beliefs is bounded.
     """
-    if isinstance(asked, ApproximateLIP):
-        curve = DeltaCurve.of(dense(channel), context, asked.form)
-        delta = safe_text(curve.delta(asked.epsilon).value)
-        true: Notion = ApproximateLIP(asked.epsilon, delta, asked.form)
-        return true, _said(asked, true)
-    if isinstance(asked, ApproximateLDP):
-        needed = measure_approximate_ldp(dense(channel), context, asked.epsilon)
-        true = ApproximateLDP(asked.epsilon, safe_text(needed.value))
-        return true, _said(asked, true)
-    if isinstance(asked, LDP):
-        leakage = measure_ldp(channel, context).value
-        if leakage.is_infinite:
-            raise _no_guarantee("an output that some secret never gives reveals it", asked)
-        true = LDP(safe_text(leakage))
-        return true, _said(asked, true)
+    attained = asked.attained(channel, context)
+    if attained is not None:
+        return attained, _said(asked, attained)
+    if asked.ratio_limit is not None:
+        raise _no_guarantee("an output that some secret never gives reveals it", asked)
     found = extremes(channel, context)
     lower, upper = lower_reading(found).value, upper_reading(found).value
     if upper.is_infinite:
         raise _no_guarantee("a belief can rise without bound", asked)
     if lower.is_infinite:
-        true = MaxLift(safe_text(upper))
-        return true, _said(asked, true) + "; an output rules some secret out altogether"
-    true = ALIP(lower=safe_text(lower), upper=safe_text(upper))
+        risen = lift_notion(upper=safe_text(upper))
+        return risen, _said(asked, risen) + "; an output rules some secret out altogether"
+    true = lift_notion(lower=safe_text(lower), upper=safe_text(upper))
     return true, _said(asked, true)
 
 
@@ -541,9 +514,9 @@ class PriorRequest(DesignRequest):
         """Leave out what cannot occur."""
         whole, everything = context, context.inputs
         dropped: tuple[Label, ...] = ()
-        if not (isinstance(notion, LDP) and entry.prior_free):
+        if notion.ratio_limit is None or not entry.prior_free:
             context, dropped = supported(context)
-        if not isinstance(notion, LDP):
+        if notion.ratio_limit is None:
             whole = context
         places = [everything.index(label) for label in context.inputs.labels]
         goal = restricted(goal, places, len(everything))
@@ -666,7 +639,8 @@ class PriorRequest(DesignRequest):
             if self.whole is not self.context:
                 said = f"they never occur, and would be answered like {like}"
             remarks.append(f"{said}: {shown}")
-        if isinstance(self.notion, ApproximateLIP) and isinstance(locked, Locked):
+        allowed = self.notion.delta_limit()
+        if allowed is not None and allowed.form != "ldp" and isinstance(locked, Locked):
             remarks.append(_outright(locked.channel, self.whole, self.notion))
         if isinstance(self.context, GridPrior):
             remarks += _resolution(self.context)
@@ -824,12 +798,12 @@ def _listed(labels: Sequence[Label]) -> str:
     return f"{names} and {more} more" if more > 0 else names
 
 
-def _outright(channel: Table, context: Context, notion: ApproximateLIP) -> str:
+def _outright(channel: Table, context: Context, notion: Notion) -> str:
     """Say what leaks where delta lets the budget be broken, if it does."""
     found = extremes(channel, context)
     sides = [side(found).value for side in (lower_reading, upper_reading)]
     lower, upper = ("infinite" if side.is_infinite else f"{float(side):.4g}" for side in sides)
-    if LIP(notion.epsilon).certify(channel, context).holds:
+    if notion.without_delta.certify(channel, context).holds:
         return f"it leaks eps_lower {lower} and eps_upper {upper}: delta is not used"
     return f"where delta lets it, it leaks eps_lower {lower} and eps_upper {upper}"
 

@@ -20,7 +20,6 @@ from liftlock.estimate.expected import ExpectedError, expected_error
 from liftlock.estimate.question import About, Of, Question, ask
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
-from liftlock.notions.ldp import LDP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 
@@ -162,7 +161,7 @@ def plan(
         prior, asked = _reduced(prior, asked)
         remarks.append(f"everybody is asked only whether it is {asked.names[0]!r}")
     found = _ways(prior, notion, asked, people, level, seconds, watch)
-    if not isinstance(notion, LDP):
+    if notion.ratio_limit is None:
         found += _ways(prior, implying(notion), asked, people, level, seconds, watch)
     found.append(_plain("no privacy", "nothing", "truth", prior, asked, people, level))
     found.append(_plain("nobody is asked", "everything", "prior", prior, asked, people, level))

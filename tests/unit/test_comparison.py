@@ -18,7 +18,6 @@ from liftlock.comparison import (
     compare,
     fitting,
     implying,
-    sides,
     yardsticks,
 )
 from liftlock.designing import design
@@ -76,12 +75,9 @@ def test_needed_budget_of_each_kind() -> None:
     assert Leakage(0.0, 0.0, 0.0).needed(ll.LIP("0"), 0.0) == 0.0
 
 
-def test_sides() -> None:
-    assert [str(side) for side in sides(ll.ALIP(lower="1", upper="2"))] == ["1", "2"]
-    assert sides(MaxLift("1"))[0] is None
-    assert sides(MinLift("1"))[1] is None
-    with pytest.raises(NotDefined):
-        sides(ll.ApproximateLDP("1", "0.1"))
+def test_averages_are_not_compared() -> None:
+    with pytest.raises(NotDefined, match="compare lip"):
+        Leakage(0.1, 0.1, 0.2).needed(ll.notions.MutualInformation("1"), 1.0)
 
 
 def test_methods_that_fit() -> None:

@@ -22,7 +22,6 @@ from liftlock.designing import (
     true_guarantee,
     usual_goal,
     usual_method,
-    without_delta,
 )
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError
@@ -298,7 +297,9 @@ def test_a_mechanism_that_needs_no_delta(monkeypatch: pytest.MonkeyPatch) -> Non
         assert found.origin.gap is None
         assert any("delta is not used" in said for said in found.origin.remarks)
         assert Mechanism.from_data(found.to_data()).certificate.holds
-    assert without_delta(ll.LIP("1")) is None
+    assert ll.LIP("1").without_delta == ll.LIP("1")
+    assert ll.ApproximateLIP("1", "0.01").without_delta == ll.LIP("1")
+    assert ll.ApproximateLDP("2", 0).without_delta == ll.LDP("2")
 
 
 def test_nothing_fits() -> None:

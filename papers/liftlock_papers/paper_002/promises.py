@@ -114,11 +114,13 @@ class Promise:
     def kept(self, leak: Leak, epsilon: str) -> bool:
         """Say exactly whether a channel keeps ALIP or LDP."""
         (notion,) = self.notions(epsilon)
-        if isinstance(notion, ALIP):
-            return notion.upper.allows(leak.largest) and notion.lower.allows(leak.inverse)
-        budget = LDP(epsilon).budget
-        assert not isinstance(budget, Fraction)
-        return budget.allows(leak.ratio)
+        limits = notion.lift_limits()
+        if limits is None:
+            return LDP(epsilon).budget.allows(leak.ratio)
+        lower, upper = limits
+        assert lower is not None
+        assert upper is not None
+        return upper.allows(leak.largest) and lower.allows(leak.inverse)
 
     def needed(self, leak: Leak) -> float:
         """Return the smallest epsilon that a channel keeps, for ALIP with this share or for LDP.

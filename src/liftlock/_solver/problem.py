@@ -17,9 +17,6 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import UNIT
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 
@@ -34,6 +31,7 @@ _HAIR = 16 * UNIT
 class Problem:
     """A context and a notion as numbers that a solver can read.
 
+    >>> from liftlock.notions.lip import LIP
     >>> problem = Problem.of(Prior.from_counts({"a": 1, "b": 3}), LIP("ln 2"))
     >>> problem.masses.tolist(), problem.lower, problem.upper, problem.given is None
     ([0.25, 0.75], 0.5, 2.0, True)
@@ -58,7 +56,7 @@ class Problem:
     @classmethod
     def of(cls, context: Context, notion: Notion) -> Problem:
         """Read a context whose symbols all have positive probability, and a lift notion or LDP."""
-        if not isinstance(notion, LDP):
+        if notion.ratio_limit is None:
             refuse_never(context)
         prior = representative(context)
         masses = prior.floats()
@@ -102,25 +100,19 @@ class Problem:
 def limits(notion: Notion) -> tuple[float, float, float | None]:
     """Return the smallest and largest lift that a notion allows, or (0, inf, ratio) for LDP.
 
+    >>> from liftlock.notions.alip import ALIP
+    >>> from liftlock.notions.ldp import LDP
     >>> limits(ALIP(lower="ln 4", upper="ln 2"))
     (0.25, 2.0, None)
     >>> limits(LDP("ln 3"))
     (0.0, inf, 3.0)
     """
-    if isinstance(notion, LIP):
-        ratio = _ratio(notion.epsilon)
-        return 1 / ratio, ratio, None
-    if isinstance(notion, ALIP):
-        return 1 / _ratio(notion.lower), _ratio(notion.upper), None
-    if isinstance(notion, MaxLift | MinLift | LDP):
-        budget = notion.budget
-        assert not isinstance(budget, Fraction)
-        ratio = _ratio(budget)
-        if isinstance(notion, MaxLift):
-            return 0.0, ratio, None
-        if isinstance(notion, MinLift):
-            return 1 / ratio, np.inf, None
-        return 0.0, np.inf, ratio
+    if notion.ratio_limit is not None:
+        return 0.0, np.inf, _ratio(notion.ratio_limit)
+    allowed = notion.lift_limits()
+    if allowed is not None:
+        lower = 0.0 if allowed.lower is None else 1 / _ratio(allowed.lower)
+        return lower, np.inf if allowed.upper is None else _ratio(allowed.upper), None
     raise NotDefined(
         "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
     )
@@ -129,6 +121,8 @@ def limits(notion: Notion) -> tuple[float, float, float | None]:
 def allows_nothing(notion: Notion) -> bool:
     """Tell whether a budget is 0 exactly, not only too small for floats to tell.
 
+    >>> from liftlock.notions.ldp import LDP
+    >>> from liftlock.notions.lip import LIP
     >>> allows_nothing(LIP("0")), allows_nothing(LIP("1e-30")), allows_nothing(LDP("ln 1"))
     (True, False, True)
     """
@@ -146,15 +140,12 @@ def ldp_budget(notion: Notion) -> Budget:
 
     Source: 000 Thm 1 converse, Cor 2.
 
+    >>> from liftlock.notions.alip import ALIP
     >>> str(ldp_budget(ALIP(lower="1.3", upper="0.7")))
     '0.7'
     """
-    if isinstance(notion, LIP):
-        return notion.epsilon
-    if isinstance(notion, ALIP):
-        return min(notion.lower, notion.upper, key=float)
-    if isinstance(notion, MaxLift | MinLift | LDP) and isinstance(notion.budget, Budget):
-        return notion.budget
+    if notion.ldp_budget is not None:
+        return notion.ldp_budget
     raise NotDefined(
         "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
     )

@@ -17,11 +17,7 @@ from liftlock.designs.axis import RARE
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.e_divergence import positive_parts
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 
 if TYPE_CHECKING:
@@ -59,24 +55,23 @@ def slack_of(notion: Notion) -> Slack:
 
     It allows for what rounding the matrix to integers can add.
 
+    >>> from liftlock.notions.lip import LIP
     >>> from liftlock.prior import Prior
     >>> beyond = slack_of(LIP("ln 2"))
     >>> fair = np.array([0.5, 0.5])
     >>> round(beyond(np.array([[0.75, 0.25], [0.25, 0.75]]), fair), 6)  # a lift falls to 1/2
     0.0
     """
-    if isinstance(notion, ApproximateLIP):
-        if not notion.delta:
-            return slack_of(LIP(notion.epsilon))
-        ratio, delta, form = float(notion.epsilon.exp()), float(notion.delta), notion.form
+    allowed = notion.delta_limit()
+    if allowed is not None and not allowed.delta:
+        return slack_of(notion.without_delta)
+    if allowed is not None:
+        ratio, delta, form = float(allowed.epsilon.exp()), float(allowed.delta), allowed.form
+        if form == "ldp":
+            return lambda matrix, masses: _near_ldp_delta(matrix, ratio) - delta  # noqa: ARG005
         return lambda matrix, masses: (
             float(lip_deltas(matrix, masses, ratio, form, margin=_UNIT).max()) - delta
         )
-    if isinstance(notion, ApproximateLDP):
-        if not notion.delta:
-            return slack_of(LDP(notion.epsilon))
-        ratio, delta = float(notion.epsilon.exp()), float(notion.delta)
-        return lambda matrix, masses: _near_ldp_delta(matrix, ratio) - delta  # noqa: ARG005
     lower, upper, most = limits(notion)
     if most is not None:
         return lambda matrix, masses: _log_ratio(matrix) - log(most)  # noqa: ARG005
@@ -236,6 +231,7 @@ def smallest_scale(
     same channel with fewer outputs, to come near the root in less time; then that holds up to a
     billionth.
 
+    >>> from liftlock.notions.lip import LIP
     >>> def response(scale):  # randomised response that lies with probability scale / 2
     ...     return (1 - scale) * np.eye(2) + scale / 2
     >>> fair = np.array([0.5, 0.5])

@@ -25,8 +25,6 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.law import numbers_of
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility
 
@@ -56,6 +54,7 @@ def gaussian(
 
     Source: 000 Thm 5, eq. (24).
 
+    >>> from liftlock.notions.approximate_lip import ApproximateLIP
     >>> from liftlock.prior import Prior
     >>> ages = Prior.from_counts({20: 3, 40: 5, 60: 2})
     >>> gaussian(ages, ApproximateLIP("1", "0.01")).remarks[0]
@@ -125,12 +124,13 @@ def lip_formula(notion: Notion, what: str) -> tuple[float, float, str]:
 
     The joint form is implied by ediv, as its deltas are multiplied by masses.
     """
-    if not isinstance(notion, ApproximateLIP):
+    allowed = notion.delta_limit()
+    if allowed is None or allowed.form == "ldp":
         raise NotDefined(
             what, f"the notion {notion.name}", "it is made for lip_ediv, lip_def5, lip_joint"
         )
-    form = "ediv" if notion.form == "joint" else notion.form
-    return float(notion.epsilon), float(notion.delta), form
+    form = "ediv" if allowed.form == "joint" else allowed.form
+    return float(allowed.epsilon), float(allowed.delta), form
 
 
 def _sigma(
@@ -147,11 +147,12 @@ def _sigma(
             f"as a normal law of deviation {normal.sd:.6g}"
         )
     if scale in ("classical", "analytic"):
-        if not isinstance(notion, ApproximateLIP | ApproximateLDP):
+        allowed = notion.delta_limit()
+        if allowed is None:
             raise NotDefined(
                 f"the {scale} deviation", f"the notion {notion.name}", "it needs a delta"
             )
-        epsilon, delta = float(notion.epsilon), float(notion.delta)
+        epsilon, delta = float(allowed.epsilon), float(allowed.delta)
         if scale == "analytic":
             found = analytic_sigma(epsilon, delta, axis.spread)
             return found, "the analytic deviation for (epsilon, delta)-LDP, whatever the prior"
@@ -186,11 +187,12 @@ def _formula_remarks(
     axis: Axis, normal: Normal, notion: Notion, sigma: float, reach: float, asked: bool
 ) -> list[str]:
     """Say what the formulas without clamping and cutting give at this deviation."""
-    if isinstance(notion, ApproximateLDP):
-        delta = analytic_delta(float(notion.epsilon), sigma, axis.spread)
-        return [f"without clamping and cutting the analytic delta is {delta:.4g}"]
-    if not isinstance(notion, ApproximateLIP):
+    allowed = notion.delta_limit()
+    if allowed is None:
         return []
+    if allowed.form == "ldp":
+        delta = analytic_delta(float(allowed.epsilon), sigma, axis.spread)
+        return [f"without clamping and cutting the analytic delta is {delta:.4g}"]
     epsilon, _, form = lip_formula(notion, "the published deviation")
     delta = float(radius_delta(reach, normal.sd, sigma, epsilon, form))
     within = f"|x - {normal.mean:.6g}| <= {reach:.6g}"

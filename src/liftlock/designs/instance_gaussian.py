@@ -26,11 +26,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, log
 from liftlock.exact.reproducible import power as to_power
 from liftlock.line.law import numbers_of
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.e_divergence import positive_parts
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility, mean_cost
 
@@ -66,6 +62,7 @@ def instance_gaussian(
 
     Source: 000 Cor 10.
 
+    >>> from liftlock.notions.lip import LIP
     >>> from liftlock.prior import Prior
     >>> ages = Prior.from_counts({20: 1, 30: 4, 40: 6, 50: 4, 60: 1})
     >>> for said in instance_gaussian(ages, LIP("2"), outputs=64).remarks[:2]:
@@ -162,6 +159,7 @@ def profile(axis: Axis, notion: Notion, common: float) -> Floats:
 
     It is what Cor 10 asks for, with the masses as they are, and clamped and cut.
 
+    >>> from liftlock.notions.lip import LIP
     >>> from liftlock.prior import Prior
     >>> axis = Axis.of(Prior.from_counts({0: 1, 1: 8, 2: 1}), outputs=32)
     >>> profile(axis, LIP("1"), least_sigma(axis, LIP("1"))).round(2).tolist()
@@ -187,17 +185,13 @@ def row_needs(notion: Notion) -> Callable[[Floats, Floats], Floats]:
 
     For (epsilon, delta)-LDP each row is compared with a few others.
     """
-    if isinstance(notion, ApproximateLIP) and notion.delta:
-        ratio, delta, form = float(notion.epsilon.exp()), float(notion.delta), notion.form
+    allowed = notion.delta_limit()
+    if allowed is not None and allowed.delta:
+        ratio, delta, form = float(allowed.epsilon.exp()), float(allowed.delta), allowed.form
+        if form == "ldp":
+            return lambda matrix, masses: _ldp_deltas(matrix, ratio) - delta  # noqa: ARG005
         return lambda matrix, masses: lip_deltas(matrix, masses, ratio, form) - delta
-    if isinstance(notion, ApproximateLDP) and notion.delta:
-        ratio, delta = float(notion.epsilon.exp()), float(notion.delta)
-        return lambda matrix, masses: _ldp_deltas(matrix, ratio) - delta  # noqa: ARG005
-    if isinstance(notion, ApproximateLIP):
-        notion = LIP(notion.epsilon)
-    elif isinstance(notion, ApproximateLDP):
-        notion = LDP(notion.epsilon)
-    lower, upper, most = limits(notion)
+    lower, upper, most = limits(notion.without_delta)
     if most is not None:
         top = log(most)
         return lambda matrix, masses: _ldp_logs(matrix) - top  # noqa: ARG005

@@ -16,8 +16,6 @@ from liftlock.designs.formulas import laplace as formulas
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line.law import numbers_of
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.notion import Notion
 
 Rule = Literal["smallest", "every-epsilon", "published", "context-free"]
@@ -201,14 +199,12 @@ def read_scale(scale: object) -> float:
 def epsilon_of(notion: Notion) -> float:
     """Return the epsilon that a published scale is asked for: the smaller of two budgets.
 
+    >>> from liftlock.notions.approximate_lip import ApproximateLIP
     >>> from liftlock.notions.alip import ALIP
     >>> epsilon_of(ALIP(lower="2", upper="1")), epsilon_of(ApproximateLIP("0.5", "0.01"))
     (1.0, 0.5)
     """
-    if isinstance(notion, ApproximateLIP | ApproximateLDP):
-        epsilon = float(notion.epsilon)
-    else:
-        epsilon = float(ldp_budget(notion))
+    epsilon = float(ldp_budget(notion.without_delta))
     if not epsilon > 0:
         raise InputError(
             "a published scale needs an epsilon above 0",

@@ -20,7 +20,6 @@ from liftlock.alphabet import Alphabet
 from liftlock.designs.draft import Draft
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
@@ -52,7 +51,8 @@ def by_neighbours(
     Source: math groups of neighbours under LDP; 000 Thm 1 converse, Cor 2.
     """
     notion, prior = problem.notion, problem.context
-    assert isinstance(notion, LDP)
+    budget = notion.ratio_limit
+    assert budget is not None
     assert isinstance(prior, Prior)
     joined, group = _joined(prior, problem.masses, points_of(problem.inputs, goal.name))
     first = clock.part(_SOLVING)
@@ -60,7 +60,7 @@ def by_neighbours(
     clock.spend(first.work)
     matrix = found.matrix[group].copy()
     cost = mean_cost(goal, matrix, problem.masses)
-    looser = solve(prior, LIP(notion.budget), goal, clock.part(1.0, gap=_CLOSE)).optimality
+    looser = solve(prior, LIP(budget), goal, clock.part(1.0, gap=_CLOSE)).optimality
     reference = cost_of_nothing(goal, problem.masses)
     bounds = [0.0, _bound(problem, goal, joined, group, found)]
     bounds += [] if looser is None else [looser.bound]

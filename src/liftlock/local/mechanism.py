@@ -25,8 +25,7 @@ from liftlock.local.audit import LocalAudit, audit_users
 from liftlock.local.estimating import estimate_from, expected_error, plain
 from liftlock.local.methods import METHODS, Method, MethodKey, make_method
 from liftlock.local.priors import LocalPriors
-from liftlock.notions.alip import ALIP
-from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
 from liftlock.notions.registry import make_notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.own_priors import Blocks, checked_people, counted_blocks
@@ -45,6 +44,7 @@ class LocalMechanism(Stored):
 
     Source: 001 section III.A, Prop. 2.
 
+    >>> from liftlock.notions.lip import LIP
     >>> mechanism = LocalMechanism(["no", "yes"], LIP("1"), "safe-response")
     >>> priors = LocalPriors.of(["no", "yes"], np.array([[0.6, 0.4], [0.3, 0.7]]))
     >>> set(mechanism.release(["yes", "no"], priors)) <= {"no", "yes"}
@@ -59,11 +59,11 @@ class LocalMechanism(Stored):
     VERSION: ClassVar[int] = 1
 
     alphabet: Alphabet
-    notion: LIP | ALIP
+    notion: Notion
     method: MethodKey
 
     def __init__(
-        self, labels: Iterable[Any] | Alphabet, notion: LIP | ALIP, method: MethodKey = "arc"
+        self, labels: Iterable[Any] | Alphabet, notion: Notion, method: MethodKey = "arc"
     ) -> None:
         alphabet = labels if isinstance(labels, Alphabet) else Alphabet.of(labels)
         object.__setattr__(self, "alphabet", alphabet)
@@ -167,12 +167,11 @@ class LocalMechanism(Stored):
     def audit(self, priors: LocalPriors) -> LocalAudit:
         """Find the exact largest and smallest lift of all users, and who has them."""
         own = self._own(priors)
-        notion = self.notion
-        lower, upper = (
-            (notion.epsilon, notion.epsilon)
-            if isinstance(notion, LIP)
-            else (notion.lower, notion.upper)
-        )
+        limits = self.notion.lift_limits()
+        assert limits is not None
+        lower, upper = limits
+        assert lower is not None
+        assert upper is not None
         return audit_users(self.way, own, self.guarantee, lower, upper)
 
     # --- estimating -----------------------------------------------------------------------------
@@ -297,7 +296,8 @@ class LocalMechanism(Stored):
         notion = make_notion(str(data["notion"]), data["budgets"])
         method = data["method"]
         stored = {str(name): int(exact(value)) for name, value in data["law"].items()}
-        if method not in METHODS or not isinstance(notion, LIP | ALIP):
+        limits = notion.lift_limits()
+        if method not in METHODS or limits is None or None in limits:
             raise FileError("a mechanism of an unknown kind", value=(method, str(notion)))
         made = cls(alphabet, notion, method)
         if stored != made.way.limits or data.get("fingerprint") != made.fingerprint:

@@ -13,8 +13,7 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.forms.arc_law import ArcLaw
 from liftlock.forms.safe_law import SafeLaw
-from liftlock.notions.alip import ALIP
-from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
 from liftlock.sampling.arc import arc_law, draw_windows
 from liftlock.sampling.bits import RandomBits
 from liftlock.sampling.own_priors import POINTS, Blocks, Counts
@@ -231,7 +230,7 @@ Method: TypeAlias = Arc | SafeResponse
 """How a user with a prior of her own reports, and what her report says."""
 
 
-def make_method(key: str, notion: LIP | ALIP) -> Method:
+def make_method(key: str, notion: Notion) -> Method:
     """Return the method of that name for a notion."""
     if key == "arc":
         return Arc(arc_law(notion))

@@ -70,8 +70,12 @@ class Kind:
     key: str
     title: str
     parameters: tuple[str, ...]
-    make: Callable[..., Notion]
+    notion: Callable[..., Notion]
     says: str
+
+    def make(self, *values: object) -> Notion:
+        """Make the guarantee from the values of its parameters, in their order."""
+        return self.notion(**dict(zip(self.parameters, values, strict=True)))
 
 
 class Notion(ABC):
@@ -176,14 +180,19 @@ class Notion(ABC):
         return None
 
     def scaled(self, scale: Fraction) -> Notion:
-        """Multiply the budgets; delta and alpha stay."""
+        """Multiply the budgets; delta and alpha stay.
+
+        >>> from liftlock.notions.alip import ALIP
+        >>> str(ALIP(lower="1.3", upper="0.7").scaled(Fraction(1, 2)))
+        'alip(lower=0.65, upper=0.35)'
+        """
         budgets: dict[str, object] = dict(self.budgets)
         for name in _SCALED.intersection(budgets):
             budget = Budget.of(str(budgets[name]))
             nats = budget.epsilon if budget.epsilon is not None else Fraction(float(budget))
             budgets[name] = decimal_text((nats * scale).limit_denominator(10**12))
         kind = next(kind for kind in self.kinds() if kind.key == self.name)
-        return kind.make(**budgets)
+        return kind.notion(**budgets)
 
     # --- in words -------------------------------------------------------------------------------
 

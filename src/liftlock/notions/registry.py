@@ -83,7 +83,7 @@ def make_notion(name: str, budgets: Mapping[str, object]) -> Notion:
             value=dict(budgets),
             remedy=f"give {', '.join(entry.parameters)}",
         )
-    return entry.make(**budgets)
+    return entry.notion(**budgets)
 
 
 def parse_claim(text: str, *, alpha: object = None, at_epsilon: object = None) -> Notion:
@@ -121,7 +121,7 @@ def parse_claim(text: str, *, alpha: object = None, at_epsilon: object = None) -
             value=text,
             remedy=f"write {name}={','.join(p.upper() for p in entry.parameters)}",
         )
-    return entry.make(**dict(zip(entry.parameters, parts, strict=True)))
+    return entry.make(*parts)
 
 
 def _entry(name: str) -> Kind:

@@ -8,33 +8,14 @@ from fractions import Fraction
 
 from liftlock.context import Context
 from liftlock.errors import LiftlockError
-from liftlock.exact.budget import Budget, decimal_text
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion
-from liftlock.notions.registry import make_notion
 from liftlock.protection.choosing import choose
 from liftlock.protection.result import Curve, CurvePoint
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility
 
 SCALES = tuple(Fraction(scale) for scale in ("1/4", "1/2", "3/4", "3/2", "2", "4"))
-_BUDGETS = frozenset({"epsilon", "lower", "upper", "budget"})
-
-
-def scaled(notion: Notion, scale: Fraction) -> Notion:
-    """Multiply the budgets of a notion; delta and alpha stay.
-
-    >>> from liftlock.notions.alip import ALIP
-    >>> str(scaled(ALIP(lower="1.3", upper="0.7"), Fraction(1, 2)))
-    'alip(lower=0.65, upper=0.35)'
-    """
-    budgets: dict[str, object] = dict(notion.budgets)
-    for name, value in notion.budgets.items():
-        if name in _BUDGETS:
-            budget = Budget.of(str(value))
-            nats = budget.epsilon if budget.epsilon is not None else Fraction(float(budget))
-            budgets[name] = decimal_text((nats * scale).limit_denominator(10**12))
-    return make_notion(notion.name, budgets)
 
 
 def curve_around(
@@ -63,7 +44,7 @@ def curve_around(
         try:
             other = choose(
                 context,
-                scaled(notion, scale),
+                notion.scaled(scale),
                 utility=utility,
                 method=method,
                 seconds=left / (len(SCALES) - done),

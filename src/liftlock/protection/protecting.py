@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from liftlock.comparison import sides
-from liftlock.errors import InputError, NotDefined
+from liftlock.errors import InputError
+from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.frames.table_file import Watch
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
+from liftlock.notions.notion import LiftLimits
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
 from liftlock.protection.in_table import measured_in_table
@@ -262,7 +260,8 @@ def _curve(made: Made, wish: Wish, seconds: float, say: Say) -> Curve | None:
 
 def _local(wish: Wish) -> ProtectedColumn:
     notion = wish.notion
-    if not isinstance(notion, LIP | ALIP):
+    limits = notion.lift_limits()
+    if limits is None or None in limits:
         raise InputError(
             "a prior of each row's own goes with lip or alip",
             value=notion.name,
@@ -282,17 +281,13 @@ def _beyond(leak: KeptColumn, wishes: Sequence[Wish]) -> bool:
     for wish in wishes:
         if leak.secret != (wish.column if wish.secret is None else wish.secret):
             continue
-        try:
-            falls, rises = sides(wish.notion)
-        except NotDefined:
-            # Lifts keep the level of LDP on both sides; of other notions they say nothing.
-            level = float(wish.notion.budget) if isinstance(wish.notion, LDP) else 0.0
-            if max(leak.eps_lower, leak.eps_upper) > level:
-                return True
-            continue
-        if falls is not None and leak.eps_lower > float(falls):
+        limits = wish.notion.belief_limits()
+        if limits == (None, None):
+            # Of other notions lifts say nothing: whatever is told may be too much.
+            limits = LiftLimits(Budget.of(0), Budget.of(0))
+        if limits.lower is not None and leak.eps_lower > float(limits.lower):
             return True
-        if rises is not None and leak.eps_upper > float(rises):
+        if limits.upper is not None and leak.eps_upper > float(limits.upper):
             return True
     return False
 

@@ -11,7 +11,6 @@ import numpy as np
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.column_code import ColumnCode
-from liftlock.comparison import sides
 from liftlock.context import Joint
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact import enclosure
@@ -19,9 +18,8 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.alip import lift_notion
+from liftlock.notions.notion import LiftLimits, Notion
 
 _FINE = Fraction(1, 10**9)
 """Budgets that are made smaller are rounded down to multiples of this."""
@@ -37,13 +35,12 @@ def without_missing(joint: Joint, missing: Label, notion: Notion) -> tuple[Joint
     so the mechanism for those who have a value gets what the second factor leaves. The output
     "missing" has the lift P(M | s) / P(M), which must keep the budget by itself.
     """
-    _check_notion(notion)
+    falls, rises = _limits(notion)
     place = joint.inputs.index(missing)
     rows = [row for row in joint.counts if sum(row)]
     gone = Fraction(sum(row[place] for row in rows), joint.total)
     chances = [Fraction(row[place], sum(row)) for row in rows]
-    falls, rises = sides(notion)
-    lower = upper = ""
+    lower = upper = None
     if falls is not None:
         if not min(chances) or max(chances) == 1:
             raise _none_left(missing)
@@ -52,13 +49,7 @@ def without_missing(joint: Joint, missing: Label, notion: Notion) -> tuple[Joint
     if rises is not None:
         _left(rises, max(chances) / gone, missing)
         upper = _left(rises, (1 - min(chances)) / (1 - gone), missing)
-    left: Notion
-    if isinstance(notion, MaxLift):
-        left = MaxLift(upper)
-    elif isinstance(notion, MinLift):
-        left = MinLift(lower)
-    else:
-        left = ALIP(lower=lower, upper=upper)
+    left = lift_notion(lower=lower, upper=upper)
     rest = joint.restricted(label for label in joint.inputs.labels if label != missing)
     return rest, left
 
@@ -125,13 +116,15 @@ def with_numbers(made: Mechanism, code: ColumnCode, points: Floats) -> Mechanism
     return Mechanism(whole, certificate, context, made.origin)
 
 
-def _check_notion(notion: Notion) -> None:
-    if not isinstance(notion, LIP | ALIP | MaxLift | MinLift):
+def _limits(notion: Notion) -> LiftLimits:
+    limits = notion.lift_limits()
+    if limits is None:
         raise NotDefined(
             "keeping cells missing",
             f"the notion {notion.name}",
             "make missing values a category of their own (--missing category)",
         )
+    return limits
 
 
 def _left(budget: Budget | None, taken: Fraction, missing: Label) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from liftlock.comparison import sides
 from liftlock.context import Joint
-from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
@@ -26,9 +24,8 @@ def resampled(made: Mechanism, rows: int, tables: int = TABLES) -> Resampled | N
     context, table = made.context, made.table
     if not isinstance(context, Prior | Joint) or table.weights.size > _MOST_CELLS:
         return None
-    try:
-        falls, rises = sides(made.notion)
-    except NotDefined:
+    limits = made.notion.lift_limits()
+    if limits is None:
         return None
     random = np.random.default_rng(_SEED)
     matrix = table.floats()
@@ -37,10 +34,10 @@ def resampled(made: Mechanism, rows: int, tables: int = TABLES) -> Resampled | N
         lows[at], highs[at] = _leak(_drawn(context, rows, random, made), matrix)
     tiny = 1e-9
     holds = np.ones(tables, dtype=bool)
-    if falls is not None:
-        holds &= lows <= float(falls) + tiny
-    if rises is not None:
-        holds &= highs <= float(rises) + tiny
+    if limits.lower is not None:
+        holds &= lows <= float(limits.lower) + tiny
+    if limits.upper is not None:
+        holds &= highs <= float(limits.upper) + tiny
     return Resampled(tables, _spread(lows), _spread(highs), float(holds.mean()))
 
 

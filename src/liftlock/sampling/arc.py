@@ -23,8 +23,7 @@ import numpy.typing as npt
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.forms.arc_law import ArcLaw
-from liftlock.notions.alip import ALIP
-from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes
 from liftlock.sampling.own_priors import (
@@ -41,17 +40,18 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
 
-def arc_law(notion: LIP | ALIP) -> ArcLaw:
+def arc_law(notion: Notion) -> ArcLaw:
     """Return the integers of the arc mechanism for a notion.
 
+    >>> from liftlock.notions.lip import LIP
     >>> law = arc_law(LIP("1"))
     >>> LIP("1").epsilon.allows(law.largest), LIP("1").epsilon.allows(1 / law.smallest)
     (True, True)
     """
-    if isinstance(notion, LIP):
-        return ArcLaw.of(notion.epsilon, notion.epsilon)
-    if isinstance(notion, ALIP):
-        return ArcLaw.of(notion.lower, notion.upper)
+    known = isinstance(notion, Notion)  # whatever is given by hand
+    limits = notion.lift_limits() if known else None
+    if limits is not None and limits.lower is not None and limits.upper is not None:
+        return ArcLaw.of(limits.lower, limits.upper)
     raise InputError(
         "the arc mechanism is for lip and alip", value=str(notion), remedy="give one of these"
     )
@@ -69,14 +69,13 @@ def arc_counts(masses: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return prior_counts(masses)
 
 
-def release_arc(
-    masses: npt.NDArray[Any], codes: Codes, notion: LIP | ALIP
-) -> npt.NDArray[np.uint32]:
+def release_arc(masses: npt.NDArray[Any], codes: Codes, notion: Notion) -> npt.NDArray[np.uint32]:
     """Return one private report for each user, each under a prior of their own.
 
     `masses` has a row for each user and a column for each symbol, `codes` the column of each user's
     value. A value whose mass is 0 is refused: no prior protects what it calls impossible.
 
+    >>> from liftlock.notions.lip import LIP
     >>> priors = np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]])
     >>> release_arc(priors, np.array([2, 0]), LIP("1")).dtype
     dtype('uint32')
@@ -85,17 +84,18 @@ def release_arc(
 
 
 def simulate_arc(
-    masses: npt.NDArray[Any], codes: Codes, notion: LIP | ALIP, *, seed: SupportsIndex | str
+    masses: npt.NDArray[Any], codes: Codes, notion: Notion, *, seed: SupportsIndex | str
 ) -> npt.NDArray[np.uint32]:
     """Return what `release_arc` could have returned, reproducibly. For experiments only."""
     return _drawn(masses, codes, arc_law(notion), SimulationBits(seed))
 
 
 def arc_posterior(
-    masses: npt.NDArray[Any], reports: npt.NDArray[np.uint32], notion: LIP | ALIP
+    masses: npt.NDArray[Any], reports: npt.NDArray[np.uint32], notion: Notion
 ) -> Floats:
     """Return P(x | u) for each user: the prior times L + (U - L) (share of the arc in the window).
 
+    >>> from liftlock.notions.lip import LIP
     >>> priors = np.array([[0.25, 0.75]])
     >>> arc_posterior(priors, np.array([0], dtype=np.uint32), LIP("ln 2")).round(4).tolist()
     [[0.5, 0.5]]

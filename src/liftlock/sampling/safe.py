@@ -23,8 +23,7 @@ import numpy.typing as npt
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.forms.safe_law import SafeLaw
-from liftlock.notions.alip import ALIP
-from liftlock.notions.lip import LIP
+from liftlock.notions.notion import Notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes, check_codes
 from liftlock.sampling.own_priors import (
@@ -40,17 +39,18 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
 
-def safe_law(notion: LIP | ALIP) -> SafeLaw:
+def safe_law(notion: Notion) -> SafeLaw:
     """Return the integers of the safe response for a notion.
 
+    >>> from liftlock.notions.lip import LIP
     >>> law = safe_law(LIP("1"))
     >>> LIP("1").epsilon.allows(law.largest), LIP("1").epsilon.allows(1 / law.smallest)
     (True, True)
     """
-    if isinstance(notion, LIP):
-        return SafeLaw.of(notion.epsilon, notion.epsilon)
-    if isinstance(notion, ALIP):
-        return SafeLaw.of(notion.lower, notion.upper)
+    known = isinstance(notion, Notion)  # whatever is given by hand
+    limits = notion.lift_limits() if known else None
+    if limits is not None and limits.lower is not None and limits.upper is not None:
+        return SafeLaw.of(limits.lower, limits.upper)
     raise InputError(
         "the safe response of users is for lip and alip",
         value=str(notion),
@@ -58,12 +58,13 @@ def safe_law(notion: LIP | ALIP) -> SafeLaw:
     )
 
 
-def release_safe(masses: npt.NDArray[Any], codes: Codes, notion: LIP | ALIP) -> Codes:
+def release_safe(masses: npt.NDArray[Any], codes: Codes, notion: Notion) -> Codes:
     """Return one private report for each user, each under a prior of their own.
 
     `masses` has a row for each user and a column for each symbol, `codes` the column of each user's
     value; a report is a column too. A value whose mass is 0 is refused.
 
+    >>> from liftlock.notions.lip import LIP
     >>> priors = np.array([[0.4, 0.6], [0.0, 1.0]])
     >>> set(release_safe(priors, np.array([0, 1]), LIP("1")).tolist()) <= {0, 1}
     True
@@ -72,15 +73,16 @@ def release_safe(masses: npt.NDArray[Any], codes: Codes, notion: LIP | ALIP) -> 
 
 
 def simulate_safe(
-    masses: npt.NDArray[Any], codes: Codes, notion: LIP | ALIP, *, seed: SupportsIndex | str
+    masses: npt.NDArray[Any], codes: Codes, notion: Notion, *, seed: SupportsIndex | str
 ) -> Codes:
     """Return what `release_safe` could have returned, reproducibly. For experiments only."""
     return _drawn(masses, codes, safe_law(notion), SimulationBits(seed))
 
 
-def safe_posterior(masses: npt.NDArray[Any], reports: Codes, notion: LIP | ALIP) -> Floats:
+def safe_posterior(masses: npt.NDArray[Any], reports: Codes, notion: Notion) -> Floats:
     """Return P(x | y) for each user: (1 - t) P(x), and t more for the symbol that was reported.
 
+    >>> from liftlock.notions.lip import LIP
     >>> priors = np.array([[0.25, 0.75]])
     >>> safe_posterior(priors, np.array([0]), LIP("ln 2")).round(4).tolist()
     [[0.5, 0.5]]

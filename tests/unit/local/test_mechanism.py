@@ -79,4 +79,4 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="unknown method"):
         LocalMechanism("ab", LIP("1"), "krr")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="for lip and alip"):
-        LocalMechanism("ab", LDP("1"))  # type: ignore[arg-type]
+        LocalMechanism("ab", LDP("1"))

@@ -17,7 +17,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
-from liftlock.protection.other_budgets import curve_around, scaled
+from liftlock.protection.other_budgets import curve_around
 from liftlock.protection.trusting import resampled
 from tests.unit.protection.memory import lifts, rows_of
 
@@ -88,7 +88,7 @@ def test_levels_without_lifts_are_not_drawn_anew() -> None:
     ],
 )
 def test_budgets_are_scaled_and_nothing_else(notion: Notion, expected: str | None) -> None:
-    half = scaled(notion, Fraction(1, 2))
+    half = notion.scaled(Fraction(1, 2))
     assert type(half) is type(notion)
     if expected is not None:
         assert str(half) == expected

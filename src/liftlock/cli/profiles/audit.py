@@ -21,10 +21,8 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.cli.verdicts import Verdicts
 from liftlock.errors import InputError
-from liftlock.exact.budget import Budget
 from liftlock.notions.audit import audit
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_files import GraphFiles
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
@@ -95,7 +93,7 @@ def audit_edges(
     """Audit a channel under a graph of profiles, and print what was found."""
     table, graph, listed = read
     for guarantee in guarantees:
-        if not isinstance(guarantee, ProfilePrivacy):
+        if guarantee.profile_budget is None:
             raise InputError(
                 f"--check {guarantee.name} is not defined for a graph of profiles",
                 value=str(guarantee),
@@ -121,8 +119,8 @@ def audit_edges(
 def _budget(guarantees: Sequence[Notion]) -> float | None:
     """Return the smallest budget that is checked, which colours the picture."""
     budgets = [
-        float(guarantee.budget)
+        float(guarantee.profile_budget)
         for guarantee in guarantees
-        if isinstance(guarantee, ProfilePrivacy) and isinstance(guarantee.budget, Budget)
+        if guarantee.profile_budget is not None
     ]
     return min(budgets, default=None)

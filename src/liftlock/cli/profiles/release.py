@@ -21,7 +21,6 @@ from liftlock.errors import FileError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
-from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.ledger import ProfileLedger
 from liftlock.report.labels import shown, shown_pair
@@ -347,8 +346,8 @@ def _say(
 
 
 def _budget(made: Mechanism) -> Enclosure:
-    notion = made.notion
-    return notion.bound() if isinstance(notion, ProfilePrivacy) else made.audit()["profile"].value
+    budget = made.notion.profile_budget
+    return made.audit()["profile"].value if budget is None else budget.nats()
 
 
 def _data(rows: _Rows, made: Mechanism, output: Path, notes: Sequence[str]) -> dict[str, Any]:

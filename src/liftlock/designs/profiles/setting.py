@@ -12,11 +12,9 @@ from liftlock._solver.optimality import Optimality
 from liftlock._solver.problem import MOST_RATIO
 from liftlock.designs.draft import Draft
 from liftlock.errors import NotDefined
-from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 
 _INSIDE = Fraction(10**9 - 1, 10**9)
@@ -36,6 +34,7 @@ class Setting:
     A channel is `blocks` of shape (profiles, values, outputs), or (1, values, outputs) when it
     ignores the profile.
 
+    >>> from liftlock.notions.profile import ProfilePrivacy
     >>> setting = Setting.of(ProfileGraph.bernoulli(["0.2", "0.9"]), ProfilePrivacy("ln 2"))
     >>> setting.laws.tolist(), setting.edges.tolist(), round(setting.ratio, 6)
     ([[0.8, 0.2], [0.1, 0.9]], [[0, 1]], 2.0)
@@ -50,12 +49,12 @@ class Setting:
     @classmethod
     def of(cls, graph: ProfileGraph, notion: Notion) -> Setting:
         """Read a graph and a guarantee for its edges."""
-        if not isinstance(notion, ProfilePrivacy):
+        budget = notion.profile_budget
+        if budget is None:
             raise NotDefined(
                 "designing for profiles", f"the notion {notion.name}", 'use ProfilePrivacy("1")'
             )
-        assert isinstance(notion.budget, Budget)
-        epsilon = min(float(notion.budget), _MOST_EPSILON)
+        epsilon = min(float(budget), _MOST_EPSILON)
         ratio = min(float(exp(epsilon * float(_INSIDE))), MOST_RATIO)
         return cls(graph, graph.laws, graph.edge_array, ratio)
 

@@ -90,7 +90,9 @@ def check_law(made: LocalMechanism) -> None:
 
 
 def _budgets(made: LocalMechanism) -> tuple[Budget, Budget]:
-    lower, upper = made.notion.lift_limits()
+    limits = made.notion.lift_limits()
+    assert limits is not None
+    lower, upper = limits
     assert lower is not None
     assert upper is not None
     return lower, upper

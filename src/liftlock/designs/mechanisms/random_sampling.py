@@ -17,8 +17,6 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior, number_labels
 from liftlock.line.law import numbers_of
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
@@ -45,6 +43,7 @@ def random_sampling(
 
     Source: 000 eq. (20), Prop 2.
 
+    >>> from liftlock.notions.approximate_lip import ApproximateLIP
     >>> coins = Prior.from_counts({1: 5, 2: 3, 5: 2})
     >>> for rate in ("exact", "continuous"):
     ...     print(random_sampling(coins, ApproximateLIP("1", "0.01"), rate=rate).remarks[0])
@@ -88,8 +87,7 @@ def _rate(masses: Floats, notion: Notion, rate: Any) -> tuple[float, str]:
     if rate == "continuous":
         return _continuous(notion), "the rate for a continuous X, which needs no masses"
     if rate == "published":
-        form = "def5" if isinstance(notion, ApproximateLIP) else None
-        return _continuous(notion, form), "the published rate"
+        return _continuous(notion, "def5"), "the published rate"
     if isinstance(rate, str):
         raise InputError(
             "unknown rate", value=rate, remedy=f"use {', '.join(RATES)}, or a probability"
@@ -107,11 +105,12 @@ def exact_rate(masses: Floats, notion: Notion) -> float:
     >>> round(exact_rate(np.array([0.1, 0.2, 0.7]), LIP("1")), 6)
     0.19092
     """
-    if isinstance(notion, ApproximateLIP):
-        ratio = float(notion.epsilon.exp())
-        return formulas.approximate_rate(masses, ratio, float(notion.delta), notion.form)
-    if isinstance(notion, ApproximateLDP):
-        return formulas.ldp_rate(masses, float(notion.epsilon.exp()), float(notion.delta))
+    allowed = notion.delta_limit()
+    if allowed is not None:
+        ratio, delta = float(allowed.epsilon.exp()), float(allowed.delta)
+        if allowed.form == "ldp":
+            return formulas.ldp_rate(masses, ratio, delta)
+        return formulas.approximate_rate(masses, ratio, delta, allowed.form)
     lower, upper, most = limits(notion)
     if most is not None:
         return formulas.ldp_rate(masses, most)
@@ -119,14 +118,15 @@ def exact_rate(masses: Floats, notion: Notion) -> float:
 
 
 def _continuous(notion: Notion, form: str | None = None) -> float:
-    if isinstance(notion, ApproximateLIP):
-        ratio, delta = float(notion.epsilon.exp()), float(notion.delta)
-        return formulas.continuous_rate(ratio, delta, notion.form if form is None else form)
-    if isinstance(notion, ApproximateLDP):
-        return formulas.continuous_rate(1.0, float(notion.delta), "ediv")
-    raise NotDefined(
-        "the rate for a continuous X", f"the notion {notion.name}", "without delta it is 0"
-    )
+    allowed = notion.delta_limit()
+    if allowed is None:
+        raise NotDefined(
+            "the rate for a continuous X", f"the notion {notion.name}", "without delta it is 0"
+        )
+    if allowed.form == "ldp":
+        return formulas.continuous_rate(1.0, float(allowed.delta), "ediv")
+    ratio = float(allowed.epsilon.exp())
+    return formulas.continuous_rate(ratio, float(allowed.delta), form or allowed.form)
 
 
 def _errors(prior: Prior, masses: Floats, kept: float) -> list[str]:

@@ -19,8 +19,6 @@ from liftlock.designs.merging import (
 )
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import ALIP
-from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility
 
@@ -99,9 +97,10 @@ def _grow(pool: Pool, high: list[int]) -> list[list[int]]:
 
 def _printed_risk(pool: Pool, notion: Notion) -> Callable[[Floats], Floats]:
     """Return the risk that 002 section 4.1 prints for a notion, or section 6.2 for a measure."""
-    if not isinstance(notion, LIP | ALIP):
+    allowed = notion.lift_limits()
+    if allowed is None or None in allowed:
         return pool.risks
-    symmetric = isinstance(notion, LIP) or notion.lower == notion.upper
+    symmetric = allowed.lower == allowed.upper
 
     def risk(amounts: Floats) -> Floats:
         lifts, _ = pool.lifts(amounts)

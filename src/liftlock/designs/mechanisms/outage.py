@@ -15,19 +15,15 @@ from liftlock._solver.rare import strain
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.k_rr import k_rr
-from liftlock.designs.optimal import optimal
+from liftlock.designs.mechanisms.k_rr import k_rr
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.readings import posterior_means, with_readings
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.notion import DeltaLimit, Notion
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 from liftlock.utility.mutual_information import MutualInformation
@@ -62,11 +58,13 @@ def outage(
 
     Source: math the truth with probability delta; 000 Def 5, Cor 9; 003 Def 4.
 
+    >>> from liftlock.notions.approximate_lip import ApproximateLIP
     >>> rare = Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
     >>> outage(rare, ApproximateLIP("1", "0.09")).matrix[:, -3:].diagonal().round(6).tolist()
     [0.1, 0.1, 0.1]
     """
-    if not isinstance(notion, ApproximateLIP | ApproximateLDP):
+    allowed = notion.delta_limit()
+    if allowed is None:
         raise NotDefined(
             f"the method {DESIGN.key}",
             f"the notion {notion.name}",
@@ -76,14 +74,14 @@ def outage(
         raise NotDefined(f"the method {DESIGN.key}", context.describe(), "it needs a prior")
     goal = utility if utility is not None else MutualInformation()
     options: dict[str, Any] = {"gap": gap, "seconds": seconds, "watch": watch}
-    if truth_share(context.floats(), notion, 2 * len(context.inputs)) >= 1.0:
+    if truth_share(context.floats(), allowed, 2 * len(context.inputs)) >= 1.0:
         return _bare(context)
     pure, said = _pure(context, notion, goal, options)
     if isinstance(context, GridPrior):
         pure = with_readings(pure, context, goal)
-    problem = Problem.of(context, _without_delta(notion))
+    problem = Problem.of(context, notion.without_delta)
     outputs = pure.matrix.shape[1] + len(problem.masses)
-    share = truth_share(problem.masses, notion, outputs)
+    share = truth_share(problem.masses, allowed, outputs)
     # The integers of the pure part must keep its limits by themselves, also when they are rare.
     blend = min(1.01 * float(strain(problem, pure.matrix).max()) / max(1.0 - share, 1e-9), 1.0)
     quiet = (1.0 - blend) * pure.matrix + blend * (dot(problem.masses, pure.matrix))
@@ -116,20 +114,21 @@ def _bare(prior: Prior) -> Draft:
     )
 
 
-def truth_share(masses: Floats, notion: ApproximateLIP | ApproximateLDP, outputs: int) -> float:
+def truth_share(masses: Floats, allowed: DeltaLimit, outputs: int) -> float:
     """Return the largest probability with which the value itself may be released.
 
+    >>> from liftlock.notions.approximate_lip import ApproximateLIP
     >>> two = np.array([0.25, 0.75])
-    >>> round(truth_share(two, ApproximateLIP("1", "0.03"), 4), 9)
+    >>> round(truth_share(two, ApproximateLIP("1", "0.03").delta_limit(), 4), 9)
     0.04
-    >>> round(truth_share(two, ApproximateLIP("1", "0.03", "joint"), 4), 9)
+    >>> round(truth_share(two, ApproximateLIP("1", "0.03", "joint").delta_limit(), 4), 9)
     0.16
     """
-    ratio = float(notion.epsilon.exp())
-    spare = float(notion.delta) - _UNIT * outputs * (1.0 + min(ratio, 1.0 / _UNIT))
-    if isinstance(notion, ApproximateLDP):
+    ratio = float(allowed.epsilon.exp())
+    spare = float(allowed.delta) - _UNIT * outputs * (1.0 + min(ratio, 1.0 / _UNIT))
+    if allowed.form == "ldp":
         worst = 1.0
-    elif notion.form == "joint":
+    elif allowed.form == "joint":
         worst = float((masses * (1.0 - masses)).max())
     else:
         worst = 1.0 - float(masses.min())
@@ -137,16 +136,12 @@ def truth_share(masses: Floats, notion: ApproximateLIP | ApproximateLDP, outputs
     return 1.0 if worst <= 0 or spare >= worst else max(spare, 0.0) / worst
 
 
-def _without_delta(notion: ApproximateLIP | ApproximateLDP) -> Notion:
-    return LDP(notion.epsilon) if isinstance(notion, ApproximateLDP) else LIP(notion.epsilon)
-
-
 def _pure(
-    prior: Prior, notion: ApproximateLIP | ApproximateLDP, goal: Utility, options: dict[str, Any]
+    prior: Prior, notion: Notion, goal: Utility, options: dict[str, Any]
 ) -> tuple[Draft, str]:
     """Return the mechanism that speaks when the value itself is not released, and its name."""
-    budget = _without_delta(notion)
-    if isinstance(budget, LIP) or len(prior.inputs) <= _FEW or goal.numeric:
+    budget = notion.without_delta
+    if budget.ratio_limit is None or len(prior.inputs) <= _FEW or goal.numeric:
         found = optimal(prior, budget, utility=goal, **options)
         proof = found.optimality
         near = "" if proof is None else f", proved within {gap_text(proof.gap)}"

@@ -8,7 +8,7 @@ import scipy.optimize
 
 import liftlock as ll
 from liftlock.designing import design
-from liftlock.designs.outage import outage, truth_share
+from liftlock.designs.mechanisms.outage import outage, truth_share
 from liftlock.errors import NotDefined
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP, Form
@@ -47,7 +47,7 @@ def test_the_delta_is_used_up_and_not_exceeded(form: Form, epsilon: str, delta: 
 def test_no_larger_share_is_allowed(form: Form) -> None:
     notion = ApproximateLIP("1", "0.05", form)
     draft = outage(PRIOR, notion)
-    share = truth_share(MASSES, notion, draft.matrix.shape[1])
+    share = truth_share(MASSES, notion.delta_limit(), draft.matrix.shape[1])
     assert draft.matrix[:, -4:] == pytest.approx(share * np.eye(4))
     pure = draft.matrix[:, :-4] / (1 - share)
     more = share * (1 + 1e-4)

@@ -45,12 +45,12 @@ def published_response(
     matrix = keep * np.eye(len(problem.masses)) + problem.lower * problem.masses
     remarks = [f"the value is kept with probability {keep:.6g}, else drawn from the prior"]
     true = true_guarantee(context, notion)
-    if isinstance(true, ALIP):
+    if true != notion:
         remarks.append(f"it truly gives {true}, not {notion}")
     return Draft.of(problem.inputs, problem.inputs, matrix, method=DESIGN.key, remarks=remarks)
 
 
-def true_guarantee(context: Context, notion: Notion) -> LIP | ALIP:
+def true_guarantee(context: Context, notion: Notion) -> Notion:
     """Return what the published response truly guarantees for an epsilon-LIP budget.
 
     That is epsilon-LIP if P_min >= 1/(e^epsilon + 1), and otherwise (lower, upper)-ALIP with
@@ -65,19 +65,21 @@ def true_guarantee(context: Context, notion: Notion) -> LIP | ALIP:
     >>> print(true_guarantee(Prior.uniform("abcd"), LIP("ln 3")))
     lip(ln 3)
     """
-    if not isinstance(notion, LIP):
+    limits = notion.lift_limits()
+    if notion.name != LIP.key or limits is None or limits.upper is None:
         raise NotDefined(
             "the published response", f"the notion {notion.name}", "it is made for lip"
         )
     least = min(p for p in representative(context).fractions if p)
     # The largest lift is e^-epsilon (1 + (e^epsilon - 1) / P_min): exact ends, since it rises
     # with e^epsilon.
-    exponential = notion.epsilon.exp()
+    epsilon = limits.upper
+    exponential = epsilon.exp()
     assert exponential.upper is not None
     low, high = ((1 + (end - 1) / least) / end for end in (exponential.lower, exponential.upper))
-    if notion.epsilon.allows(high):
+    if epsilon.allows(high):
         return notion
-    return ALIP(lower=notion.epsilon, upper=safe_text(log_of(Enclosure(low, high))))
+    return ALIP(lower=epsilon, upper=safe_text(log_of(Enclosure(low, high))))
 
 
 DESIGN = Design(
