@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -273,8 +273,7 @@ def read_notion(notion: Notion | object, kind: Kind) -> Notion:
     'profile(0.5)'
     """
     if hasattr(notion, "certify"):
-        found: Notion = notion
-        return found
+        return cast("Notion", notion)
     if kind == "profiles":
         return ProfilePrivacy(notion)
     raise InputError("not a notion of privacy", value=notion, remedy='give one such as LIP("1")')
@@ -294,7 +293,11 @@ def usual_method(notion: Notion, kind: Kind = "prior") -> str | None:
 
 
 def read_utility(
-    context: Context, utility: AnyUtility | None = None, *, loss: Any = None, weights: Weights = None
+    context: Context,
+    utility: AnyUtility | None = None,
+    *,
+    loss: Any = None,
+    weights: Weights = None,
 ) -> Utility | ProfileUtility:
     """Make the utility that is meant, for the inputs of a context."""
     if isinstance(context, ProfileGraph):
@@ -347,7 +350,7 @@ def design_as_published(
     request = request_for(context, asked, method, options, utility=utility)
     draft = request.draft()
     true, remark = true_guarantee(rounded(draft, bits=bits), asked, request.whole)
-    locked = lock_channel(draft, true, request.whole, bits=bits)
+    locked: Locked | LockedForm = lock_channel(draft, true, request.whole, bits=bits)
     return request.mechanism(replace(draft, remarks=(*draft.remarks, remark)), locked)
 
 
@@ -442,7 +445,7 @@ class DesignRequest(ABC):
         blends = (MOST_BLEND, *self.more_blends)
         for blend in blends:
             try:
-                locked = lock_channel(
+                locked: Locked | LockedForm = lock_channel(
                     draft,
                     self.notion,
                     self.whole,
@@ -567,9 +570,7 @@ class PriorRequest(DesignRequest):
         if honest or isinstance(refusal, UnprotectedInput):
             return refusal
         true, _ = true_guarantee(rounded(draft, bits=bits), self.notion, self.whole)
-        return NotCertified(
-            refusal.certificate, f"{true}; to make it under that: {_AS_PUBLISHED}"
-        )
+        return NotCertified(refusal.certificate, f"{true}; to make it under that: {_AS_PUBLISHED}")
 
     def constant(self) -> Draft:
         """Return the mechanism that says nothing; where the secret is X itself, none is better.
@@ -731,9 +732,7 @@ class ProfileRequest(DesignRequest):
                 remedy="join the profiles that must not be told apart",
             )
         check_matrices(entry, graph)
-        return cls(
-            entry=entry, notion=notion, whole=graph, options=options, graph=graph, goal=goal
-        )
+        return cls(entry=entry, notion=notion, whole=graph, options=options, graph=graph, goal=goal)
 
     def constant(self) -> Draft:
         """Ask the design: what it makes of a budget of 0 depends on the parts of the graph."""

@@ -16,10 +16,9 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any, get_args
 
-from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock.context import Ball, Context, Family, Intervals, Joint, Kind
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.context import Kind
 from liftlock.errors import LiftlockError
 from liftlock.notions.notion import Notion
 from liftlock.notions.registry import REGISTRY

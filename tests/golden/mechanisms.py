@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from liftlock import line
+from liftlock import profile_examples as examples
 from liftlock.context import Ball, Context, Joint
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS, designs_for
@@ -28,7 +29,6 @@ from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
-from liftlock.profiles import examples
 from tests.contracts import worlds
 
 STORED = Path(__file__).with_name("mechanisms.json")

@@ -1,23 +1,6 @@
-"""Graphs of profiles from end to end: designing, comparing, composing releases."""
+"""Releases of a graph of profiles together: what they lose, and which observations were sent."""
 
-from liftlock.profiles.comparing import ProfileRow, compare_profiles
 from liftlock.profiles.composition import Composition, compose
-from liftlock.profiles.curves import Sweep, couplet_curve, sweep
-from liftlock.profiles.designing import design_profiles
-from liftlock.profiles.examples import EXAMPLES, example, workstation
 from liftlock.profiles.ledger import ProfileLedger
 
-__all__ = [
-    "EXAMPLES",
-    "Composition",
-    "ProfileLedger",
-    "ProfileRow",
-    "Sweep",
-    "compare_profiles",
-    "compose",
-    "couplet_curve",
-    "design_profiles",
-    "example",
-    "sweep",
-    "workstation",
-]
+__all__ = ["Composition", "ProfileLedger", "compose"]

@@ -59,8 +59,8 @@ class ProfileLedger:
     Source: 004 Obs 13.
 
     >>> from liftlock.profile_graph import ProfileGraph
-    >>> from liftlock.profiles.designing import design_profiles
-    >>> flip = design_profiles(ProfileGraph.bernoulli(["0.9", "1"]), "1", method="cluster")
+    >>> from liftlock.designing import design
+    >>> flip = design(ProfileGraph.bernoulli(["0.9", "1"]), "1", method="cluster")
     >>> ledger = ProfileLedger.new().with_release(flip, ["row 1", "row 2"])
     >>> "row 2" in ledger, "row 3" in ledger, len(ledger)
     (True, False, 2)

@@ -61,7 +61,7 @@ class ProfileUtility:
         aim: str | Utility | ProfileUtility | None = None,
         *,
         loss: Any = None,
-        weights: Prior | Mapping[Any, Any] | None = None,
+        weights: Prior | Mapping[Any, Any] | Floats | None = None,
     ) -> ProfileUtility:
         """Read an aim; a loss is a matrix with a row and a column for each value.
 
@@ -155,9 +155,11 @@ def information(joint: Floats) -> float:
     return max(0.0, float((joint[used] * log(joint[used] / product[used])).sum()))
 
 
-def _weights(graph: ProfileGraph, weights: Prior | Mapping[Any, Any] | None) -> Floats:
+def _weights(graph: ProfileGraph, weights: Prior | Mapping[Any, Any] | Floats | None) -> Floats:
     if weights is None:
         return np.full(len(graph), 1.0 / len(graph))
+    if isinstance(weights, np.ndarray):
+        return weights
     prior = weights if isinstance(weights, Prior) else Prior.from_counts(weights)
     for name in prior.labels:
         if name not in graph.profiles:
@@ -251,7 +253,7 @@ class ProfileErrors:
 def profile_errors(
     channel: Channel,
     graph: ProfileGraph,
-    weights: Prior | Mapping[Any, Any] | None = None,
+    weights: Prior | Mapping[Any, Any] | Floats | None = None,
 ) -> ProfileErrors:
     """Measure a channel whose outputs are values of the profiles.
 

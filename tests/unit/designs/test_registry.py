@@ -87,7 +87,7 @@ def test_what_is_no_context_is_refused() -> None:
         def to_data(self) -> dict[str, Any]:
             return {}
 
-    with pytest.raises(InputError, match="not a prior, a joint, .*: 'Rumour'; make one"):
+    with pytest.raises(InputError, match=r"not a prior, a joint, .*: 'Rumour'; make one"):
         ll.design(Rumour(), ll.LIP("1"))  # type: ignore[arg-type]
 
 
