@@ -48,9 +48,9 @@ from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import extremes, lift_notion, lower_reading, upper_reading
-from liftlock.notions.lift import Impossible
-from liftlock.notions.notion import Notion, safe_text
+from liftlock.notions.base import Notion, safe_text
+from liftlock.notions.lift import Impossible, extremes
+from liftlock.notions.lip import lift_notion, lower_reading, upper_reading
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -152,7 +152,7 @@ def best(
     keeps epsilon outright keeps it with any delta, so where a delta is allowed the optimum without
     one is tried as well. `outage`, which gives the value itself away now and then, has to be named.
 
-    >>> from liftlock.notions.approximate_lip import ApproximateLIP
+    >>> from liftlock.notions.approximate import ApproximateLIP
     >>> from liftlock.prior import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> best(prior, ApproximateLIP("1", "0.05")).certificate.guarantee
@@ -298,6 +298,13 @@ def read_utility(
     """Make the utility that is meant, for the inputs of a context."""
     if isinstance(context, ProfileGraph):
         return ProfileUtility.of(context, utility, loss=loss, weights=weights)
+    return make_utility(_of_a_prior(context, utility, loss, weights), context.inputs)
+
+
+def _of_a_prior(
+    context: Context, utility: AnyUtility | None, loss: Any, weights: Weights
+) -> str | Utility:
+    """Return the utility that is meant; one of profiles is refused."""
     for name, given in (("loss", loss), ("weights", weights)):
         if given is not None:
             raise InputError(
@@ -309,7 +316,7 @@ def read_utility(
         raise InputError(
             "a utility of profiles", value=context.describe(), remedy="give another utility"
         )
-    return make_utility(usual_goal(context) if utility is None else utility, context.inputs)
+    return usual_goal(context) if utility is None else utility
 
 
 def design_as_published(
@@ -484,12 +491,11 @@ def request_for(
     entry = find_design(method, DESIGNS)
     check_fits(entry, context, notion)
     check_options(entry, options)
-    goal = read_utility(context, utility, loss=loss, weights=weights)
     if isinstance(context, ProfileGraph):
-        assert isinstance(goal, ProfileUtility)
+        goal = ProfileUtility.of(context, utility, loss=loss, weights=weights)
         return ProfileRequest.of(entry, context, notion, goal, options)
-    assert not isinstance(goal, ProfileUtility)
-    return PriorRequest.of(entry, context, notion, goal, options)
+    wanted = _of_a_prior(context, utility, loss, weights)
+    return PriorRequest.of(entry, context, notion, wanted, options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -507,18 +513,21 @@ class PriorRequest(DesignRequest):
         entry: Design,
         context: Context,
         notion: Notion,
-        goal: Utility,
+        wanted: str | Utility,
         options: Mapping[str, Any],
     ) -> PriorRequest:
-        """Leave out what cannot occur."""
+        """Leave out what cannot occur, and make the utility for what is left."""
         whole, everything = context, context.inputs
         dropped: tuple[Label, ...] = ()
         if notion.ratio_limit is None or not entry.prior_free:
             context, dropped = supported(context)
         if notion.ratio_limit is None:
             whole = context
-        places = [everything.index(label) for label in context.inputs.labels]
-        goal = restricted(goal, places, len(everything))
+        if isinstance(wanted, str):
+            goal = make_utility(wanted, context.inputs)
+        else:
+            places = [everything.index(label) for label in context.inputs.labels]
+            goal = restricted(wanted, places, len(everything))
         check_memory(entry, context, notion, goal)
         # A utility for other symbols is refused before any work is done.
         goal.costs(representative(context).floats()[None, :])

@@ -24,8 +24,8 @@ from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import audit
+from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.certificate import Certificate
-from liftlock.notions.notion import Notion, safe_text
 from liftlock.notions.reading import number_to_json
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors

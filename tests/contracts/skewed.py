@@ -20,7 +20,7 @@ from liftlock.context import Ball, Context, Family, Intervals, Joint, Kind
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import LiftlockError
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY
 from liftlock.prior import Prior
 

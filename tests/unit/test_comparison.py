@@ -21,7 +21,7 @@ from liftlock.comparison import (
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, NotDefined
-from liftlock.notions.alip import MaxLift, MinLift
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.utility import Own
 from liftlock.yardsticks import CONTEXT_FREE, yardsticks
 

@@ -10,7 +10,7 @@ from typing import Any
 from liftlock.context import Context, Kind
 from liftlock.errors import InputError, NotDefined
 from liftlock.memory import TABLE, refuse_beyond
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.utility import Utility
 
