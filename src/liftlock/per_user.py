@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,8 @@ class AnyUserPrior:
     'every user under every prior on 2 symbols'
     """
 
+    kind: ClassVar[Literal["per-user"]] = "per-user"
+
     inputs: Alphabet
 
     @property
@@ -87,6 +89,8 @@ class PerUserPriors:
     >>> priors.smoothed("0.1").rows(0, 1).round(4).tolist()
     [[0.8333, 0.1667]]
     """
+
+    kind: ClassVar[Literal["per-user"]] = "per-user"
 
     alphabet: Alphabet
     users: int
