@@ -127,11 +127,11 @@ def design(
     >>> flip.certificate.guarantee, round(flip.origin.objective, 4)
     ('profile(budget=0.5)', 0.0489)
     """
-    users = user_context(context)
+    users = user_context(context, method)
     if users is not None:
+        refuse_cells(users, cells, spacing)
         return design_users(users, notion, utility=utility, method=method, **options)
-    assert not isinstance(context, Alphabet | Sequence)
-    context = cut(context, cells, spacing)
+    context = cut(cast("Context | LinePrior", context), cells, spacing)
     asked = read_notion(notion, context.kind)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
     method = usual_method(asked, context.kind) if method is None else method
@@ -142,13 +142,16 @@ def design(
     return request.lock(draft, bits)
 
 
-def user_context(context: object) -> PerUserPriors | AnyUserPrior | None:
-    """Return the context of users with a prior each: labels stand for any; None for others."""
+def user_context(context: object, method: str | None) -> PerUserPriors | AnyUserPrior | None:
+    """Return the context of users with a prior each; None for others.
+
+    An alphabet stands for any priors, and so does a list of labels if the method is one of users'.
+    """
     if isinstance(context, PerUserPriors | AnyUserPrior):
         return context
     if isinstance(context, Alphabet):
         return AnyUserPrior(context)
-    if isinstance(context, Sequence) and not isinstance(context, str | bytes):
+    if isinstance(context, Sequence) and method in USER_CHANNELS:
         return AnyUserPrior(Alphabet.of(context))
     return None
 
@@ -315,13 +318,18 @@ def cut(
             value=type(context).__name__,
             remedy="make one, such as Prior.from_counts(...), line.from_data(...), line.from_scipy",
         )
+    refuse_cells(context, cells, spacing)
+    return context
+
+
+def refuse_cells(context: Context, cells: int | None, spacing: str | None) -> None:
+    """Refuse to cut what is already finite."""
     if cells is not None or spacing is not None:
         raise InputError(
             "only a prior on the line is cut into cells",
             value=context.describe(),
             remedy="leave out cells and spacing",
         )
-    return context
 
 
 def read_notion(notion: Notion | object, kind: Kind) -> Notion:
