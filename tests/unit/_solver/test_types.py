@@ -15,8 +15,8 @@ from liftlock._solver.strategies import STRATEGIES, solve
 from liftlock._solver.types import Types
 from liftlock.channel import Table
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import MaxLift, MinLift
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.utility import make_utility
 
 NOTIONS: tuple[Notion, ...] = (
@@ -171,7 +171,7 @@ def test_costs_that_know_the_names_are_left_alone(name: str) -> None:
     steps: list[Step] = []
     utility = make_utility(name, joint.inputs)
     solve(Task(Problem.of(joint, ll.LIP("0.5")), utility, explain=steps.append))
-    assert "merge-types" not in [step.name for step in steps]
+    assert "merge-types" not in [step.name for step in steps if step.taken]
 
 
 def test_very_many_symbols_of_few_types_are_solved_at_once() -> None:
