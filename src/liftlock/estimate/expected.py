@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label, label_to_json
+from liftlock.alphabet import Label, label_to_json
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.encoding import Encoding, sums_symbols
 from liftlock.estimate.estimators import Unbiased
@@ -186,7 +186,7 @@ def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
             ) from None
     model = Dense.of(table, prior.reordered(table.inputs))
     assert model.masses is not None
-    aligned = _aligned(question, model.inputs)
+    aligned = question.aligned(model.inputs)
     found: Floats = model.mixture(model.masses) @ model.posterior_variances(aligned)
     return found
 
@@ -196,14 +196,14 @@ def _of_unbiased(channel: AnyChannel, prior: Prior, question: Question) -> Float
         return _of_support(channel, prior, question)
     model = Dense.of(channel, prior.reordered(channel.inputs))
     assert model.masses is not None
-    scores = Unbiased(model, _aligned(question, model.inputs)).scores
+    scores = Unbiased(model, question.aligned(model.inputs)).scores
     found: Floats = model.masses @ model.score_variances(scores)
     return found
 
 
 def _of_support(channel: SupportChannel, prior: Prior, question: Question) -> Floats:
     """Return what a person adds, given their value: bits of a unary encoding are independent."""
-    aligned = _aligned(question, channel.inputs)
+    aligned = question.aligned(channel.inputs)
     model = Encoding.of(channel, prior)
     if sums_symbols(aligned) and not model.independent:
         raise NotDefined(
@@ -212,11 +212,3 @@ def _of_support(channel: SupportChannel, prior: Prior, question: Question) -> Fl
             "ask for the histogram, or use a unary encoding or a table",
         )
     return model.noise_per_person(aligned)
-
-
-def _aligned(question: Question, inputs: Alphabet) -> Question:
-    """Return the question in the order of the channel's inputs."""
-    if question.inputs.labels == inputs.labels:
-        return question
-    order = inputs.order_of(question.inputs, whose="the channel", other_name="the question")
-    return Question(question.of, inputs, question.names, question.values[order])
