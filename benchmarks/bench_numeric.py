@@ -19,7 +19,7 @@ from liftlock import line
 from liftlock._solver.linear import LinearProgram
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem, supported
-from liftlock.designs.optimal import optimal
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.line.grid import GridPrior
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior

@@ -16,7 +16,7 @@ from rich.table import Table as Grid
 from liftlock._solver.box import Box
 from liftlock._solver.master import Master
 from liftlock._solver.problem import Problem
-from liftlock.designs.optimal import optimal
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.utility import Utility, make_utility

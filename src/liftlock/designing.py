@@ -19,7 +19,7 @@ from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import Locked, LockedForm, rounded
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.optimal import GAP
+from liftlock.designs.mechanisms.optimal import GAP
 from liftlock.designs.origin import Origin
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (

@@ -17,7 +17,7 @@ from liftlock.cli.options import FILE
 from liftlock.cli.protect import protect_command
 from liftlock.comparison import yardsticks
 from liftlock.designing import design
-from liftlock.designs.published_response import published_response
+from liftlock.designs.mechanisms.published_response import published_response
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.integers import Floats
 from liftlock.files import read_channel, read_prior

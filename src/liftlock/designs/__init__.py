@@ -2,39 +2,44 @@
 
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.problem import Problem, supported
-from liftlock.designs.arc import arc
-from liftlock.designs.binary import binary
 from liftlock.designs.bounded_laplace import bounded_laplace
 from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.centralised import centralised, centralised_error, survey, survey_of
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.gaussian import gaussian
-from liftlock.designs.hashing import hashing
 from liftlock.designs.instance_gaussian import instance_gaussian
 from liftlock.designs.instance_laplace import instance_laplace
-from liftlock.designs.k_rr import k_rr
 from liftlock.designs.laplace import laplace
 from liftlock.designs.lock import Locked, LockedForm, lock
+from liftlock.designs.mechanisms.arc import arc
+from liftlock.designs.mechanisms.binary import binary
+from liftlock.designs.mechanisms.centralised import (
+    centralised,
+    centralised_error,
+    survey,
+    survey_of,
+)
 from liftlock.designs.mechanisms.cluster import cluster
+from liftlock.designs.mechanisms.hashing import hashing
+from liftlock.designs.mechanisms.k_rr import k_rr
+from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.designs.mechanisms.optimal_response import optimal_response
+from liftlock.designs.mechanisms.outage import outage
+from liftlock.designs.mechanisms.published_response import published_response
+from liftlock.designs.mechanisms.quantile_blocks import quantile_blocks
+from liftlock.designs.mechanisms.random_sampling import random_sampling
 from liftlock.designs.mechanisms.randomised_response import randomised_response
+from liftlock.designs.mechanisms.safe_response import safe_response
 from liftlock.designs.mechanisms.shared_categorical import shared_categorical
 from liftlock.designs.mechanisms.single_bit import single_bit
 from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
-from liftlock.designs.optimal import optimal
-from liftlock.designs.optimal_response import optimal_response
-from liftlock.designs.outage import outage
-from liftlock.designs.published_response import published_response
-from liftlock.designs.quantile_blocks import quantile_blocks
-from liftlock.designs.random_sampling import random_sampling
+from liftlock.designs.mechanisms.staircase import staircase
+from liftlock.designs.mechanisms.subset_merging import subset_merging
+from liftlock.designs.mechanisms.subset_response import subset_response
+from liftlock.designs.mechanisms.subset_selection import subset_selection
+from liftlock.designs.mechanisms.unary_encoding import oue, sue
+from liftlock.designs.mechanisms.watchdog import watchdog
 from liftlock.designs.registry import Design
-from liftlock.designs.safe_response import safe_response
-from liftlock.designs.staircase import staircase
-from liftlock.designs.subset_merging import subset_merging
-from liftlock.designs.subset_response import subset_response
-from liftlock.designs.subset_selection import subset_selection
-from liftlock.designs.unary_encoding import oue, sue
-from liftlock.designs.watchdog import watchdog
 
 __all__ = [
     "DESIGNS",

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liftlock.designs.arc import DESIGN as ARC
-from liftlock.designs.binary import DESIGN as BINARY
 from liftlock.designs.bounded_laplace import DESIGN as BOUNDED_LAPLACE
-from liftlock.designs.centralised import DESIGN as CENTRALISED
 from liftlock.designs.gaussian import DESIGN as GAUSSIAN
-from liftlock.designs.hashing import DESIGN as HASHING
 from liftlock.designs.instance_gaussian import DESIGN as INSTANCE_GAUSSIAN
 from liftlock.designs.instance_laplace import DESIGN as INSTANCE_LAPLACE
-from liftlock.designs.k_rr import DESIGN as K_RR
 from liftlock.designs.laplace import DESIGN as LAPLACE
+from liftlock.designs.mechanisms.arc import DESIGN as ARC
+from liftlock.designs.mechanisms.binary import DESIGN as BINARY
+from liftlock.designs.mechanisms.centralised import DESIGN as CENTRALISED
 from liftlock.designs.mechanisms.cluster import DESIGN as CLUSTER
+from liftlock.designs.mechanisms.hashing import DESIGN as HASHING
+from liftlock.designs.mechanisms.k_rr import DESIGN as K_RR
+from liftlock.designs.mechanisms.optimal import DESIGN as OPTIMAL
+from liftlock.designs.mechanisms.optimal_response import DESIGN as OPTIMAL_RESPONSE
+from liftlock.designs.mechanisms.outage import DESIGN as OUTAGE
+from liftlock.designs.mechanisms.published_response import DESIGN as PUBLISHED_RESPONSE
+from liftlock.designs.mechanisms.quantile_blocks import DESIGN as QUANTILE_BLOCKS
+from liftlock.designs.mechanisms.random_sampling import DESIGN as SAMPLING
 from liftlock.designs.mechanisms.randomised_response import DESIGN as RANDOMISED_RESPONSE
+from liftlock.designs.mechanisms.safe_response import DESIGN as SAFE_RESPONSE
 from liftlock.designs.mechanisms.shared_categorical import DESIGN as SHARED_CATEGORICAL
 from liftlock.designs.mechanisms.single_bit import DESIGN as SINGLE_BIT
 from liftlock.designs.mechanisms.smooth_categorical import DESIGN as SMOOTH_CATEGORICAL
 from liftlock.designs.mechanisms.smooth_one_bit import DESIGN as SMOOTH_ONE_BIT
-from liftlock.designs.optimal import DESIGN as OPTIMAL
-from liftlock.designs.optimal_response import DESIGN as OPTIMAL_RESPONSE
-from liftlock.designs.outage import DESIGN as OUTAGE
-from liftlock.designs.published_response import DESIGN as PUBLISHED_RESPONSE
-from liftlock.designs.quantile_blocks import DESIGN as QUANTILE_BLOCKS
-from liftlock.designs.random_sampling import DESIGN as SAMPLING
+from liftlock.designs.mechanisms.staircase import DESIGN as STAIRCASE
+from liftlock.designs.mechanisms.subset_merging import DESIGN as SUBSET_MERGING
+from liftlock.designs.mechanisms.subset_response import DESIGN as SUBSET_RESPONSE
+from liftlock.designs.mechanisms.subset_selection import DESIGN as SUBSET_SELECTION
+from liftlock.designs.mechanisms.unary_encoding import OUE, SUE
+from liftlock.designs.mechanisms.watchdog import DESIGN as WATCHDOG
 from liftlock.designs.registry import Design, Kind
-from liftlock.designs.safe_response import DESIGN as SAFE_RESPONSE
-from liftlock.designs.staircase import DESIGN as STAIRCASE
-from liftlock.designs.subset_merging import DESIGN as SUBSET_MERGING
-from liftlock.designs.subset_response import DESIGN as SUBSET_RESPONSE
-from liftlock.designs.subset_selection import DESIGN as SUBSET_SELECTION
-from liftlock.designs.unary_encoding import OUE, SUE
-from liftlock.designs.watchdog import DESIGN as WATCHDOG
 
 DESIGNS: Mapping[str, Design] = {
     design.key: design

@@ -206,9 +206,9 @@ def _common_graph(mechanisms: Sequence[Mechanism]) -> ProfileGraph:
 
 def _budget(mechanism: Mechanism) -> Enclosure:
     """Return the certified budget of the edges."""
-    notion = mechanism.notion
-    if isinstance(notion, ProfilePrivacy):
-        return notion.bound()
+    budget = mechanism.notion.profile_budget
+    if budget is not None:
+        return budget.nats()
     return mechanism.audit()["profile"].value
 
 

@@ -12,7 +12,7 @@ from liftlock._solver.problem import Problem
 from liftlock._solver.vertices import ListedOracle, enumerate_vertices
 from liftlock.context import Ball, Context, Family, Intervals
 from liftlock.designs.lock import lock
-from liftlock.designs.optimal import optimal
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.exact.integers import Floats
 from liftlock.notions.alip import ALIP
 from liftlock.notions.lip import LIP

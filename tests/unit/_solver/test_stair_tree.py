@@ -8,7 +8,7 @@ import pytest
 from liftlock._solver.oracle import Clock
 from liftlock._solver.stair_tree import StairTree
 from liftlock._solver.staircase import every_staircase
-from liftlock.designs.optimal import optimal
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.exact.integers import Floats
 from liftlock.notions.ldp import LDP
 from liftlock.prior import Prior

@@ -9,8 +9,8 @@ import liftlock as ll
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
 from liftlock.designs import neighbours
+from liftlock.designs.mechanisms.optimal import find_optimum, optimal
 from liftlock.designs.neighbours import by_neighbours
-from liftlock.designs.optimal import find_optimum, optimal
 from liftlock.utility.registry import make_utility
 from tests.checks import proof_of
 

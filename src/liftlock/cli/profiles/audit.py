@@ -21,15 +21,8 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.cli.verdicts import Verdicts
 from liftlock.errors import InputError
-<<<<<<< HEAD
-from liftlock.notions.notion import Notion
-from liftlock.notions.profile import audit_profiles
-=======
-from liftlock.exact.budget import Budget
 from liftlock.notions.audit import audit
 from liftlock.notions.notion import Notion
-from liftlock.notions.profile import ProfilePrivacy
->>>>>>> main
 from liftlock.profile_files import GraphFiles
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph

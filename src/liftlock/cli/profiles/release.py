@@ -346,13 +346,8 @@ def _say(
 
 
 def _budget(made: Mechanism) -> Enclosure:
-<<<<<<< HEAD
     budget = made.notion.profile_budget
-    return made.audit_profiles().loss if budget is None else budget.nats()
-=======
-    notion = made.notion
-    return notion.bound() if isinstance(notion, ProfilePrivacy) else made.audit()["profile"].value
->>>>>>> main
+    return made.audit()["profile"].value if budget is None else budget.nats()
 
 
 def _data(rows: _Rows, made: Mechanism, output: Path, notes: Sequence[str]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from liftlock.context import Joint
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.randomised_response import response_at
 from liftlock.designs.mechanisms.shared_categorical import shared_categorical
-from liftlock.designs.optimal import optimal
 from liftlock.designs.profiles import listing
 from liftlock.designs.profiles.direct import least_distortion
 from liftlock.designs.profiles.setting import Setting

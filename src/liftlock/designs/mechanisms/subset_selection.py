@@ -12,7 +12,7 @@ from liftlock._solver.problem import ldp_budget
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, representative
 from liftlock.designs.draft import Draft
-from liftlock.designs.k_rr import WIDER
+from liftlock.designs.mechanisms.k_rr import WIDER
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats

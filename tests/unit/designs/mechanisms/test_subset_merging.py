@@ -9,8 +9,8 @@ import pytest
 
 from liftlock.context import Joint
 from liftlock.designs import lock, subset_merging, watchdog
+from liftlock.designs.mechanisms.subset_merging import _printed_risk, safe_subsets
 from liftlock.designs.merging import Pool, equivocation
-from liftlock.designs.subset_merging import _printed_risk, safe_subsets
 from liftlock.errors import NotCertified
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LDP, LIP

@@ -15,10 +15,10 @@ from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spa
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
 from liftlock.designs.draft import Draft
+from liftlock.designs.mechanisms.optimal import named_outputs, optimal
+from liftlock.designs.mechanisms.subset_merging import safe_subsets
 from liftlock.designs.merging import Pool, in_order
-from liftlock.designs.optimal import named_outputs, optimal
 from liftlock.designs.registry import LIFT_NOTIONS, Design
-from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

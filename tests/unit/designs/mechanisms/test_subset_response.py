@@ -15,8 +15,8 @@ from liftlock._solver.vertices import enumerate_vertices
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.designs import lock, optimal, subset_merging, subset_response
+from liftlock.designs.mechanisms.subset_merging import safe_subsets
 from liftlock.designs.merging import Pool
-from liftlock.designs.subset_merging import safe_subsets
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LDP, LIP
 from liftlock.notions.alip import MaxLift
@@ -173,7 +173,7 @@ def test_limits_that_leave_no_vertex_to_list_are_solved_in_another_way(
         return enumerate_vertices(np.vstack([cuts, np.ones(symbols)]), symbols)
 
     # The package has a function of the module's name.
-    module = sys.modules["liftlock.designs.subset_response"]
+    module = sys.modules["liftlock.designs.mechanisms.subset_response"]
     monkeypatch.setattr(module, "enumerate_vertices", none_left)
     found = subset_response(joint, notion, utility=utility)
     assert asked

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from liftlock.context import Ball, Context, Family, Intervals, PriorSet
-from liftlock.designs.binary import binary, flips_of
 from liftlock.designs.lock import lock
-from liftlock.designs.optimal import optimal
+from liftlock.designs.mechanisms.binary import binary, flips_of
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.designs import centralised, centralised_error, lock, survey, survey_of
-from liftlock.designs.centralised import posterior_range
+from liftlock.designs.mechanisms.centralised import posterior_range
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions import ALIP, LDP, LIP, lip
 from liftlock.notions.alip import MaxLift, MinLift

@@ -19,10 +19,10 @@ from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spa
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context, Family, Joint, representative
 from liftlock.designs.draft import Draft
+from liftlock.designs.mechanisms.subset_merging import safe_subsets
 from liftlock.designs.merging import Pool
 from liftlock.designs.readings import posterior_medians
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
-from liftlock.designs.subset_merging import safe_subsets
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -412,7 +412,7 @@ def _two_values(problem: Problem, goal: Utility, clock: Clock) -> Solution:
     The bound is the cost of the one that slightly wider limits allow, which is exact but for the
     rounding of its sums.
     """
-    from liftlock.designs.binary import least_flips
+    from liftlock.designs.mechanisms.binary import least_flips
 
     def channel(at: Problem) -> Floats:
         flips = least_flips(at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
 from liftlock.designs.draft import FormDraft
-from liftlock.designs.k_rr import WIDER
+from liftlock.designs.mechanisms.k_rr import WIDER
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design, few_outputs
 from liftlock.forms import UnaryChannel
 from liftlock.notions.notion import Notion

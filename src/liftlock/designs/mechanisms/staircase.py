@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.optimal import optimal
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.registry import Design
 from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility

@@ -15,8 +15,8 @@ from liftlock._solver.rare import strain
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.k_rr import k_rr
-from liftlock.designs.optimal import optimal
+from liftlock.designs.mechanisms.k_rr import k_rr
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.readings import posterior_means, with_readings
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from liftlock.context import Ball
-from liftlock.designs.k_rr import k_rr
 from liftlock.designs.lock import lock
-from liftlock.designs.optimal import optimal
-from liftlock.designs.staircase import staircase
+from liftlock.designs.mechanisms.k_rr import k_rr
+from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.designs.mechanisms.staircase import staircase
 from liftlock.notions.ldp import LDP
 from liftlock.prior import Prior
 from liftlock.utility import (

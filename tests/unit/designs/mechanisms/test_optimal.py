@@ -10,7 +10,7 @@ import pytest
 import liftlock as ll
 from liftlock._solver.oracle import Progress
 from liftlock._solver.problem import Problem
-from liftlock.designs.optimal import How, optimal
+from liftlock.designs.mechanisms.optimal import How, optimal
 from liftlock.errors import InputError
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.notion import Notion

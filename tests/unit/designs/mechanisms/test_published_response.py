@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.designs import lock, published_response, safe_response
-from liftlock.designs.published_response import true_guarantee
+from liftlock.designs.mechanisms.published_response import true_guarantee
 from liftlock.errors import NotCertified, NotDefined
 from liftlock.notions import ALIP, LDP, LIP
 from liftlock.prior import Prior

@@ -10,7 +10,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.designing import design
-from liftlock.designs.quantile_blocks import block_shares, quantile_blocks, two_blocks
+from liftlock.designs.mechanisms.quantile_blocks import block_shares, quantile_blocks, two_blocks
 from liftlock.errors import InputError
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.notion import Notion

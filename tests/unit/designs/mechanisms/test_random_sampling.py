@@ -12,8 +12,8 @@ from liftlock.designing import design, design_as_published
 from liftlock.designs.calibration import NUMERIC_NOTIONS
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock
-from liftlock.designs.random_sampling import exact_rate, random_sampling
-from liftlock.designs.safe_response import safe_response
+from liftlock.designs.mechanisms.random_sampling import exact_rate, random_sampling
+from liftlock.designs.mechanisms.safe_response import safe_response
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal
@@ -24,14 +24,14 @@ from liftlock.notions.approximate_lip import ApproximateLIP
 from liftlock.notions.approximate_lip import measure as measure_lip
 from liftlock.notions.lip import LIP
 from liftlock.notions.notion import Notion
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions.registry import REGISTRY, make_notion
 
 RARE = ll.Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
 
 
 def notion_of(name: str, epsilon: str, delta: str) -> Notion:
     values = {"delta": delta, "upper": "0.6"}
-    return REGISTRY[name].make(*(values.get(key, epsilon) for key in REGISTRY[name].parameters))
+    return make_notion(name, {k: values.get(k, epsilon) for k in REGISTRY[name].parameters})
 
 
 def random_priors(seed: int, count: int) -> list[ll.Prior]:

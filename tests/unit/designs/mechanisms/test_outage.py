@@ -8,7 +8,7 @@ import scipy.optimize
 
 import liftlock as ll
 from liftlock.designing import design
-from liftlock.designs.outage import outage, truth_share
+from liftlock.designs.mechanisms.outage import outage, truth_share
 from liftlock.errors import NotDefined
 from liftlock.notions.approximate_ldp import ApproximateLDP
 from liftlock.notions.approximate_lip import ApproximateLIP, Form

@@ -8,7 +8,7 @@ from dataclasses import replace
 from liftlock._solver.oracle import Progress
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.optimal import How, optimal
+from liftlock.designs.mechanisms.optimal import How, optimal
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.notions.notion import Notion
 from liftlock.utility.mutual_information import MutualInformation

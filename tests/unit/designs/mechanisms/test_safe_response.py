@@ -10,7 +10,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.designing import design
-from liftlock.designs.safe_response import safe_response
+from liftlock.designs.mechanisms.safe_response import safe_response
 from liftlock.errors import NotDefined
 from liftlock.notions.alip import MaxLift, MinLift
 
