@@ -25,7 +25,7 @@ from liftlock.estimate.model import Dense, no_prior
 from liftlock.estimate.question import Question, ask
 from liftlock.exact.integers import Floats
 from liftlock.forms import AnyChannel, SupportChannel
-from liftlock.notions.profile import OutputLaws, uses_profile
+from liftlock.notions.profile import OutputLaws
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -185,9 +185,8 @@ def read_profiles(
     `trust` says whether the distributions of the profiles are believed; unless told they are where
     nothing else tells the values apart.
     """
-    shares = (
-        prior if prior is not None and set(prior.labels) == set(graph.profiles.labels) else None
-    )
+    names = set(graph.profiles.labels)
+    shares = prior if prior is not None and set(prior.labels) == names else None
     if of == "profiles":
         if trust is False:
             raise InputError(
@@ -198,7 +197,7 @@ def read_profiles(
             raise _not_of_profiles(prior, graph)
         return Mixture.of_graph(channel, graph, shares), _of_profiles(graph, value), BELIEVED
     question = ask(graph.inputs, of, value)
-    uses = uses_profile(channel, graph)
+    uses = graph.uses_profile(channel.inputs)
     if trust is False and (uses or shares is not None):
         why = "a mechanism whose rows depend on the profile" if uses else "shares of the profiles"
         raise NotDefined("an estimate that does not trust the profiles", why, "trust them")

@@ -96,9 +96,8 @@ class Question:
     @property
     def is_histogram(self) -> bool:
         """Whether there is an answer for each input: `values` is the identity."""
-        return self.of == "histogram" or (
-            self.of == "profiles" and self.names == self.inputs.labels
-        )
+        of_all = self.of == "profiles" and self.names == self.inputs.labels
+        return of_all or self.of == "histogram"
 
     @property
     def counts(self) -> bool:
