@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from liftlock._solver.outputs import joined, strain
 from liftlock._solver.problem import Problem
-from liftlock._solver.rare import joined, strain
 from liftlock.context import Ball, Family, Joint
 from liftlock.designing import design
 from liftlock.exact.integers import Floats

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.oracle import Clock
-from liftlock._solver.problem import Problem
-from liftlock.designs import neighbours
-from liftlock.designs.mechanisms.optimal import find_optimum, optimal
-from liftlock.designs.neighbours import by_neighbours
+from liftlock._solver import neighbours
+from liftlock._solver.limits import LIMITS
+from liftlock._solver.neighbours import Groups
+from liftlock._solver.problem import Problem, Task
+from liftlock._solver.strategies import solve
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.utility.registry import make_utility
 from tests.checks import proof_of
 
@@ -21,7 +24,7 @@ def test_the_bound_is_below_the_optimum_and_the_cost_above(
     monkeypatch: pytest.MonkeyPatch, utility: str, seed: int
 ) -> None:
     """Few enough symbols for the true optimum, joined to half as many."""
-    monkeypatch.setattr(neighbours, "GROUPS", 4)
+    monkeypatch.setattr(neighbours, "LIMITS", replace(LIMITS, groups=4))
     generator = np.random.default_rng(seed)
     points = np.sort(generator.integers(0, 1000, 8) * 10 + np.arange(8))
     prior = ll.Prior.from_counts(
@@ -31,8 +34,10 @@ def test_the_bound_is_below_the_optimum_and_the_cost_above(
     for budget in ("0.3", "1", "3"):
         notion = ll.LDP(budget)
         true = proof_of(optimal(prior, notion, utility=goal))
-        found = by_neighbours(Problem.of(prior, notion), goal, Clock(), find_optimum)
-        proof = proof_of(found)
+        groups = Groups.of(Task(Problem.of(prior, notion), goal))
+        smaller = groups.smaller()
+        found = groups.expand(solve(smaller), smaller, solve)
+        proof = found.proof
         assert proof.bound <= true.cost * (1 + 1e-9)
         assert proof.cost >= true.bound * (1 - 1e-9)
         assert proof.cost == pytest.approx(goal_cost(goal, found.matrix, prior.floats()), rel=1e-9)
