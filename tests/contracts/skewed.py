@@ -21,7 +21,7 @@ from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Kind, kind_of
 from liftlock.errors import LiftlockError
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY
 from liftlock.prior import Prior
 

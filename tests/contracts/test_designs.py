@@ -32,7 +32,7 @@ from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.forms.support_channel import dense
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY
 from liftlock.prior import Prior
 from liftlock.utility.registry import make_utility

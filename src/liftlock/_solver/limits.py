@@ -21,6 +21,8 @@ class Limits:
     """Beyond so many, absolute errors are: channel programmes are exact (`bench_numeric`)."""
     drawn_symbols: int = 250
     """Beyond so many symbols of X itself, posteriors are drawn at random (`bench_own_secret`)."""
+    drawn_fewest: int = 64
+    """Of fewer symbols random posteriors seldom have the prior for their mean."""
     grouped_numbers: int = 24
     """Beyond so many numbers under LDP neighbours are grouped first (`bench_staircase`)."""
     groups: int = 16

@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from liftlock.accounting.entry import Entry, read_name
-from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.ledger import Ledger, LedgerEntry, read_name
 from liftlock.accounting.ledger_account import LedgerAccount, listed
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
@@ -24,7 +23,7 @@ from liftlock.context import Context
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.files import ReadChannel, read_joint, read_mechanism, read_prior, read_priors
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.report.account import account_report
 from liftlock.report.labels import printable
@@ -187,7 +186,7 @@ def _account(
 
 def _looked_at(
     book: Ledger, ledger: Path, who: str | None, ids: _Ids | None, item: str | None
-) -> tuple[Entry, ...]:
+) -> tuple[LedgerEntry, ...]:
     """Return the entries that were asked for; refuse names that the ledger does not have."""
     try:
         return _account(book, who, ids, item).entries
@@ -262,7 +261,7 @@ def _recorded(
 
 
 def _for_items(
-    book: Ledger, entries: Sequence[Entry], context: Context, ledger: Path, source: Path
+    book: Ledger, entries: Sequence[LedgerEntry], context: Context, ledger: Path, source: Path
 ) -> Context:
     """Return the context with the labels of the items that it is to be used for."""
     fits: list[str] = []

@@ -26,8 +26,8 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, log
 from liftlock.exact.reproducible import power as to_power
 from liftlock.line.law import numbers_of
+from liftlock.notions.base import Notion
 from liftlock.notions.e_divergence import positive_parts
-from liftlock.notions.notion import Notion
 from liftlock.utility.utility import Utility, mean_cost
 
 _SHARES = exp(np.linspace(0.0, log(0.05), 33))

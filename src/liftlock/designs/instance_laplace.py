@@ -18,7 +18,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior
 from liftlock.line.law import numbers_of
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 _MOST_WEIGHT = 0.98

@@ -9,7 +9,7 @@ from liftlock.designs.calibration import NUMERIC_NOTIONS
 from liftlock.designs.draft import Draft
 from liftlock.designs.laplace_noise import NEEDS, OPTIONS, single_scale
 from liftlock.designs.registry import Design
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 

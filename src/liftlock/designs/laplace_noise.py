@@ -16,7 +16,7 @@ from liftlock.designs.formulas import laplace as formulas
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line.law import numbers_of
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 
 Rule = Literal["smallest", "every-epsilon", "published", "context-free"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -199,8 +199,8 @@ def read_scale(scale: object) -> float:
 def epsilon_of(notion: Notion) -> float:
     """Return the epsilon that a published scale is asked for: the smaller of two budgets.
 
-    >>> from liftlock.notions.approximate_lip import ApproximateLIP
-    >>> from liftlock.notions.alip import ALIP
+    >>> from liftlock.notions.approximate import ApproximateLIP
+    >>> from liftlock.notions.lip import ALIP
     >>> epsilon_of(ALIP(lower="2", upper="1")), epsilon_of(ApproximateLIP("0.5", "0.01"))
     (1.0, 0.5)
     """

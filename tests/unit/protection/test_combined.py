@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.accounts import Account, account
+from liftlock.accounting.account import Account, account
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Table
 from liftlock.column_code import MISSING_LABEL, ColumnCode
@@ -22,8 +22,7 @@ from liftlock.context import Joint
 from liftlock.designing import design
 from liftlock.errors import NotDefined
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import MaxLift
-from liftlock.notions.lip import LIP
+from liftlock.notions.lip import LIP, MaxLift
 from liftlock.prior import Prior
 from liftlock.protection import combined
 from liftlock.protection.combined import Released, combined_leaks

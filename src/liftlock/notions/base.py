@@ -1,0 +1,403 @@
+"""What every privacy notion can do, and the one rule shared by those that bound a single number."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
+
+from liftlock.channel import Channel
+from liftlock.context import Context
+from liftlock.errors import NotDefined, NumberError
+from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.exact.numbers import exact
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
+from liftlock.notions.reading import Reading
+
+MOST_BITS = 4096
+"""A comparison that is still open at this precision counts as a refusal, the safe side."""
+
+
+Order: TypeAlias = Fraction | None
+"""None stands for infinity."""
+
+
+def read_order(value: object) -> Order:
+    """Read an order.
+
+    >>> read_order("2"), read_order("inf") is None
+    (Fraction(2, 1), True)
+    """
+    if value is None or (isinstance(value, str) and value.strip().lower() in {"inf", "infinity"}):
+        return None
+    if isinstance(value, float) and value == float("inf"):
+        return None
+    order = exact(value, name="alpha")
+    if order <= 0:
+        raise NumberError("alpha is not positive", value=value, remedy="use a number above 0")
+    return order
+
+
+def order_text(order: Order) -> str:
+    """Write an order for people."""
+    return "inf" if order is None else str(order)
+
+
+# --- what notions limit ---------------------------------------------------------------------------
+
+
+class LiftLimits(NamedTuple):
+    """How far beliefs may move: e^-lower <= lift <= e^upper; None is no limit."""
+
+    lower: Budget | None
+    upper: Budget | None
+
+    @property
+    def least(self) -> Fraction | None:
+        """The smallest lift that is allowed, on the safe side."""
+        top = None if self.lower is None else self.lower.exp().upper
+        return None if top is None else 1 / top
+
+    @property
+    def most(self) -> Fraction | None:
+        """The largest lift that is allowed, on the safe side."""
+        return None if self.upper is None else self.upper.exp().upper
+
+
+class DeltaLimit(NamedTuple):
+    """What a notion with a delta allows, and in which form: of LIP, or of LDP."""
+
+    epsilon: Budget
+    delta: Fraction
+    form: Literal["def5", "ediv", "joint", "ldp"]
+
+
+class OutputLimit(NamedTuple):
+    """What a notion allows the lifts at each output to be on average.
+
+    The mean is that of abs(l - 1), of (l - 1)^2, or the alpha-norm of l; of 1/l when `inverse`.
+    """
+
+    mean: Literal["l1", "chi2", "alpha"]
+    inverse: bool
+    budget: Fraction
+    order: Order = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of guarantee: what it is called, its parameters in order, how to make it."""
+
+    key: str
+    title: str
+    parameters: tuple[str, ...]
+    notion: Callable[..., Notion]
+    says: str
+    page: str
+    """The page of the documentation, and the test, that are about it."""
+
+    def make(self, *values: object) -> Notion:
+        """Make the guarantee from the values of its parameters, in their order."""
+        return self.notion(**dict(zip(self.parameters, values, strict=True)))
+
+
+class Notion(ABC):
+    """A privacy guarantee with its budgets: it can be measured, certified, and relaxed to fit.
+
+    What others must know of a notion is a member of it: what it limits (`lift_limits`,
+    `ratio_limit`, `delta_limit`, `output_limit`, `profile_budget`), what implies it, and what it
+    promises in words.
+    """
+
+    key: ClassVar[str]
+    """The name in files and on the command line, such as ``lip``."""
+    title: ClassVar[str]
+    """What people call it."""
+    unit: ClassVar[str] = "nats"
+    """The unit of what is measured; empty for plain numbers."""
+    parameters: ClassVar[tuple[str, ...]] = ("budget",)
+    """The budgets, in the order in which they are written."""
+    says: ClassVar[str]
+    """What it bounds, in a few words."""
+    page: ClassVar[str] = ""
+    """The page that explains it, where that is not its key."""
+    context_free: ClassVar[bool] = False
+    """Whether it speaks of every input and needs no prior."""
+
+    @classmethod
+    def kinds(cls) -> tuple[Kind, ...]:
+        """Return the kinds of guarantee that this class makes, each under its own key."""
+        return (Kind(cls.key, cls.title, cls.parameters, cls, cls.says, cls.page or cls.key),)
+
+    @property
+    def name(self) -> str:
+        """The key of the notion, such as ``lip``."""
+        return self.key
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The budgets as exact text."""
+        return {name: _exact_text(getattr(self, name)) for name in self.parameters}
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.budgets.values())})"
+
+    @abstractmethod
+    def certify(
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
+    ) -> Certificate:
+        """Audit exactly whether the guarantee holds."""
+
+    @abstractmethod
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
+        """Say the smallest budget of this kind that the channel satisfies."""
+
+    def attained(self, channel: AnyChannel, context: Context) -> Notion | None:  # noqa: ARG002
+        """Return the smallest guarantee of this kind that a channel keeps.
+
+        None for a notion that has no such form; what lifts show can always be said.
+        """
+        return None
+
+    # --- what it limits -------------------------------------------------------------------------
+
+    def lift_limits(self) -> LiftLimits | None:
+        """Return the budgets of falling and rising beliefs; None if it is about something else."""
+        return None
+
+    def belief_limits(self) -> LiftLimits:
+        """Return how far beliefs may move, whatever the prior: what it limits, or what follows."""
+        return self.lift_limits() or LiftLimits(None, None)
+
+    @property
+    def ratio_limit(self) -> Budget | None:
+        """The budget of the ratio of any two likelihoods: that of LDP; None for other notions."""
+        return None
+
+    @property
+    def ldp_budget(self) -> Budget | None:
+        """The budget of LDP that implies the notion under every prior; None if none is known.
+
+        Source: 000 Thm 1 converse, Cor 2.
+        """
+        return None
+
+    def delta_limit(self) -> DeltaLimit | None:
+        """Return epsilon, delta and the form of a notion with a delta; None for other notions."""
+        return None
+
+    @property
+    def without_delta(self) -> Notion:
+        """The guarantee without a delta that implies it: itself, if it has none."""
+        return self
+
+    def epsilon_at_delta(self, channel: AnyChannel, context: Context) -> Reading:  # noqa: ARG002
+        """Return the smallest epsilon that a channel keeps at the delta of the notion."""
+        raise NotDefined("the smallest epsilon at a delta", str(self), "give a notion with a delta")
+
+    def output_limit(self) -> OutputLimit | None:
+        """Return the mean of lifts that is limited at every output; None for other notions."""
+        return None
+
+    @property
+    def profile_budget(self) -> Budget | None:
+        """The budget of the edges of a graph of profiles; None for other notions."""
+        return None
+
+    def scaled(self, scale: Fraction) -> Notion:
+        """Multiply the budgets; delta and alpha stay.
+
+        >>> from liftlock.notions.lip import ALIP
+        >>> str(ALIP(lower="1.3", upper="0.7").scaled(Fraction(1, 2)))
+        'alip(lower=0.65, upper=0.35)'
+        """
+        budgets: dict[str, object] = dict(self.budgets)
+        for name in _SCALED.intersection(budgets):
+            budget = Budget.of(str(budgets[name]))
+            nats = budget.epsilon if budget.epsilon is not None else Fraction(float(budget))
+            budgets[name] = decimal_text((nats * scale).limit_denominator(10**12))
+        return self._like(budgets)
+
+    def _like(self, budgets: Mapping[str, object]) -> Notion:
+        """Return the guarantee of the same kind with other budgets."""
+        kind = next(kind for kind in self.kinds() if kind.key == self.name)
+        return kind.notion(**budgets)
+
+    # --- in words -------------------------------------------------------------------------------
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words, to be filled with the names of ``{column}`` and ``{secret}``.
+
+        Never more than a certificate proves: every number is rounded to its safe side.
+        """
+        budgets = ", ".join(f"{name} {value}" for name, value in self.budgets.items())
+        return (
+            "What the released {column} tells about {secret} is limited in this sense: "
+            f"{self.says} ({budgets}). This is a limit on average or of another kind; it does not "
+            "by itself limit the change of every single belief."
+        )
+
+
+_SCALED = frozenset({"epsilon", "lower", "upper", "budget"})
+
+
+def _exact_text(value: Budget | Fraction) -> str:
+    return str(value) if isinstance(value, Budget) else decimal_text(value)
+
+
+@dataclass(frozen=True, init=False)
+class UpperBound(Notion):
+    """A notion that bounds one number from above: budget in nats, or a plain number.
+
+    A subclass gives the notion's name, its unit, and how to measure it to a given precision.
+    """
+
+    budget: Budget | Fraction
+
+    def __init__(self, budget: object) -> None:
+        object.__setattr__(self, "budget", self._read_budget(budget))
+
+    @classmethod
+    def _read_budget(cls, budget: object) -> Budget | Fraction:
+        if cls.unit == "nats":
+            return Budget.of(budget, name=cls.key)
+        value = exact(budget, name=cls.key)
+        if value < 0:
+            raise NumberError(
+                f"{cls.key} budget is negative", value=budget, remedy="budgets are 0 or more"
+            )
+        return value
+
+    @abstractmethod
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage with a precision of so many bits."""
+
+    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+        """Measure the leakage of a form; unless a notion knows better, write out its table."""
+        return self.read(channel.expanded(), context, bits)
+
+    def _read(self, channel: AnyChannel, context: Context, bits: int) -> Reading:
+        if isinstance(channel, Channel):
+            return self.read(channel, context, bits)
+        return self.read_form(channel, context, bits)
+
+    def bound(self, bits: int = BITS) -> Enclosure:
+        """Enclose the budget."""
+        if isinstance(self.budget, Budget):
+            return self.budget.nats(bits)
+        return Enclosure.of(self.budget)
+
+    def _decide(self, channel: AnyChannel, context: Context) -> tuple[bool, Reading]:
+        bits = BITS
+        while True:
+            reading = self._read(channel, context, bits)
+            value = reading.value
+            if value.upper is None:
+                return False, reading
+            if isinstance(self.budget, Budget) and reading.ratio is not None:
+                return self.budget.allows(reading.ratio), reading
+            bound = self.bound(bits)
+            if bound.upper is None or value.upper <= bound.lower:
+                return True, reading
+            if value.lower > bound.upper or bits >= MOST_BITS:
+                return False, reading
+            bits *= 2
+
+    def certify(
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
+    ) -> Certificate:
+        """Audit exactly whether the value stays within the budget."""
+        unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
+        try:
+            holds, reading = self._decide(channel, context)
+        except NotDefined as error:
+            raise NotDefined(self.name, error.context, error.remedy) from None
+        claim = Claim(self.key, reading.value, "<=", self.bound(), holds, reading.witness)
+        nats = {self.key: reading.value} if self.unit == "nats" else {}
+        return make_certificate(
+            self.name, self.budgets, channel, context, [claim], nats, unprotected
+        )
+
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
+        """Say the smallest budget that the channel satisfies."""
+        return f"{self.name}={safe_text(self._read(channel, context, BITS).value)}"
+
+
+@dataclass(frozen=True, init=False)
+class OrderedUpperBound(UpperBound):
+    """A notion of some order alpha that bounds one number from above."""
+
+    alpha: Order
+
+    parameters: ClassVar[tuple[str, ...]] = ("alpha", "budget")
+
+    def __init__(self, alpha: object, budget: object) -> None:
+        super().__init__(budget)
+        object.__setattr__(self, "alpha", read_order(alpha))
+
+    @property
+    def budgets(self) -> Mapping[str, str]:
+        """The order and the budget as exact text."""
+        return {"alpha": order_text(self.alpha), "budget": _exact_text(self.budget)}
+
+
+class TableMeasure(Notion):
+    """A notion that is measured on the table of lifts of one prior or joint; an audit has it."""
+
+    @classmethod
+    @abstractmethod
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
+        """Measure it on a table of lifts."""
+
+    @classmethod
+    def measure(cls, channel: Channel, context: Context, bits: int = BITS) -> Reading:
+        """Measure it exactly, or enclose it."""
+        return cls.of_table(lift_table(channel, context), bits)
+
+
+class TableBound(UpperBound, TableMeasure):
+    """A bound of one number that the table of lifts shows."""
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return self.measure(channel, context, bits)
+
+
+class OrderedTableBound(OrderedUpperBound):
+    """A bound of one number of some order that the table of lifts shows."""
+
+    @classmethod
+    @abstractmethod
+    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+        """Measure it on a table of lifts."""
+
+    @classmethod
+    def measure(
+        cls, channel: Channel, context: Context, alpha: object, bits: int = BITS
+    ) -> Reading:
+        """Measure it exactly, or enclose it."""
+        return cls.of_table(lift_table(channel, context), read_order(alpha), bits)
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return self.of_table(lift_table(channel, context), self.alpha, bits)
+
+
+def safe_text(value: Enclosure) -> str:
+    """Write the upper end as a short decimal that is certainly not too small.
+
+    >>> safe_text(Enclosure(Fraction(1, 3), Fraction(1, 3)))
+    '0.3333333334'
+    """
+    if value.upper is None:
+        return "inf"
+    if value.is_exact and "/" not in decimal_text(value.upper):
+        return decimal_text(value.upper)
+    scaled = value.upper * 10**10
+    return decimal_text(Fraction(-(-scaled.numerator // scaled.denominator), 10**10))
