@@ -14,15 +14,15 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import binom, chi2
 
+from liftlock.designing import design
 from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.intervals.base import Tally
 from liftlock.estimate.intervals.normal import profiles_normal, unbiased_normal
 from liftlock.estimate.mixture import ThroughProfiles, read_profiles
 from liftlock.mechanism import Mechanism
 from liftlock.notions.profile import OutputLaws
+from liftlock.profile_examples import example
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
-from liftlock.profiles.examples import example
 
 PEOPLE = 120_000
 ALARM = 1e-7
@@ -31,7 +31,7 @@ ALARM = 1e-7
 @pytest.mark.parametrize("method", ["smooth-categorical", "shared-categorical", "cluster"])
 def test_released_values_follow_the_audited_law(method: str) -> None:
     graph = example("categorical-chain")
-    mechanism = design_profiles(graph, "0.5", method=method)
+    mechanism = design(graph, "0.5", method=method)
     laws = OutputLaws.of(mechanism.channel, graph).floats
     chosen = np.random.default_rng(11)
     for place, name in enumerate(graph.profiles.labels):
@@ -47,7 +47,7 @@ def test_released_values_follow_the_audited_law(method: str) -> None:
 def test_the_adversary_gains_no_more_than_the_budget() -> None:
     """The best test of one profile against its neighbour, on released values."""
     graph = ProfileGraph.bernoulli({"a": "0.1", "b": "0.9"})
-    mechanism = design_profiles(graph, "1")
+    mechanism = design(graph, "1")
     chosen = np.random.default_rng(5)
     share = {}
     for name in ("a", "b"):
@@ -73,7 +73,7 @@ test in five million (binomial); wide ones may hold it more often."""
 def test_intervals_keep_their_level(method: str, of: str, about: Any) -> None:
     """The people keep their profiles while values and reports are drawn, or are drawn too."""
     graph = example("categorical-chain")
-    mechanism = design_profiles(graph, "2", method=method)
+    mechanism = design(graph, "2", method=method)
     held = covered(mechanism, graph, np.array([1300, 900, 800]), of, about)
     assert held.min() >= binom.ppf(ALARM, SETS, 0.95)
     assert held.max() <= binom.ppf(1 - ALARM, SETS, 0.95)
@@ -81,7 +81,7 @@ def test_intervals_keep_their_level(method: str, of: str, about: Any) -> None:
 
 def test_wide_enough_where_the_profiles_are_not_determined() -> None:
     graph = ProfileGraph.bernoulli({"low": "0.2", "middle": "0.5", "high": "0.8"})
-    mechanism = design_profiles(graph, "1", method="randomised-response")
+    mechanism = design(graph, "1", method="randomised-response")
     held = covered(mechanism, graph, np.array([700, 300, 500]), "histogram", "people")
     assert held.min() >= binom.ppf(ALARM, SETS, 0.95)
 

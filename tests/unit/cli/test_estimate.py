@@ -11,7 +11,6 @@ import pytest
 import liftlock as ll
 from liftlock.cli import main
 from liftlock.estimate import Aggregate
-from liftlock.profiles import design_profiles
 
 PRIOR = ll.Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
 MADE = ll.design(PRIOR, ll.LIP("1"), method="safe-response", utility="histogram")
@@ -146,8 +145,8 @@ def test_plan_refuses_in_one_line(
 GRAPH = ll.ProfileGraph.chain(
     {"day": {"low": 2, "high": 8}, "night": {"low": 5, "high": 5}, "idle": {"low": 9, "high": 1}}
 )
-OWN = design_profiles(GRAPH, "1")
-SHARED = design_profiles(GRAPH, "1", method="shared-categorical")
+OWN = ll.design(GRAPH, "1")
+SHARED = ll.design(GRAPH, "1", method="shared-categorical")
 WHOSE = ["day"] * 500 + ["night"] * 300 + ["idle"] * 200
 SEEN = ["low", "high", "high", "high", "high"] * 100 + ["low", "high"] * 150 + ["low"] * 200
 
@@ -182,7 +181,7 @@ def test_what_profiles_observed(profiles: Path, capsys: pytest.CaptureFixture[st
 
 def test_both_answers(profiles: Path, capsys: pytest.CaptureFixture[str]) -> None:
     two = ll.ProfileGraph.chain({"day": {"low": 2, "high": 8}, "idle": {"low": 9, "high": 1}})
-    made = design_profiles(two, "1")
+    made = ll.design(two, "1")
     made.save(profiles / "two.json")
     asked = ["estimate", "two.json", "own.csv", "--column", "seen"]
     assert run(profiles, *asked, "--json", "-o", "counts.json") == 0
