@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from liftlock import designs, line, notions, utility
-from liftlock.accounting import Ledger, transfer
+from liftlock.accounting import Ledger
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.comparison import compare
@@ -50,6 +50,7 @@ from liftlock.planning import plan
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling import release, simulate
+from liftlock.transfer import transfer
 
 if TYPE_CHECKING:
     from liftlock import probe

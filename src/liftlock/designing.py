@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.optimality import NO_ROOM, Optimality, relative_gap
-from liftlock._solver.problem import allows_nothing, limits, supported
+from liftlock._solver.optimality import Optimality, relative_gap
+from liftlock._solver.outputs import without_room
+from liftlock._solver.problem import Problem, Task, allows_nothing, limits, rows_of, supported
 from liftlock.alphabet import Label
 from liftlock.channel import Table
 from liftlock.context import Context, Joint, PriorSet, representative
@@ -19,7 +20,7 @@ from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import Locked, LockedForm, rounded
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.mechanisms.optimal import GAP
+from liftlock.designs.mechanisms.optimal import GAP, draft_of
 from liftlock.designs.origin import Origin
 from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import (
@@ -46,7 +47,6 @@ from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
 from liftlock.sampling import SimulationBits, draw_reports
 from liftlock.utility.registry import make_utility
-from liftlock.utility.shape import Linear
 from liftlock.utility.utility import (
     Utility,
     cost_of_nothing,
@@ -60,10 +60,6 @@ from liftlock.utility.utility import (
 
 _LISTED = 5
 _PEOPLE = 4096
-_ONLY_EXACT = (
-    "a budget of 0, or nearly so, leaves no room for rounding, so nothing is released; "
-    "a tiny one, such as 1e-9, may allow much more"
-)
 _ONE_PRIOR = {
     "family": "the even mixture of the priors",
     "intervals": "one prior in the middle of the intervals",
@@ -417,33 +413,14 @@ class _Order:
         return min(1.0 - lower, upper - 1.0, np.inf if ratio is None else ratio - 1.0)
 
     def constant(self) -> Draft:
-        """Return the mechanism that says nothing; where the secret is X itself, none is better.
-
-        Outputs that speak of X and are independent of a secret behind it may exist, but integers of
-        fixed width can hardly ever be independent *exactly*, as a budget of 0 demands.
-        """
-        inputs, goal = self.whole.inputs, self.goal
-        masses = representative(self.context).floats()
-        cost = cost_of_nothing(goal, masses)
-        least = cost - NO_ROOM * abs(cost)
-        hidden = isinstance(self.context, Joint)
-        label: Label = "nothing"
-        shape = goal.shape
-        if isinstance(shape, Linear) and shape.reproductions is not None:
-            # Its outputs are taken at their word.
-            losses = dot(masses, shape.matrix(len(masses)))
-            label = shape.reproductions.labels[int(np.argmin(losses))]
-        made = Draft.of(
-            inputs,
-            [label],
-            [[1.0]] * len(inputs),
-            method=self.entry.key,
-            optimality=None if hidden else Optimality(goal.name, cost, least, abs(cost)),
-            remarks=[_ONLY_EXACT if hidden else "a budget of 0 allows nothing else"],
-        )
+        """Return the mechanism that says nothing; where the secret is X itself, none is better."""
+        task = Task(Problem.of(self.context, self.notion), self.goal)
+        made = draft_of(without_room(task), self.context.inputs, self.entry.key)
+        if isinstance(self.context, Joint):  # independent outputs might be better
+            made = replace(made, optimality=None)
         if isinstance(self.context, GridPrior):
-            return with_readings(made, self.context, goal)
-        return made
+            return with_readings(made, self.context, self.goal)
+        return self._widened(made)
 
     def draft(self) -> Draft | FormDraft:
         """Ask the design."""
@@ -468,8 +445,7 @@ class _Order:
         """Give inputs that never occur the row of another: no two likelihoods differ by more."""
         if self.whole is self.context:
             return draft
-        known = {label: x for x, label in enumerate(draft.inputs.labels)}
-        rows = [known.get(label, self._model) for label in self.whole.inputs.labels]
+        rows = rows_of(self.whole.inputs, representative(self.context))
         return replace(draft, inputs=self.whole.inputs, matrix=draft.matrix[rows].copy())
 
     def mechanism(self, draft: Draft | FormDraft, locked: Locked | LockedForm) -> Mechanism:

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from liftlock.accounting.composition import Composition
     from liftlock.notions.certificate import Certificate
-    from liftlock.profiles.composition import Composition
 
 
 class LiftlockError(Exception):

@@ -15,7 +15,6 @@ from liftlock.context import Context, Joint, context_from_data, representative
 from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.origin import Origin
-from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import estimate, estimate_reports
@@ -38,6 +37,7 @@ from liftlock.sampling.by_profile import profile_rows
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
 from liftlock.storage import Stored
 from liftlock.utility.mean import codes_of_numbers, points_of
+from liftlock.utility.reading import posterior_means, posterior_medians
 
 if TYPE_CHECKING:
     import numpy.typing as npt

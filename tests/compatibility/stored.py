@@ -19,7 +19,6 @@ import liftlock as ll
 from liftlock.context import context_from_data
 from liftlock.files import read_channel
 from liftlock.local import LocalAggregate, LocalMechanism
-from liftlock.profiles import ProfileLedger
 
 FILES = Path(__file__).with_name("files")
 SAID = Path(__file__).with_name("said.json")
@@ -77,10 +76,10 @@ def _ledger(path: Path) -> Any:
 
 
 def _profile_ledger(path: Path) -> Any:
-    ledger = ProfileLedger.load(path)
+    ledger = ll.Ledger.load(path)
     return {
         "observations": [ledger.digest(name) in str(ledger.to_data()) for name in ("o1", "o9")],
-        "guarantees": [entry.guarantee for entry in ledger.entries],
+        "guarantees": [entry.certified for entry in ledger.entries],
     }
 
 

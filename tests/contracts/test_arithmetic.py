@@ -24,7 +24,7 @@ REASONS = {
     ("_solver/vertices.py", "@"): "whole numbers: exact in any order",
     ("_solver/linear.py", "@"): "sparse: added up in the order in which entries are stored",
     ("_solver/branch.py", "argsort"): "compiled: numba's own sort",
-    ("designs/mechanisms/optimal.py", "np.log2"): "rounded to a whole number",
+    ("_solver/reductions.py", "np.log2"): "rounded to a whole number",
     ("_solver/channel_programme.py", "np.log2"): "rounded to a whole number",
     ("notions/likelihood.py", "@"): "rules candidates out with room to spare; fractions decide",
     ("notions/per_output.py", "@"): "rules candidates out with room to spare; fractions decide",

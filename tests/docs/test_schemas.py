@@ -26,6 +26,7 @@ STORE: Registry[Any] = Registry().with_resources(
     (name, Resource.from_contents(schema)) for name, schema in SCHEMAS.items()
 )
 CHANNEL, PRIOR = EXAMPLES / "survey.csv", EXAMPLES / "prior.csv"
+COMPATIBLE = Path(__file__).parents[1] / "compatibility" / "files"
 
 
 def check(data: Any, name: str) -> None:
@@ -265,7 +266,8 @@ def test_outputs_for_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         check(data, name)
         data["surprise"] = 1
         assert refused(data, name)
-    check(read(ledger), "profile-ledger")
+    check(read(ledger), "ledger")
+    check(read(COMPATIBLE / "profile-ledger.json"), "profile-ledger")
     check(read(made), "mechanism")
 
 

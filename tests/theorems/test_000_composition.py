@@ -8,9 +8,9 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.bounds import tight
+from liftlock.accounting.accountants import Tight
 from liftlock.accounting.release import Release
-from liftlock.accounting.sequences import sequence
+from liftlock.accounting.sequences import account_sequence
 from liftlock.context import Family
 from liftlock.notions import lip
 from liftlock.notions.bounded_prior import lift_range
@@ -53,7 +53,7 @@ def test_corollary_4_bounded_priors(data: st.DataObject) -> None:
     for level in levels:
         total *= omega(level, largest)
     published = least + total * (1 - least)
-    ours = tight([Release.of(world.channel) for world in released], family)
+    ours = Tight().bound([Release.of(world.channel) for world in released], family)
     assert truth <= finite(ours["lip"].ratio) <= published
 
 
@@ -69,7 +69,7 @@ def test_corollary_5_sequences(data: st.DataObject) -> None:
         counts[pairs.index((x, x))] += 1
     prior = Prior.from_counts(list(zip(pairs, counts, strict=True)))
     channels = [worlds.channel_of(data.draw(worlds.rows(size, most=3))) for _ in range(2)]
-    found = sequence(prior, channels)
+    found = account_sequence(prior, channels)
     truth = finite(found.whole["lip"].ratio)
     assert found.whole.is_exact("lip")
     total = sum(counts)
@@ -80,7 +80,7 @@ def test_corollary_5_sequences(data: st.DataObject) -> None:
         level = finite(lip.measure(channel, marginal).ratio)
         bound *= omega(level, marginal.smallest)
         # Linkage: what all outputs tell of one datum is at most what they tell of the sequence.
-        assert finite(found.linked[k]["lip"].ratio) <= truth
+        assert finite(found.total[k]["lip"].ratio) <= truth
     least = Fraction(min(counts), total)
     published = least + bound * (1 - least)
     ours = next(spent for spent in found.whole.spent if spent.accountant == "tight")

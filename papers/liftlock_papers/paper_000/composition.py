@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 import liftlock as ll
-from liftlock.accounting import account, independent_data
+from liftlock.accounting import account, account_independent
 from liftlock_papers.points import Point
 from liftlock_papers.setting import Setting
 
@@ -81,7 +81,7 @@ def _sequences(epsilon: int) -> Iterator[Point]:
             bound = published_bound([epsilon] * number, lows, math.prod(lows))
             yield Point(panel, f"{order}: published bound", number, bound)
             pairs = [(optimum(name, epsilon).channel, prior_of(name)) for name in chosen]
-            exact = float(independent_data(pairs)["lip"].value)
+            exact = float(account_independent(pairs)["lip"].value)
             yield Point(panel, f"{order}: exact, independent", number, exact)
             linked = correlated_leakage(tuple(sorted(chosen)), epsilon)
             yield Point(panel, f"{order}: exact, correlated", number, linked)

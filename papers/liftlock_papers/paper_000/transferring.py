@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 import liftlock as ll
-from liftlock.accounting import transfer_from_samples
+from liftlock.transfer import transfer_from_samples
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from liftlock._solver.linear import LinearProgram, Optimum
+from liftlock._solver.optimality import Ending, relative_gap
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
@@ -55,10 +56,15 @@ class Least:
     """No channel of this notion has a smaller expected distortion."""
     reference: float
     """The least expected distortion without any answer."""
-    solved: bool
-    """Whether the solver came to its end."""
+    stopped: Ending
+    """What ended the search before its end."""
     prices: Floats
     """y with sum_x d(x, z) v_x - y . v >= 0 for every posterior that is allowed, to rounding."""
+
+    @property
+    def gap(self) -> float:
+        """The proved relative gap."""
+        return relative_gap(self.cost, self.bound, self.reference)
 
 
 def least_distortion(problem: Problem, utility: Utility, *, clock: Clock | None = None) -> Least:
@@ -102,6 +108,7 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
     cost = float(((problem.masses[:, None] * matrix) * loss[:, used]).sum())
     reference = float(dot(problem.masses, loss).min())
     bound = min(unit * optimum.bound, cost)
+    stopped: Ending = "" if solved else (clock.ended if clock is not None else "") or "stuck"
     return Least(
         matrix,
         loss[:, used],
@@ -110,7 +117,7 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
         cost,
         bound,
         reference,
-        solved,
+        stopped,
         unit * prices,
     )
 

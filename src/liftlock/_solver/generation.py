@@ -43,7 +43,7 @@ _FILLED = 1e-9
 
 
 @dataclass(frozen=True)
-class Solution:
+class Decomposition:
     """A decomposition of the prior, and a proof of how good it is."""
 
     columns: Floats
@@ -83,7 +83,7 @@ def generate(
     *,
     floor: float = 0.0,
     first: Floats | None = None,
-) -> Solution:
+) -> Decomposition:
     """Find the cheapest decomposition of a prior into posteriors of the oracle's polytope.
 
     It never fails: the prior itself is a column, so releasing nothing is always an answer. An
@@ -239,11 +239,11 @@ class _Search:
                 )
             )
 
-    def solution(self) -> Solution:
+    def solution(self) -> Decomposition:
         columns, weights = refined(self.incumbent[0], self.incumbent[1], self.masses)
         weights = weights / weights.sum()
         cost = float(dot(weights, self.utility.costs(columns)))
-        return Solution(
+        return Decomposition(
             columns,
             weights,
             cost,

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from liftlock._solver.box import Box
 from liftlock._solver.cover import Band, Cover
-from liftlock._solver.generation import Solution
+from liftlock._solver.generation import Decomposition
 from liftlock._solver.line_losses import Absolute, Curve, LineLoss, Squared, windows
 from liftlock._solver.optimality import Ending
 from liftlock._solver.oracle import Clock, Progress
@@ -66,7 +66,7 @@ _OFTEN = 0.25
 """Seconds between two reports."""
 
 
-def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
+def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decomposition:
     """Find the decomposition of the prior with the least mean cost, squared or absolute."""
     from threadpoolctl import threadpool_limits
 
@@ -103,7 +103,7 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Solution:
         best[:, order] = search.best[0]
         least = float(dot(search.best[1], utility.costs(best)))
         bound = least - float(doubt(utility, least, len(order), len(order)))
-    return Solution(
+    return Decomposition(
         back,
         weights,
         cost * search.unit,

@@ -1,16 +1,20 @@
-"""What a design must respect, in floats: masses, the law of the secret, and the limits.
+"""What a mechanism must respect, in floats: masses, the law of the secret, and the limits.
 
 Designs work with these floats and are not trusted; `lock` proves the result with exact numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
+from liftlock._solver.optimality import Optimality
+from liftlock._solver.oracle import Clock
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Ball, Context, Family, Intervals, Joint, PriorSet, representative
 from liftlock.errors import InputError, NotDefined
@@ -19,6 +23,8 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import UNIT
 from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
+from liftlock.utility.shape import Shape
+from liftlock.utility.utility import Utility
 
 MOST_RATIO = 2.0**62
 """Beyond this ratio (43 nats) nothing is gained: a table has at most 62 bits."""
@@ -92,6 +98,11 @@ class Problem:
         return MOST_RATIO in (self.upper, self.ratio) or self.lower == 1 / MOST_RATIO
 
     @property
+    def allows_nothing(self) -> bool:
+        """Whether floats cannot tell the budget from 0."""
+        return self.lower >= 1.0 or self.upper <= 1.0 or self.ratio == 1.0
+
+    @property
     def uncertain(self) -> bool:
         """Whether the context is a set of priors."""
         return isinstance(self.context, PriorSet)
@@ -107,15 +118,13 @@ def limits(notion: Notion) -> tuple[float, float, float | None]:
     >>> limits(LDP("ln 3"))
     (0.0, inf, 3.0)
     """
+    lifts = notion.lift_limits()
+    if lifts is not None:
+        lower = 0.0 if lifts.lower is None else 1 / _ratio(lifts.lower)
+        return lower, np.inf if lifts.upper is None else _ratio(lifts.upper), None
     if notion.ratio_limit is not None:
         return 0.0, np.inf, _ratio(notion.ratio_limit)
-    allowed = notion.lift_limits()
-    if allowed is not None:
-        lower = 0.0 if allowed.lower is None else 1 / _ratio(allowed.lower)
-        return lower, np.inf if allowed.upper is None else _ratio(allowed.upper), None
-    raise NotDefined(
-        "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
-    )
+    raise _undefined(notion)
 
 
 def allows_nothing(notion: Notion) -> bool:
@@ -126,8 +135,8 @@ def allows_nothing(notion: Notion) -> bool:
     >>> allows_nothing(LIP("0")), allows_nothing(LIP("1e-30")), allows_nothing(LDP("ln 1"))
     (True, False, True)
     """
-    budgets = [getattr(notion, name, None) for name in ("epsilon", "lower", "upper", "budget")]
-    return any(isinstance(budget, Budget) and not budget.nats().upper for budget in budgets)
+    budgets = [*(notion.lift_limits() or ()), notion.ratio_limit]
+    return any(budget is not None and not budget.nats().upper for budget in budgets)
 
 
 def _ratio(budget: Budget) -> float:
@@ -144,9 +153,13 @@ def ldp_budget(notion: Notion) -> Budget:
     >>> str(ldp_budget(ALIP(lower="1.3", upper="0.7")))
     '0.7'
     """
-    if notion.ldp_budget is not None:
-        return notion.ldp_budget
-    raise NotDefined(
+    if notion.ldp_budget is None:
+        raise _undefined(notion)
+    return notion.ldp_budget
+
+
+def _undefined(notion: Notion) -> NotDefined:
+    return NotDefined(
         "designing", f"the notion {notion.name}", "design for lip, alip, eps_upper, eps_lower, ldp"
     )
 
@@ -202,3 +215,98 @@ def supported(context: Context) -> tuple[Context, tuple[Label, ...]]:
         ),
         dropped,
     )
+
+
+def rows_of(whole: Alphabet, kept: Prior) -> npt.NDArray[np.intp]:
+    """Return the row that each input shares: its own, or that of the likeliest if it never occurs.
+
+    LDP protects inputs of probability 0 as well, and a row that is there twice keeps every ratio.
+
+    >>> rows_of(Alphabet.of("abc"), Prior.from_counts({"a": 1, "c": 3})).tolist()
+    [0, 1, 1]
+    """
+    model = int(np.argmax(kept.floats()))
+    known = {label: x for x, label in enumerate(kept.alphabet.labels)}
+    return np.array([known.get(label, model) for label in whole.labels], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that was done to solve a task, for whoever asks how."""
+
+    part: Literal["reduction", "strategy"]
+    name: str
+    says: str
+    """What it did, in one line."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem, what its mechanism is to be good for, and when to stop."""
+
+    problem: Problem
+    utility: Utility
+    clock: Clock = field(default_factory=Clock)
+    how: str = "auto"
+    """The name of the strategy to take, or ``auto``."""
+    begin: Callable[[Problem], Floats] | None = None
+    """Posteriors of a mechanism that is found in no time, to begin with where there is a secret."""
+    first: Floats | None = None
+    """Posteriors of a mechanism that is known to be allowed."""
+    explain: Callable[[Step], None] | None = None
+
+    @property
+    def symbols(self) -> int:
+        """How many inputs there are."""
+        return len(self.problem.masses)
+
+    @property
+    def shape(self) -> Shape:
+        """What is known of the cost."""
+        return self.utility.shape
+
+    @property
+    def cells(self) -> int:
+        """The size of the table of secrets and inputs."""
+        return self.symbols if self.problem.given is None else self.problem.given.size
+
+    @property
+    def own_secret(self) -> bool:
+        """Whether the secret is X itself, under one prior."""
+        return self.problem.given is None and not self.problem.uncertain
+
+    @property
+    def by_lifts(self) -> bool:
+        """Whether lifts are limited, not ratios of likelihoods."""
+        return self.problem.ratio is None
+
+    @property
+    def one_prior(self) -> bool:
+        """Whether posteriors are limited by one prior: LDP is the same under every prior."""
+        return not (self.problem.uncertain and self.by_lifts)
+
+    @property
+    def two_values(self) -> bool:
+        """Whether X itself is the secret and has two values."""
+        return (
+            self.problem.given is None
+            and self.symbols == 2
+            and bool((self.problem.masses > 0).all())
+        )
+
+    def say(self, part: Literal["reduction", "strategy"], name: str, says: str) -> None:
+        """Tell whoever asks what is done."""
+        if self.explain is not None:
+            self.explain(Step(part, name, says))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A mechanism with named outputs, what it costs, and a bound of what any mechanism costs."""
+
+    matrix: Floats
+    """P(y | x), rows inputs."""
+    outputs: Alphabet
+    proof: Optimality
+    remarks: tuple[str, ...] = ()
+    """What a user should know of it, one sentence each."""

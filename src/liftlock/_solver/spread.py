@@ -28,7 +28,7 @@ from liftlock.utility.utility import Utility, cost_of_nothing
 
 if TYPE_CHECKING:
     from liftlock._solver.box import Box, Separable
-    from liftlock._solver.generation import Solution
+    from liftlock._solver.generation import Decomposition
 
 _EXCHANGES = 200
 """Up to so many symbols, all exchanges are tried; beyond, the best fit of one exchange."""
@@ -161,13 +161,13 @@ def even_columns(
     return box.vertices_among(box.exact(found))
 
 
-def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:
+def spread(problem: Problem, utility: Utility, clock: Clock) -> Decomposition | None:
     """Decompose a prior of many symbols near-optimally; None if the utility is not separable.
 
     The bound is the chord's value at the prior.
     """
     from liftlock._solver.box import BoxOracle, Separable
-    from liftlock._solver.generation import Solution
+    from liftlock._solver.generation import Decomposition
 
     oracle = BoxOracle(problem, utility)
     shape = oracle.shape
@@ -195,7 +195,7 @@ def spread(problem: Problem, utility: Utility, clock: Clock) -> Solution | None:
         return None
     reference = cost_of_nothing(utility, masses)
     cost = float(dot(weights, utility.costs(columns)) / weights.sum())
-    return Solution(
+    return Decomposition(
         columns,
         weights / weights.sum(),
         cost,

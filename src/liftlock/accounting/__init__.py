@@ -1,37 +1,35 @@
-"""What several releases leak together, and what a mechanism leaks under another prior."""
+"""What several releases leak together: accounts, ledgers, and the accountants behind them."""
 
-from liftlock.accounting.accounts import Account, account
-from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.account import Account, account
+from liftlock.accounting.accountants import ACCOUNTANTS, Accountant, PrivacyLoss
+from liftlock.accounting.composition import Composition, compose
+from liftlock.accounting.ledger import Ledger, LedgerEntry
 from liftlock.accounting.ledger_account import LedgerAccount
-from liftlock.accounting.release import Levels, Release
+from liftlock.accounting.release import LeakageLevels, Release
 from liftlock.accounting.sequences import (
     SequenceAccount,
-    chain,
-    independent,
-    independent_data,
-    sequence,
+    account_independent,
+    account_sequence,
+    markov_chain,
+    product_prior,
 )
-from liftlock.accounting.spent import Spent
-from liftlock.accounting.transfer_bounds import Bound
-from liftlock.accounting.transfer_samples import transfer_from_samples
-from liftlock.accounting.transferring import Transfer, transfer, transfer_within
 
 __all__ = [
+    "ACCOUNTANTS",
     "Account",
-    "Bound",
+    "Accountant",
+    "Composition",
+    "LeakageLevels",
     "Ledger",
     "LedgerAccount",
-    "Levels",
+    "LedgerEntry",
+    "PrivacyLoss",
     "Release",
     "SequenceAccount",
-    "Spent",
-    "Transfer",
     "account",
-    "chain",
-    "independent",
-    "independent_data",
-    "sequence",
-    "transfer",
-    "transfer_from_samples",
-    "transfer_within",
+    "account_independent",
+    "account_sequence",
+    "compose",
+    "markov_chain",
+    "product_prior",
 ]

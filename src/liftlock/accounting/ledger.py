@@ -1,47 +1,347 @@
-"""A ledger of releases: append-only, of people or cohorts, from which accounts are made.
+"""A ledger of releases: append-only, of people, observations or cohorts; accounts are made of it.
 
 Every entry carries the hash of the one before, so that one that was changed, removed or moved is
 noticed when the file is read. Whoever can write the file can also write all of it anew: keep the
 `head` of the ledger elsewhere to notice that too. Mechanisms and contexts are kept once each, and
 proved again whenever the file is read; of large mechanisms only the proved levels are kept.
+
+What is released for a graph of profiles are observations, and each of them once: no sum of budgets
+bounds a second release of the same one. Ids are kept as salted hashes, so a ledger names nobody. It
+is no secret-keeping device: whoever holds it can test whether an id that he knows is in it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from liftlock.accounting.accounts import Account, account
-from liftlock.accounting.entry import Entry, now, read_known, read_note, read_when
-from liftlock.accounting.given import a_mechanism, a_path, several
-from liftlock.accounting.histories import histories, whose
-from liftlock.accounting.release import Release, levels_of
+from liftlock._checks import require_list, require_mechanism, require_path
+from liftlock.accounting.account import Account, account
+from liftlock.accounting.composition import NO_RULE, ONCE, refusal
+from liftlock.accounting.release import LeakageLevels, Ratio, Release, levels_of
+from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Context, Joint, context_from_data
 from liftlock.errors import FileError, InputError, NotComposable
-from liftlock.exact.encoding import fingerprint
+from liftlock.exact.encoding import fingerprint, fraction_text
+from liftlock.exact.numbers import exact
 from liftlock.file_lock import check_one_name, kept_alone
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion
+from liftlock.notions.registry import make_notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
 from liftlock.storage import Stored, check_format, located, read_json, shaped, write_durably
+
+OBSERVATION = "observation"
+"""The item that a release of observations is about, if nothing else is said."""
 
 MOST_CELLS = 65_536
 """Of a mechanism with more cells only the proved levels are kept."""
 MOST_CONTEXT_CELLS = 1_000_000
 """A larger context does not fit into a ledger."""
 
+_OBSERVATIONS = "liftlock.profile-ledger"
+"""The format of ledgers that only held observations: their ids, mechanisms and guarantees."""
 _RESTORE = "restore the ledger: its entries are only ever added, never changed"
+_WHEN = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$")
+_GUARANTEE = re.compile(r"^([\w-]+)\((.*)\)$")
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One release, chained to the one before by its hash.
+
+    Either a cohort by name, or people (or observations) by salted hashes. `levels` are the exact
+    ratios e^eps_lower, e^eps_upper and e^ldp that were proved, or of a graph of profiles that of
+    the worst edge; `embedded` says that the ledger holds the mechanism. Of what was read from a
+    ledger of observations alone neither time nor context is known, and both are empty.
+    """
+
+    number: int
+    when: str
+    cohort: str | None
+    people: tuple[str, ...]
+    about: str
+    channel: str
+    context: str
+    context_kind: str
+    notion: str
+    budgets: dict[str, str]
+    levels: LeakageLevels
+    embedded: bool
+    unprotected: int
+    note: str
+    previous: str
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee in short, e.g. ``lip(1)``."""
+        return str(make_notion(self.notion, self.budgets))
+
+    @property
+    def certified(self) -> str:
+        """The guarantee as its certificate writes it, e.g. ``lip(epsilon=1)``."""
+        return f"{self.notion}({', '.join(f'{k}={v}' for k, v in self.budgets.items())})"
+
+    @property
+    def mechanism(self) -> str:
+        """The key of the mechanism: its channel, its context, and what was certified."""
+        return fingerprint([self.channel, self.context, self.notion, self.budgets])
+
+    @property
+    def digest(self) -> str:
+        """The sha256 that the next entry carries."""
+        return fingerprint(self.to_data())
+
+    @property
+    def who(self) -> str:
+        """Say whose data it was about."""
+        if self.cohort is not None:
+            return self.cohort
+        return f"{len(self.people):,} {'person' if len(self.people) == 1 else 'people'}"
+
+    def release(self, context: Context | None, mechanism: Mechanism | None) -> Release:
+        """Return what accountants know of it: the mechanism, or the levels alone."""
+        if mechanism is not None:
+            return Release.of(mechanism)
+        guarantee = make_notion(self.notion, self.budgets)
+        inputs = Alphabet.of(["not kept"]) if context is None else context.inputs
+        return Release(inputs, None, context, guarantee, self.levels)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        who = {"people": list(self.people)} if self.cohort is None else {"cohort": self.cohort}
+        return {
+            "number": self.number,
+            "when": self.when,
+            "who": who,
+            "about": self.about,
+            "channel": self.channel,
+            "context": self.context,
+            "context_kind": self.context_kind,
+            "notion": self.notion,
+            "budgets": dict(self.budgets),
+            "levels": {
+                "eps_lower": _ratio_text(self.levels.lower),
+                "eps_upper": _ratio_text(self.levels.upper),
+                "ldp": _ratio_text(self.levels.ldp),
+                "spread": _ratio_text(self.levels.spread),
+            }
+            | (
+                {} if self.levels.profile is None else {"profile": _ratio_text(self.levels.profile)}
+            ),
+            "embedded": self.embedded,
+            "unprotected": self.unprotected,
+            "note": self.note,
+            "previous": self.previous,
+        }
+
+    @classmethod
+    def from_data(cls, data: Any) -> LedgerEntry:
+        """Read the JSON form."""
+        who, levels = data["who"], data["levels"]
+        if set(who) not in ({"cohort"}, {"people"}) or set(data) != _KEYS:
+            raise FileError(
+                "an entry with other keys than an entry has",
+                value=sorted(set(data) ^ _KEYS) or sorted(who),
+                remedy="restore the ledger",
+            )
+        return cls(
+            number=_whole(data["number"]),
+            when=read_when(data["when"]) if data["when"] or data["context"] else "",
+            cohort=None if "people" in who else read_name(who["cohort"], "cohort"),
+            people=tuple(bytes.fromhex(digest).hex() for digest in who.get("people", ())),
+            about=read_name(data["about"], "about"),
+            channel=str(data["channel"]),
+            context=str(data["context"]),
+            context_kind=str(data["context_kind"]),
+            notion=str(data["notion"]),
+            budgets={str(key): str(value) for key, value in data["budgets"].items()},
+            levels=LeakageLevels(
+                lower=_read_ratio(levels["eps_lower"]),
+                upper=_read_ratio(levels["eps_upper"]),
+                ldp=_read_ratio(levels["ldp"]),
+                spread=_read_ratio(levels["spread"]),
+                profile=_read_ratio(levels.get("profile", "inf")),
+            ),
+            embedded=data["embedded"] is True,
+            unprotected=_whole(data["unprotected"]),
+            note=read_note(data["note"]),
+            previous=str(data["previous"]),
+        )
+
+
+_KEYS = frozenset(
+    (
+        *("number", "when", "who", "about", "channel", "context", "context_kind", "notion"),
+        *("budgets", "levels", "embedded", "unprotected", "note", "previous"),
+    )
+)
+
+
+def read_name(value: object, what: str) -> str:
+    """Read the name of a cohort or of a data item; blanks around it do not count.
+
+    >>> read_name(" salary ", "about")
+    'salary'
+    """
+    if is_missing(value):
+        raise InputError(
+            f"no {what}",
+            value=value,
+            remedy="say whose data it is" if what == "cohort" else "name the data item",
+        )
+    text = id_text(value)
+    if not text.isprintable():
+        raise InputError(f"{what} with characters that cannot be printed", value=text)
+    return text
+
+
+def read_known(value: object, known: set[str], what: str) -> str:
+    """Read a name, but not one that differs from a known one only in case.
+
+    Such a slip would begin a new history.
+    """
+    name = read_name(value, what)
+    for other in known:
+        if other != name and other.casefold() == name.casefold():
+            raise InputError(
+                f"{'item' if what == 'about' else what} spelt otherwise than before",
+                value=name,
+                remedy=f"the ledger has {other!r}; write it so, or choose a different name",
+            )
+    return name
+
+
+def read_note(value: object) -> str:
+    """Read a remark, which may be empty."""
+    return read_name(value, "note") if id_text(value) else ""
+
+
+def read_when(value: object) -> str:
+    """Read a time in UTC, such as ``2030-01-31T12:00:00Z``."""
+    text = str(value)
+    try:
+        if _WHEN.match(text):
+            datetime.fromisoformat(text)
+            return text
+    except ValueError:
+        pass
+    raise InputError("not a time in UTC", value=value, remedy="write it like 2030-01-31T12:00:00Z")
+
+
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _ratio_text(ratio: Ratio) -> str:
+    return "inf" if ratio is None else fraction_text(ratio)
+
+
+def _read_ratio(text: Any) -> Ratio:
+    if text == "inf":
+        return None
+    ratio: Fraction = exact(text, name="level")
+    if ratio < 1:
+        raise FileError("a level below 1", value=str(text)[:40], remedy="restore the ledger")
+    return ratio
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise FileError("not a whole number", value=value, remedy="restore the ledger")
+    return value
+
+
+# --- who took part in what ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReleaseHistory:
+    """A cohort, or people who took part in the same releases, and these by data item.
+
+    People with the same releases share one account.
+    """
+
+    name: str
+    people: int | None
+    """How many people; None for a cohort, of which that is not known."""
+    items: Mapping[str, tuple[LedgerEntry, ...]]
+
+
+def histories(
+    entries: Sequence[LedgerEntry], cohort: str | None = None, people: Collection[str] | None = None
+) -> list[ReleaseHistory]:
+    """Group people by release history; cohorts are groups of their own.
+
+    A person of a cohort who is also listed by id is in both: nothing in a ledger joins the two.
+    With a `cohort` or the hashes of some `people`, only they are looked at.
+    """
+    everybody = cohort is None and people is None
+    chosen = frozenset(people or ())
+    cohorts: dict[str, list[LedgerEntry]] = {}
+    taken: dict[str, list[int]] = {}
+    for place, entry in enumerate(entries):
+        if entry.cohort is not None and (everybody or entry.cohort == cohort):
+            cohorts.setdefault(entry.cohort, []).append(entry)
+        for digest in entry.people:
+            if everybody or digest in chosen:
+                taken.setdefault(digest, []).append(place)
+    groups: dict[tuple[int, ...], int] = {}
+    for listed in taken.values():
+        groups[tuple(listed)] = groups.get(tuple(listed), 0) + 1
+    found = [ReleaseHistory(name, None, _items(listed)) for name, listed in cohorts.items()]
+    for places, number in groups.items():
+        noun = "person" if number == 1 else "people"
+        theirs = [entries[place] for place in places]
+        found.append(ReleaseHistory(f"{number:,} {noun}", number, _items(theirs)))
+    return found
+
+
+def _items(entries: list[LedgerEntry]) -> dict[str, tuple[LedgerEntry, ...]]:
+    found: dict[str, list[LedgerEntry]] = {}
+    for entry in entries:
+        found.setdefault(entry.about, []).append(entry)
+    return {about: tuple(listed) for about, listed in found.items()}
+
+
+def whose(
+    all_entries: Sequence[LedgerEntry], entry: LedgerEntry, entries: Sequence[LedgerEntry]
+) -> str:
+    """Say which people of an entry have exactly these entries about its item."""
+    took = [
+        (each in entries, frozenset(each.people))
+        for each in all_entries
+        if each.about == entry.about
+    ]
+    those = [
+        number
+        for number, digest in enumerate(entry.people, start=1)
+        if all((digest in people) == wanted for wanted, people in took)
+    ]
+    everybody = f"{len(entry.people):,} {'person' if len(entry.people) == 1 else 'people'}"
+    if len(those) == len(entry.people):
+        return everybody
+    return f"{len(those):,} of the {everybody} (the first is number {those[0]:,})"
+
+
+# --- the ledger -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Ledger(Stored):
-    """Releases by person or cohort and by data item; nothing in it is ever changed.
+    """Releases by person, observation or cohort and by data item; nothing in it is ever changed.
+
+    Source: 000 Thm 4; 004 Obs 13.
 
     >>> import liftlock as ll
     >>> fair = ll.Prior.uniform(["no", "yes"])
@@ -59,7 +359,7 @@ class Ledger(Stored):
     VERSION: ClassVar[int] = 1
 
     salt: bytes
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
     contexts: Mapping[str, Context] = field(default_factory=dict)
     mechanisms: Mapping[str, Mechanism] = field(default_factory=dict)
     """The mechanisms that are small enough to be kept, by the key that entries have for them."""
@@ -100,16 +400,15 @@ class Ledger(Stored):
     ) -> Ledger:
         """Return the ledger with one more release, or refuse it if a limit could be exceeded.
 
-        `who` names a cohort, `people` are ids, of which only salted hashes are kept. Releases
-        `about` the same item of the same person are releases of the same value. The `limit` is
-        checked `under` a context, by default the one that the mechanisms share. `place` says where
-        the id of a number (from 0) comes from.
+        `who` names a cohort, `people` are ids (of observations, in a graph of profiles), of which
+        only salted hashes are kept. Releases `about` the same item of the same person are releases
+        of the same value. The `limit` is checked `under` a context, by default the one that the
+        mechanisms share. `place` says where the id of a number (from 0) comes from.
+
+        An observation of a graph of profiles is released once, unless a `limit` is given that all
+        its releases together keep.
         """
-        if isinstance(a_mechanism(mechanism).context, ProfileGraph):
-            raise NotComposable(
-                "a mechanism for a graph of profiles does not go into this ledger; "
-                "liftlock profiles release keeps a ledger of its own (--ledger)"
-            )
+        require_mechanism(mechanism)
         if (who is None) == (people is None):
             raise InputError(
                 "neither a cohort nor people" if who is None else "both a cohort and people",
@@ -120,7 +419,10 @@ class Ledger(Stored):
         if who is not None:
             known = {entry.cohort for entry in self.entries if entry.cohort is not None}
             cohort = read_known(who, known, "cohort")
-        digests = () if people is None else self._digests(people, place)
+        ids = _Ids(self, mechanism, item, once=limit is None)
+        digests = () if people is None else ids.digests(people, place)
+        if cohort is not None:
+            ids.refuse_known_cohort(cohort)
         self._check_inputs(mechanism, item)
         entry = self._entry(mechanism, cohort, digests, item, note, when)
         added = self._with(entry, mechanism)
@@ -136,80 +438,42 @@ class Ledger(Stored):
         about: str,
         note: str,
         when: str | None,
-    ) -> Entry:
+    ) -> LedgerEntry:
         certificate = mechanism.certificate
-        return Entry(
+        kept = _is_kept(mechanism.context)
+        return LedgerEntry(
             len(self.entries) + 1,
             now() if when is None else read_when(when),
             cohort,
             people,
             about,
             certificate.channel,
-            certificate.context,
+            certificate.context if kept else "",
             mechanism.context.describe(),
             certificate.notion,
             dict(certificate.budgets),
             levels_of(mechanism.channel, mechanism.context),
-            is_small(mechanism),
+            kept and is_small(mechanism),
             len(certificate.unprotected),
             read_note(note),
             self.head,
         )
 
-    def _with(self, entry: Entry, mechanism: Mechanism) -> Ledger:
-        context = mechanism.context
-        if _context_cells(context) > MOST_CONTEXT_CELLS:
-            raise InputError(
-                "a context too large for a ledger",
-                value=context.describe(),
-                remedy=f"it holds at most {MOST_CONTEXT_CELLS:,} cells; merge rare symbols",
-            )
-        mechanisms = dict(self.mechanisms)
+    def _with(self, entry: LedgerEntry, mechanism: Mechanism) -> Ledger:
+        mechanisms, contexts = dict(self.mechanisms), dict(self.contexts)
         if entry.embedded:
             mechanisms.setdefault(entry.mechanism, replace(mechanism, origin=None))
-        contexts = {**self.contexts, entry.context: self.contexts.get(entry.context, context)}
+        if entry.context:
+            contexts.setdefault(entry.context, mechanism.context)
         return Ledger(self.salt, (*self.entries, entry), contexts, mechanisms)
-
-    def _digests(
-        self, people: Iterable[object], place: Callable[[int], str] | None
-    ) -> tuple[str, ...]:
-        seen: dict[str, int] = {}
-        for number, person in enumerate(several(people, "ids of people")):
-            digest = self.digest(person)
-            usable = not is_missing(person) and id_text(person).isprintable()
-            if usable and digest not in seen:
-                seen[digest] = number
-                continue
-            where = f"number {number + 1}" if place is None else place(number)
-            if not id_text(person).isprintable():
-                raise InputError(
-                    "an id with characters that cannot be seen",
-                    where=where,
-                    value=id_text(person),
-                    remedy="remove them: with them it is somebody else's id",
-                )
-            if is_missing(person):
-                raise InputError(
-                    "a person without an id",
-                    where=where,
-                    value=id_text(person) or None,
-                    remedy="give every person an id",
-                )
-            raise InputError(
-                "a person given twice",
-                where=where,
-                value=person,
-                remedy="one release of each person is one entry; two releases are two entries",
-            )
-        if not seen:
-            raise InputError("no people", remedy="give at least one id")
-        return tuple(seen)
 
     def _check_inputs(self, mechanism: Mechanism, about: str) -> None:
         """Refuse other values under the same name: they would not be the same data."""
+        if isinstance(mechanism.context, ProfileGraph):
+            return  # of each observation there is one release
         ours = set(mechanism.channel.inputs.labels)
         for entry in self.entries:
-            if entry.about != about:
+            if entry.about != about or not entry.context:
                 continue
             known = self.contexts[entry.context].inputs.labels
             if set(known) != ours:
@@ -222,16 +486,16 @@ class Ledger(Stored):
 
     # --- looking --------------------------------------------------------------------------------
 
-    def releases(self, entries: Iterable[Entry]) -> list[Release]:
+    def releases(self, entries: Iterable[LedgerEntry]) -> list[Release]:
         """Return what accountants know of some entries."""
         return [
-            entry.release(self.contexts[entry.context], self.mechanisms.get(entry.mechanism))
+            entry.release(self.contexts.get(entry.context), self.mechanisms.get(entry.mechanism))
             for entry in entries
         ]
 
     def history(
         self, about: str, *, who: str | None = None, person: object = None
-    ) -> tuple[Entry, ...]:
+    ) -> tuple[LedgerEntry, ...]:
         """Return the entries about an item, of a cohort or of a person."""
         item = id_text(about)
         if (who is None) == (person is None):
@@ -268,7 +532,9 @@ class Ledger(Stored):
             )
         return account(self.releases(entries), under, impossible="ignore")
 
-    def refuse_beyond(self, limit: Notion, entry: Entry, under: Context | None = None) -> None:
+    def refuse_beyond(
+        self, limit: Notion, entry: LedgerEntry, under: Context | None = None
+    ) -> None:
         """Refuse a limit that could be exceeded for anybody whom an entry concerns."""
         accounts: dict[tuple[str, ...], Account] = {}
         for history in histories(self.entries):
@@ -304,13 +570,24 @@ class Ledger(Stored):
         }
 
     @classmethod
+    def from_data(cls, data: Any) -> Ledger:
+        """Read the JSON form, also of a ledger that only held observations."""
+        if not isinstance(data, dict) or data.get("format") != _OBSERVATIONS:
+            return super().from_data(data)
+        check_format(data, _OBSERVATIONS, 1)
+        with shaped():
+            found = cls(_read_salt(data["salt"]))
+            for told in data["releases"]:
+                entry = _observations(told, len(found) + 1, found.head)
+                found = replace(found, entries=(*found.entries, entry))
+        return found
+
+    @classmethod
     def from_content(cls, data: dict[str, Any]) -> Ledger:
         """Read the content: check the chain, and prove every mechanism again."""
-        salt = bytes.fromhex(data["salt"])
-        if len(salt) < SALT_BYTES:
-            raise FileError("a ledger without its salt", value=len(salt), remedy=_RESTORE)
+        salt = _read_salt(data["salt"])
         contexts = {str(k): context_from_data(v) for k, v in data["contexts"].items()}
-        entries = tuple(Entry.from_data(entry) for entry in data["entries"])
+        entries = tuple(LedgerEntry.from_data(entry) for entry in data["entries"])
         mechanisms = {
             str(key): Mechanism.from_content(
                 {
@@ -343,9 +620,11 @@ class Ledger(Stored):
                 remedy=_RESTORE,
             )
 
-    def _check_kept(self, entry: Entry) -> None:
+    def _check_kept(self, entry: LedgerEntry) -> None:
         """Refuse a mechanism or context that is not the one that the entry speaks of."""
         where = f"entry {entry.number}"
+        if not entry.context and not entry.embedded:
+            return
         context = self.contexts.get(entry.context)
         if context is None or context.fingerprint != entry.context:
             raise FileError("the context of an entry is another", where=where, remedy=_RESTORE)
@@ -369,7 +648,7 @@ class Ledger(Stored):
 
         Entries are only ever added: a file that holds others is not replaced.
         """
-        place = a_path(path)
+        place = require_path(path)
         check_one_name(place)
         if place.exists():
             self._check_continues(place)
@@ -380,6 +659,8 @@ class Ledger(Stored):
         """Refuse to write over a ledger whose entries are not our first ones."""
         data = read_json(place)
         with located(place), shaped():
+            if isinstance(data, dict) and data.get("format") == _OBSERVATIONS:
+                data = Ledger.from_data(data).to_data()
             check_format(data, self.FORMAT, self.VERSION)
             stored = data["entries"]
             number = len(stored)
@@ -397,7 +678,7 @@ class Ledger(Stored):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ledger:
         """Read a ledger that exists, and check it."""
-        return super().load(a_path(path))
+        return super().load(require_path(path))
 
     @classmethod
     @contextmanager
@@ -406,8 +687,139 @@ class Ledger(Stored):
 
         Two releases at the same time could each find that the limit allows one more.
         """
-        with kept_alone(a_path(path)) as place:
+        with kept_alone(require_path(path)) as place:
             yield cls.load(place) if place.exists() else cls.new()
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """The ids of whom or what is released, checked against what a ledger has."""
+
+    ledger: Ledger
+    mechanism: Mechanism
+    about: str
+    once: bool
+
+    @property
+    def noun(self) -> str:
+        """What an id is of."""
+        return "observation" if self._are_observations else "person"
+
+    @property
+    def _are_observations(self) -> bool:
+        return isinstance(self.mechanism.context, ProfileGraph)
+
+    def digests(self, ids: Iterable[object], place: Callable[[int], str] | None) -> tuple[str, ...]:
+        """Return the salted hashes; refuse ids that are none, twice, or released before."""
+        before = self._released_before()
+        seen: dict[str, None] = {}
+        for number, identity in enumerate(require_list(ids, "ids of people")):
+            digest = self.ledger.digest(identity)
+            if is_missing(identity) or digest in seen or digest in before:
+                where = f"number {number + 1}" if place is None else place(number)
+                raise self._refused(identity, where, twice=digest in seen, before=before)
+            if not self._are_observations and not id_text(identity).isprintable():
+                raise InputError(
+                    "an id with characters that cannot be seen",
+                    where=f"number {number + 1}" if place is None else place(number),
+                    value=id_text(identity),
+                    remedy="remove them: with them it is somebody else's id",
+                )
+            seen[digest] = None
+        if not seen:
+            raise InputError("no people", remedy="give at least one id")
+        return tuple(seen)
+
+    def refuse_known_cohort(self, cohort: str) -> None:
+        """Refuse a cohort whose observations were released before."""
+        if not self._are_observations or not self.once:
+            return
+        for entry in self.ledger.entries:
+            if entry.cohort == cohort and entry.about == self.about:
+                raise _second_release(f"{cohort!r} was released before", self.mechanism, entry)
+
+    def _released_before(self) -> dict[str, LedgerEntry]:
+        """Return the observations that must not be released again."""
+        if not self._are_observations or not self.once:
+            return {}
+        return {
+            digest: entry
+            for entry in self.ledger.entries
+            if entry.about == self.about
+            for digest in entry.people
+        }
+
+    def _refused(
+        self, identity: object, where: str, *, twice: bool, before: Mapping[str, LedgerEntry]
+    ) -> InputError | NotComposable:
+        article = "an" if self._are_observations else "a"
+        if is_missing(identity):
+            return InputError(
+                f"{article} {self.noun} without an id",
+                where=where,
+                value=id_text(identity) or None,
+                remedy=f"give every {self.noun} an id" + " of its own" * self._are_observations,
+            )
+        what = f"{identity!r} at {where}"
+        if not self._are_observations:
+            return InputError(
+                "a person given twice",
+                where=where,
+                value=identity,
+                remedy="one release of each person is one entry; two releases are two entries",
+            )
+        if twice:
+            return _second_release(f"{what} is given twice", self.mechanism)
+        entry = before[self.ledger.digest(identity)]
+        return _second_release(f"{what} was released before", self.mechanism, entry)
+
+
+def _second_release(
+    what: str, mechanism: Mechanism, before: LedgerEntry | None = None
+) -> NotComposable:
+    """Refuse a second release; what both lose is known only if they are by the same mechanism."""
+    certificate = mechanism.certificate
+    now = certificate.channel, certificate.guarantee
+    told = None if before is None else (before.channel, before.certified)
+    if told is None or told == now:
+        reason = refusal([mechanism, mechanism])
+        return NotComposable(f"{what}: {reason}", reason.together)
+    return NotComposable(
+        f"{what} by mechanism {told[0][:16]}, {told[1]}, which differs from "
+        f"{now[0][:16]}, {now[1]}: {NO_RULE}, and what the two lose together is not known; {ONCE}"
+    )
+
+
+def _observations(told: Any, number: int, previous: str) -> LedgerEntry:
+    """Return the entry of a release in a ledger that only held observations."""
+    guarantee = _GUARANTEE.match(str(told["guarantee"]))
+    if guarantee is None:
+        raise FileError("not a guarantee", where=f"release {number}", value=told["guarantee"])
+    budgets = dict(part.split("=", 1) for part in guarantee[2].split(", "))
+    return LedgerEntry(
+        number,
+        "",
+        None,
+        tuple(bytes.fromhex(digest).hex() for digest in told["digests"]),
+        OBSERVATION,
+        str(told["mechanism"]),
+        "",
+        "a graph of profiles",
+        guarantee[1],
+        budgets,
+        LeakageLevels(None, None, None, None),
+        embedded=False,
+        unprotected=0,
+        note="",
+        previous=previous,
+    )
+
+
+def _read_salt(text: Any) -> bytes:
+    salt = bytes.fromhex(text)
+    if len(salt) < SALT_BYTES:
+        raise FileError("a ledger without its salt", value=len(salt), remedy=_RESTORE)
+    return salt
 
 
 def is_small(mechanism: Mechanism) -> bool:
@@ -418,8 +830,21 @@ def is_small(mechanism: Mechanism) -> bool:
     return len(channel.inputs) <= MOST_CELLS
 
 
+def _is_kept(context: Context) -> bool:
+    """Tell whether a context is kept; without a graph observations are still counted once."""
+    if _context_cells(context) <= MOST_CONTEXT_CELLS:
+        return True
+    if isinstance(context, ProfileGraph):
+        return False
+    raise InputError(
+        "a context too large for a ledger",
+        value=context.describe(),
+        remedy=f"it holds at most {MOST_CONTEXT_CELLS:,} cells; merge rare symbols",
+    )
+
+
 def _context_cells(context: Context) -> int:
-    if isinstance(context, Joint):
+    if isinstance(context, Joint | ProfileGraph):
         return len(context.secrets) * len(context.inputs)
     priors = getattr(context, "priors", (context,))
     return len(priors) * len(context.inputs)

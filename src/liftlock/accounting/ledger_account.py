@@ -8,25 +8,24 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from liftlock.accounting.accounts import Account, account
-from liftlock.accounting.bounds import (
-    Composed,
+from liftlock._checks import require_list, require_mechanism
+from liftlock.accounting.account import Account, account
+from liftlock.accounting.accountants.base import (
+    QUANTITIES,
+    PrivacyLoss,
     least_of,
-    lower_bound,
     product_of,
-    upper_bound,
+    sides,
 )
-from liftlock.accounting.entry import Entry
-from liftlock.accounting.given import a_mechanism, several
-from liftlock.accounting.histories import History, histories
-from liftlock.accounting.ledger import Ledger
-from liftlock.accounting.product import exact_ldp
+from liftlock.accounting.accountants.pairwise import measure_ldp
+from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
+from liftlock.accounting.ledger import Ledger, LedgerEntry, ReleaseHistory, histories
 from liftlock.accounting.release import Ratio, Release
-from liftlock.accounting.spent import QUANTITIES, Spent, sides
-from liftlock.context import Context, Joint
+from liftlock.context import Context, PriorSet
 from liftlock.errors import InputError, NotDefined
 from liftlock.mechanism import Mechanism
 from liftlock.notions.reading import Reading
+from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.salted_ids import id_text
 
@@ -38,7 +37,7 @@ class ItemAccount:
     """The account of one data item of one group, and what one more release would cost."""
 
     about: str
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     account: Account
     one_more: Mapping[str, Account]
     """The account after one more release, by the name of the mechanism."""
@@ -48,9 +47,9 @@ class ItemAccount:
 class GroupAccount:
     """All accounts of one group; `together` bounds all its items at once, if there are several."""
 
-    history: History
+    history: ReleaseHistory
     items: tuple[ItemAccount, ...]
-    together: Spent | None
+    together: PrivacyLoss | None
 
 
 class LedgerAccount:
@@ -81,7 +80,7 @@ class LedgerAccount:
                 "not mechanisms by their names", value=type(one_more).__name__, remedy="give a dict"
             )
         for name, mechanism in (one_more or {}).items():
-            a_mechanism(mechanism, str(name))
+            require_mechanism(mechanism, str(name))
         if who is not None and people is not None:
             raise InputError("both a cohort and people", remedy="give who= or people=")
         self.ledger = ledger
@@ -95,12 +94,12 @@ class LedgerAccount:
         self._accounts: dict[tuple[str, ...], Account] = {}
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[LedgerEntry, ...]:
         """The entries that are looked at."""
         return tuple(entry for entry in self.concerning if self.about in (None, entry.about))
 
     @cached_property
-    def concerning(self) -> tuple[Entry, ...]:
+    def concerning(self) -> tuple[LedgerEntry, ...]:
         """The entries of the cohort or of the people that are looked at, about any item."""
         return tuple(
             entry
@@ -125,7 +124,7 @@ class LedgerAccount:
             found.append(GroupAccount(history, items, together))
         return tuple(found)
 
-    def _item(self, about: str, entries: tuple[Entry, ...]) -> ItemAccount:
+    def _item(self, about: str, entries: tuple[LedgerEntry, ...]) -> ItemAccount:
         extra = self._known(about) if self.asked is None else self.asked
         more = {
             name: self._account(entries, mechanism)
@@ -143,12 +142,16 @@ class LedgerAccount:
                 found.setdefault(f"{entry.guarantee} {entry.channel[:8]}", mechanism)
         return found
 
-    def _fits(self, mechanism: Mechanism, entries: tuple[Entry, ...]) -> bool:
-        known = self.ledger.contexts[entries[0].context].inputs.labels
-        profiles = isinstance(mechanism.context, ProfileGraph)
-        return not profiles and set(mechanism.channel.inputs.labels) == set(known)
+    def _fits(self, mechanism: Mechanism, entries: tuple[LedgerEntry, ...]) -> bool:
+        """Tell whether one more release by a mechanism would be one of the same data."""
+        context = self.ledger.contexts.get(entries[0].context)
+        if context is None:
+            return False
+        if isinstance(mechanism.context, ProfileGraph) or isinstance(context, ProfileGraph):
+            return mechanism.context.fingerprint == context.fingerprint
+        return set(mechanism.channel.inputs.labels) == set(context.inputs.labels)
 
-    def _account(self, entries: tuple[Entry, ...], extra: Mechanism | None = None) -> Account:
+    def _account(self, entries: tuple[LedgerEntry, ...], extra: Mechanism | None = None) -> Account:
         key = tuple(sorted(entry.mechanism for entry in entries))
         if extra is not None:
             certificate = extra.certificate
@@ -210,7 +213,7 @@ def _known_people(
 ) -> frozenset[str]:
     known = {digest for entry in ledger.entries for digest in entry.people}
     found = set()
-    for number, person in enumerate(several(people, "ids of people")):
+    for number, person in enumerate(require_list(people, "ids of people")):
         digest = ledger.digest(person)
         if digest not in known:
             cohorts = dict.fromkeys(e.cohort for e in ledger.entries if e.cohort is not None)
@@ -257,7 +260,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_LISTED])) + (f" and {more:,} more" if more > 0 else "")
 
 
-def together_of(accounts: list[Account]) -> Spent:
+def together_of(accounts: list[Account]) -> PrivacyLoss:
     """Bound what releases about different data of the same person leak of all of them at once.
 
     Nothing is known of how the data hang together, so the least probability of a tuple may be 0:
@@ -279,7 +282,7 @@ def together_of(accounts: list[Account]) -> Spent:
             upper.append(upper_bound(Fraction(0), _ratio(found, "eps_upper"), others))
         readings |= sides(least_of(lower), least_of(upper))
     ordered = {name: readings[name] for name in QUANTITIES if name in readings}
-    return Spent(
+    return PrivacyLoss(
         "together",
         ordered,
         False,
@@ -291,13 +294,15 @@ def together_of(accounts: list[Account]) -> Spent:
 
 def _of_data(found: Account) -> Ratio:
     """Return the LDP ratio of all releases of an item, for the data and whatever is behind them."""
-    together = exact_ldp(found.releases)
-    return together["ldp"].ratio if together else Composed.of(found.releases, None).ldp
+    try:
+        return measure_ldp(found.releases).ratio
+    except NotDefined:
+        return ComposedLevels.of(found.releases, None).ldp
 
 
 def _has_prior(found: Account) -> bool:
     # For a secret behind the data the items have other secrets, and no tuple of all.
-    return found.context is not None and not isinstance(found.context, Joint)
+    return isinstance(found.context, Prior | PriorSet)
 
 
 def _ratio(found: Account, quantity: str) -> Ratio:

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from liftlock.accounting.given import a_channel, a_context, a_notion
+from liftlock._checks import require_channel, require_context, require_notion
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
-from liftlock.errors import InputError, NotComposable, NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.safe_side import ratio_above, upper_end
 from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
-from liftlock.notions import ldp
-from liftlock.notions.alip import ALIP, extremes
-from liftlock.notions.approximate_ldp import ApproximateLDP
+from liftlock.notions import ldp, profile
+from liftlock.notions.alip import extremes
 from liftlock.notions.lift import impossible_inputs
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.notion import DeltaLimit, Notion
 from liftlock.notions.relations import Implication, implied
 from liftlock.notions.rules import RULES, Population
 from liftlock.prior import Prior
@@ -40,23 +38,26 @@ _SIDES = ("eps_lower", "eps_upper")
 
 
 @dataclass(frozen=True)
-class Levels:
+class LeakageLevels:
     """What one release leaks at most, as ratios: e^eps_lower, e^eps_upper and e^ldp.
 
     `lower` is 1/min-lift and `upper` the max-lift, of the secret that the context protects. `ldp`
-    compares any two inputs, also those behind a secret; `spread` only those that can occur.
+    compares any two inputs, also those behind a secret; `spread` only those that can occur. In a
+    graph of profiles, which has no lifts, `profile` is the largest ratio of any edge.
     """
 
     lower: Ratio
     upper: Ratio
     ldp: Ratio
     spread: Ratio
+    profile: Ratio = None
     nats: Mapping[str, Fraction] = field(default_factory=dict, compare=False, repr=False)
     """What was promised in nats: e^3 is no fraction, so the ratio is a hair above it."""
 
     def log(self, name: str) -> Enclosure:
         """Enclose a level in nats; one that was promised is what was promised.
 
+        >>> from liftlock.notions.lip import LIP
         >>> fair = Prior.uniform(["no", "yes"])
         >>> Release.promised(LIP("1"), fair).levels(fair).log("lower")
         Enclosure(lower=Fraction(1, 1), upper=Fraction(1, 1))
@@ -81,7 +82,7 @@ class Release:
     channel: AnyChannel | None
     context: Context | None = None
     guarantee: Notion | None = None
-    known: Levels | None = None
+    known: LeakageLevels | None = None
     unprotected: tuple[Label, ...] = ()
 
     @classmethod
@@ -90,11 +91,6 @@ class Release:
         if isinstance(released, Release):
             return released
         if isinstance(released, Mechanism):
-            if isinstance(released.context, ProfileGraph):
-                raise NotComposable(
-                    "a mechanism for a graph of profiles has another kind of guarantee; "
-                    "compose it with liftlock.profiles.compose (liftlock profiles compose)"
-                )
             return cls(
                 released.channel.inputs,
                 released.channel,
@@ -103,21 +99,26 @@ class Release:
                 None,
                 released.certificate.unprotected,
             )
-        if isinstance(context, ProfileGraph):
-            raise NotDefined("an account", context.describe(), "use liftlock.profiles.compose")
-        channel = a_channel(released)
-        return cls(channel.inputs, channel, context if context is None else a_context(context))
+        channel = require_channel(released)
+        return cls(
+            channel.inputs, channel, context if context is None else require_context(context)
+        )
 
     @classmethod
     def promised(cls, guarantee: Notion, context: Context) -> Release:
-        """Take a release of which only a guarantee is known: LIP, ALIP, one of its sides, or LDP.
+        """Take a release of which only a guarantee is known: of lifts, of LDP, or of profiles.
 
+        >>> from liftlock.notions.lip import LIP
         >>> fair = Prior.uniform(["no", "yes"])
         >>> print(Release.promised(LIP("ln 2"), fair).levels(fair).spread)
         3
         """
-        a_context(context)
-        rows = {row.target: row.bound for row in _implied(a_notion(guarantee), context)}
+        require_context(context)
+        if isinstance(context, ProfileGraph):
+            return cls(
+                context.inputs, None, context, guarantee, _promised_edges(guarantee, context)
+            )
+        rows = {row.target: row.bound for row in _implied(require_notion(guarantee), context)}
         if rows.get("eps_lower") is None and rows.get("ldp") is None:
             raise NotDefined(
                 f"an account of {guarantee}",
@@ -140,25 +141,24 @@ class Release:
         # What lifts prove of ratios, they prove of the symbols that can occur; LDP speaks of all.
         everywhere = spread if _complete(context) else None
         nats = _in_nats(rows, context)
-        if isinstance(guarantee, ldp.LDP) and not isinstance(context, Joint):
-            assert isinstance(guarantee.budget, Budget)
-            everywhere = _least(everywhere, ratio_above(guarantee.budget))
-            if guarantee.budget.epsilon is not None:
-                nats["ldp"] = guarantee.budget.epsilon
-        levels = Levels(lower, upper, everywhere, spread, nats)
+        if (budget := guarantee.ratio_limit) is not None and not isinstance(context, Joint):
+            everywhere = _least(everywhere, ratio_above(budget))
+            if budget.epsilon is not None:
+                nats["ldp"] = budget.epsilon
+        levels = LeakageLevels(lower, upper, everywhere, spread, nats=nats)
         return cls(context.inputs, None, context, guarantee, levels)
 
     @classmethod
-    def promised_delta(cls, guarantee: ApproximateLDP, context: Context) -> Release:
+    def promised_delta(cls, guarantee: Notion, context: Context) -> Release:
         """Take a release of which only (epsilon, delta)-LDP is known: it bounds no lift."""
-        if not isinstance(guarantee, ApproximateLDP):
+        if delta_of(require_notion(guarantee)) is None:
             raise InputError(
                 "not a promise of (epsilon, delta)-LDP",
                 value=str(guarantee)[:40],
                 remedy="give an ApproximateLDP, or use Release.promised",
             )
-        a_context(context)
-        return cls(context.inputs, None, context, guarantee, Levels(None, None, None, None))
+        require_context(context)
+        return cls(context.inputs, None, context, guarantee, LeakageLevels(None, None, None, None))
 
     @property
     def fingerprint(self) -> str:
@@ -168,13 +168,13 @@ class Release:
         where = "" if self.context is None else self.context.fingerprint
         return f"{where} {self.guarantee} {self.known}"
 
-    def levels(self, context: Context | None) -> Levels:
+    def levels(self, context: Context | None) -> LeakageLevels:
         """Return what this release leaks by itself in a context; infinite is also not known."""
         if self.channel is not None:
             return levels_of(self.channel, context)
         known = self.known
         if known is None:
-            return Levels(None, None, None, None)
+            return LeakageLevels(None, None, None, None)
         if (
             context is None
             or self.context is None
@@ -182,9 +182,9 @@ class Release:
         ):
             told = known.nats.get("ldp")
             left = {} if told is None else {"ldp": told, "spread": told}
-            return Levels(None, None, known.ldp, known.ldp, left)
+            return LeakageLevels(None, None, known.ldp, known.ldp, nats=left)
         spread = _least(known.spread, _omega(known.lower, known.upper, context))
-        return Levels(known.lower, known.upper, known.ldp, spread, known.nats)
+        return replace(known, spread=spread)
 
 
 Released: TypeAlias = Release | Mechanism | AnyChannel
@@ -208,7 +208,7 @@ def common_inputs(releases: Sequence[Release]) -> Alphabet:
     return first
 
 
-def levels_of(channel: AnyChannel, context: Context | None) -> Levels:
+def levels_of(channel: AnyChannel, context: Context | None) -> LeakageLevels:
     """Measure one channel exactly, in a context or for LDP alone.
 
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
@@ -220,10 +220,13 @@ def levels_of(channel: AnyChannel, context: Context | None) -> Levels:
 
 
 @lru_cache(maxsize=_ALIKE)
-def _levels_of(channel: AnyChannel, context: Any) -> Levels:
+def _levels_of(channel: AnyChannel, context: Any) -> LeakageLevels:
     level = ldp.measure(channel).ratio
     if context is None:
-        return Levels(None, None, level, level)
+        return LeakageLevels(None, None, level, level)
+    if isinstance(context, ProfileGraph):
+        edges = profile.measure(channel, context).ratio
+        return LeakageLevels(None, None, level, level, edges)
     found = extremes(channel, context)
     smallest = found.smallest.lift
     impossible = set(impossible_inputs(channel, context))
@@ -233,7 +236,7 @@ def _levels_of(channel: AnyChannel, context: Any) -> Levels:
         spread = ldp.measure(channel.restricted(left)).ratio
     elif impossible and len(channel.inputs) - len(impossible) == 1:
         spread = Fraction(1)
-    return Levels(1 / smallest if smallest else None, found.largest.lift, level, spread)
+    return LeakageLevels(1 / smallest if smallest else None, found.largest.lift, level, spread)
 
 
 def smallest_mass(context: Context | None) -> Fraction:
@@ -242,7 +245,7 @@ def smallest_mass(context: Context | None) -> Fraction:
     >>> smallest_mass(Prior.from_counts({"a": 1, "b": 3}))
     Fraction(1, 4)
     """
-    if context is None:
+    if context is None or isinstance(context, ProfileGraph):
         return Fraction(0)
     if isinstance(context, Prior):
         return context.smallest
@@ -260,14 +263,37 @@ def smallest_mass(context: Context | None) -> Fraction:
 
 
 def budget_of(release: Release) -> Budget | None:
-    """Return the budget that a naive accountant would add up: of LIP, or the larger of ALIP's."""
-    guarantee = release.guarantee
-    if isinstance(guarantee, LIP):
-        return guarantee.epsilon
-    if isinstance(guarantee, ALIP):
-        lower, upper = guarantee.lower, guarantee.upper
-        return lower if ratio_above(lower) >= ratio_above(upper) else upper
-    return None
+    """Return the budget that a naive accountant would add up: the larger one of both sides."""
+    if release.guarantee is None:
+        return None
+    limits = release.guarantee.lift_limits()
+    if limits is None or limits.lower is None or limits.upper is None:
+        return release.guarantee.profile_budget
+    larger = ratio_above(limits.lower) >= ratio_above(limits.upper)
+    return limits.lower if larger else limits.upper
+
+
+def delta_of(guarantee: Notion | None) -> DeltaLimit | None:
+    """Return epsilon and delta of a guarantee of (epsilon, delta)-LDP; None of any other."""
+    limit = None if guarantee is None else guarantee.delta_limit()
+    return limit if limit is not None and limit.form == "ldp" else None
+
+
+def _promised_edges(guarantee: Notion, graph: ProfileGraph) -> LeakageLevels:
+    budget, ratio = guarantee.profile_budget, guarantee.ratio_limit
+    if ratio is not None:
+        # LDP bounds the ratio of any two inputs, and so that of any two profiles.
+        level = ratio_above(ratio)
+        told = {} if ratio.epsilon is None else dict.fromkeys(("ldp", "profile"), ratio.epsilon)
+        return LeakageLevels(None, None, level, level, level, told)
+    if budget is None:
+        raise NotDefined(
+            f"an account of {guarantee}",
+            graph.describe(),
+            "it bounds no edge; give the mechanism itself",
+        )
+    told = {} if budget.epsilon is None else {"profile": budget.epsilon}
+    return LeakageLevels(None, None, None, None, ratio_above(budget), told)
 
 
 def _implied(guarantee: Notion, context: Context) -> list[Implication]:
@@ -327,9 +353,6 @@ def _least(*ratios: Ratio) -> Ratio:
 
 
 def _budgets(guarantee: Notion) -> list[Budget]:
-    if isinstance(guarantee, LIP):
-        return [guarantee.epsilon]
-    if isinstance(guarantee, ALIP):
-        return [guarantee.lower, guarantee.upper]
+    limits = guarantee.lift_limits() or ()
     budget = getattr(guarantee, "budget", None)
-    return [budget] if isinstance(budget, Budget) else []
+    return [each for each in (*limits, budget) if isinstance(each, Budget)]

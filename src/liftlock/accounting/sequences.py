@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from liftlock.accounting.accounts import Account, account
-from liftlock.accounting.bounds import product_of
-from liftlock.accounting.given import a_channel, a_prior, several
-from liftlock.accounting.product import MOST_CELLS
-from liftlock.accounting.release import Levels, Release, levels_of
-from liftlock.accounting.spent import Spent, sides
+from liftlock._checks import require_channel, require_list, require_prior
+from liftlock.accounting.account import Account, account
+from liftlock.accounting.accountants.base import PrivacyLoss, product_of, sides
+from liftlock.accounting.accountants.exact import MOST_CELLS
+from liftlock.accounting.release import LeakageLevels, Release, levels_of
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.context import Joint
@@ -33,30 +32,30 @@ MOST_TUPLES = 100_000
 """Joint priors of more tuples are not written out."""
 
 
-def chain(first: Prior, steps: Sequence[Channel]) -> Prior:
+def markov_chain(first: Prior, steps: Sequence[Channel]) -> Prior:
     """Return the joint prior of a Markov chain: P(x_1) T_1(x_2 | x_1) ... over tuples.
 
     Tuples of probability 0 are left out.
 
     >>> sticky = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> two = chain(Prior.uniform([0, 1]), [sticky])
+    >>> two = markov_chain(Prior.uniform([0, 1]), [sticky])
     >>> two.labels, str(two[(0, 0)])
     (((0, 0), (0, 1), (1, 0), (1, 1)), '3/8')
     """
-    a_prior(first)
+    require_prior(first)
     found: dict[tuple[Label, ...], Fraction] = {
         (label,): mass for label, mass in zip(first.labels, first.fractions, strict=True) if mass
     }
-    for place, each in enumerate(several(steps, "channels")):
-        step = dense(a_channel(each, f"step {place + 1}"))
+    for place, each in enumerate(require_list(steps, "channels")):
+        step = dense(require_channel(each, f"step {place + 1}"))
         grown: dict[tuple[Label, ...], Fraction] = {}
         for past, mass in found.items():
             if past[-1] not in step.inputs:
                 raise LabelError(
-                    "a step that does not know a value",
+                    "no row for a value of the step before",
                     where=f"step {place + 1}",
                     value=past[-1],
-                    remedy="its inputs are the values of the datum before it",
+                    remedy=f"give step {place + 1} an input for every value of step {place}",
                 )
             for label in step.outputs.labels:
                 chance = step.probability(past[-1], label)
@@ -67,14 +66,14 @@ def chain(first: Prior, steps: Sequence[Channel]) -> Prior:
     return Prior(Alphabet.of(found), common_integers(list(found.values())))
 
 
-def independent(priors: Sequence[Prior]) -> Prior:
+def product_prior(priors: Sequence[Prior]) -> Prior:
     """Return the joint prior of independent data over tuples.
 
-    >>> both = independent([Prior.uniform("ab"), Prior.from_counts({"c": 1, "d": 2})])
+    >>> both = product_prior([Prior.uniform("ab"), Prior.from_counts({"c": 1, "d": 2})])
     >>> str(both[("a", "d")])
     '1/3'
     """
-    given = [a_prior(prior) for prior in several(priors, "priors")]
+    given = [require_prior(prior) for prior in require_list(priors, "priors")]
     if not given:
         raise InputError("no priors", remedy="give one for each datum")
     parts = [prior.restricted() for prior in given]
@@ -89,7 +88,7 @@ def _check_tuples(number: int) -> None:
         raise NotDefined(
             "a joint prior over tuples",
             f"{number:,} tuples or more",
-            f"it is for at most {MOST_TUPLES:,}; use independent_data for data that are",
+            f"it is for at most {MOST_TUPLES:,}; use account_independent for data that are",
         )
 
 
@@ -97,18 +96,18 @@ def _check_tuples(number: int) -> None:
 class SequenceAccount:
     """What was learnt of the whole sequence, and of each datum from all outputs together.
 
-    `alone` is what each datum's own release leaks of it; `linked` what all releases leak of it,
-    which is more for correlated data. `impossible` counts tuples of possible values that the joint
+    `own` is the leakage about each datum from its own release, `total` from all releases;
+    correlation makes `total` larger. `impossible` counts tuples of possible values that the joint
     prior excludes: they have no guarantee.
     """
 
     whole: Account
-    alone: tuple[Levels, ...]
-    linked: tuple[Account, ...]
+    own: tuple[LeakageLevels, ...]
+    total: tuple[Account, ...]
     impossible: int = 0
 
 
-def sequence(
+def account_sequence(
     prior: Prior, channels: Sequence[AnyChannel], *, impossible: Impossible = "refuse"
 ) -> SequenceAccount:
     """Account for one release of each datum of a sequence, under a joint prior over tuples.
@@ -119,41 +118,40 @@ def sequence(
     Source: 000 Cor 5, Lemma 1.5 (linkage).
 
     >>> flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> copy = chain(Prior.uniform([0, 1]), [Channel.identity([0, 1])])
-    >>> found = sequence(copy, [flip, flip])
-    >>> str(found.linked[0]["lip"].ratio), str(found.alone[0].lower)
+    >>> copy = markov_chain(Prior.uniform([0, 1]), [Channel.identity([0, 1])])
+    >>> found = account_sequence(copy, [flip, flip])
+    >>> str(found.total[0]["lip"].ratio), str(found.own[0].lower)
     ('5', '2')
     """
-    channels = [a_channel(channel) for channel in several(channels, "channels")]
-    possible = a_prior(prior).restricted()
+    channels = [require_channel(channel) for channel in require_list(channels, "channels")]
+    possible = require_prior(prior).restricted()
     tuples = [_tuple(label, len(channels)) for label in possible.labels]
-    alone, lifted = [], []
+    own, lifted = [], []
     for k, channel in enumerate(channels):
-        own = _marginal(possible, tuples, k)
-        known = _whole_marginal(own, channel, k)
+        known = _whole_marginal(_marginal(possible, tuples, k), channel, k)
         refuse_impossible(channel, known, impossible)
-        alone.append(levels_of(channel, known))
-        lifted.append(_lifted(channel, alone[-1], tuples, k, possible))
+        own.append(levels_of(channel, known))
+        lifted.append(_lifted(channel, own[-1], tuples, k, possible))
     joints = [_joint(possible, tuples, k) for k in range(len(channels))]
-    whole = _about_all_tuples(account(lifted, possible), alone, channels)
-    linked = tuple(account(lifted, joint) for joint in joints)
+    whole = _about_all_tuples(account(lifted, possible), own, channels)
+    total = tuple(account(lifted, joint) for joint in joints)
     values = math.prod(len({label[k] for label in tuples}) for k in range(len(channels)))
-    return SequenceAccount(whole, tuple(alone), linked, values - len(tuples))
+    return SequenceAccount(whole, tuple(own), total, values - len(tuples))
 
 
 def _about_all_tuples(
-    whole: Account, alone: Sequence[Levels], channels: Sequence[AnyChannel]
+    whole: Account, own: Sequence[LeakageLevels], channels: Sequence[AnyChannel]
 ) -> Account:
     """Let LDP compare all tuples, also those that the joint prior excludes: its ratios multiply."""
-    ratio = product_of((levels.ldp, 1) for levels in alone)
+    ratio = product_of((levels.ldp, 1) for levels in own)
     attained = all(isinstance(channel, Channel) or channel.every_set for channel in channels)
-    every = Spent(
+    every = PrivacyLoss(
         "pairs",
         {"ldp": Reading.of_ratio("ldp", ratio, None)},
         attained,
         "product of the largest ratios of each datum",
         "000 Def 1, section III.B",
-        f"the levels of {len(alone):,} releases",
+        f"the levels of {len(own):,} releases",
     )
     others = [
         replace(spent, readings={k: v for k, v in spent.readings.items() if k != "ldp"})
@@ -163,26 +161,26 @@ def _about_all_tuples(
     return replace(whole, spent=(*others, every))
 
 
-def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:
+def account_independent(released: Sequence[tuple[AnyChannel, Prior]]) -> PrivacyLoss:
     """Account for one release of each of several independent data, exactly and for any number.
 
     Their lifts multiply, so both sides add up, and each datum keeps its own leakage.
 
     >>> flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> found = independent_data([(flip, Prior.uniform([0, 1]))] * 3)
+    >>> found = account_independent([(flip, Prior.uniform([0, 1]))] * 3)
     >>> str(found["eps_lower"].ratio), str(found["eps_upper"].ratio), str(found["ldp"].ratio)
     ('8', '27/8', '27')
     """
-    given = several(released, "pairs (channel, prior)")
+    given = require_list(released, "pairs (channel, prior)")
     if not given:
         raise InputError("no releases", remedy="give at least one")
     each = []
     for place, pair in enumerate(given):
         where = f"release {place + 1}"
-        parts = several(pair, "a channel and a prior")
+        parts = require_list(pair, "a channel and a prior")
         if len(parts) != 2:
             raise InputError("not a pair (channel, prior)", where=where, value=len(parts))
-        channel, prior = a_channel(parts[0], where), a_prior(parts[1], where)
+        channel, prior = require_channel(parts[0], where), require_prior(parts[1], where)
         refuse_impossible(channel, prior, "refuse")
         each.append(levels_of(channel, prior))
     lower = product_of((levels.lower, 1) for levels in each)
@@ -191,7 +189,7 @@ def independent_data(released: Sequence[tuple[AnyChannel, Prior]]) -> Spent:
     ratio = product_of((levels.ldp, 1) for levels in each)
     readings["ldp"] = Reading.of_ratio("ldp", ratio, None)
     forms_attain = all(isinstance(c, Channel) or c.every_set for c, _ in given)
-    return Spent(
+    return PrivacyLoss(
         "independent",
         readings,
         forms_attain,
@@ -233,7 +231,11 @@ def _whole_marginal(own: dict[Label, int], channel: AnyChannel, k: int) -> Prior
 
 
 def _lifted(
-    channel: AnyChannel, levels: Levels, tuples: list[tuple[Label, ...]], k: int, prior: Prior
+    channel: AnyChannel,
+    levels: LeakageLevels,
+    tuples: list[tuple[Label, ...]],
+    k: int,
+    prior: Prior,
 ) -> Release:
     """Return the release from tuples to the output of one datum; if large, only its levels."""
     try:

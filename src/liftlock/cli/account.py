@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from liftlock.accounting.entry import Entry, read_name
-from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.ledger import Ledger, LedgerEntry, read_name
 from liftlock.accounting.ledger_account import LedgerAccount, listed
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
@@ -187,7 +186,7 @@ def _account(
 
 def _looked_at(
     book: Ledger, ledger: Path, who: str | None, ids: _Ids | None, item: str | None
-) -> tuple[Entry, ...]:
+) -> tuple[LedgerEntry, ...]:
     """Return the entries that were asked for; refuse names that the ledger does not have."""
     try:
         return _account(book, who, ids, item).entries
@@ -262,7 +261,7 @@ def _recorded(
 
 
 def _for_items(
-    book: Ledger, entries: Sequence[Entry], context: Context, ledger: Path, source: Path
+    book: Ledger, entries: Sequence[LedgerEntry], context: Context, ledger: Path, source: Path
 ) -> Context:
     """Return the context with the labels of the items that it is to be used for."""
     fits: list[str] = []

@@ -11,6 +11,7 @@ from liftlock.designs.draft import Draft
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
+from liftlock.utility.reading import posterior_means, posterior_medians
 from liftlock.utility.utility import Utility
 
 _RARE = 1e-6
@@ -18,23 +19,6 @@ _RARE = 1e-6
 
 _FEW_DIGITS = 1e-3
 """Readings are rounded to this share of the typical distance between neighbours."""
-
-
-def posterior_means(matrix: Floats, masses: Floats, points: Floats) -> Floats:
-    """Return E[X | Y = y] for each output: the reading with the least squared error."""
-    joint = matrix * masses[:, None]
-    means: Floats = (dot(points, joint)) / joint.sum(axis=0)
-    return means
-
-
-def posterior_medians(matrix: Floats, masses: Floats, points: Floats) -> Floats:
-    """Return the median of X given each output: the reading with the least absolute error."""
-    order = np.argsort(points, kind="stable")
-    rising = np.cumsum((matrix * masses[:, None])[order], axis=0)
-    half = 0.5 * rising[-1]
-    places = (rising < half).sum(axis=0)
-    medians: Floats = points[order][np.minimum(places, len(points) - 1)]
-    return medians
 
 
 def with_readings(draft: Draft, prior: GridPrior, utility: Utility) -> Draft:

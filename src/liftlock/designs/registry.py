@@ -76,6 +76,9 @@ def option_names(design: Design) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(design.options or {}), *keywords]))
 
 
+_OF_PROGRAMS = ("watch", "explain")
+"""Options that take a function: progress, and how a task was solved."""
+
 _ALWAYS = {"as_published": "make the published formula as it is (it may break the budget)"}
 """What an option means unless a design says it more exactly."""
 
@@ -83,7 +86,7 @@ _ALWAYS = {"as_published": "make the published formula as it is (it may break th
 def option_meanings(design: Design) -> dict[str, str]:
     """Return the options of a design that a person can give, with what they mean."""
     said = _ALWAYS | dict(design.options or {})
-    return {name: said.get(name, "") for name in option_names(design) if name != "watch"}
+    return {name: said.get(name, "") for name in option_names(design) if name not in _OF_PROGRAMS}
 
 
 def kind_of(context: Context) -> Kind:
@@ -152,7 +155,7 @@ def few_outputs(context: Context, notion: Notion, utility: Utility) -> float:  #
 def check_options(design: Design, options: Iterable[str], *, people: bool = False) -> None:
     """Refuse an option that a design does not take, and name those it does.
 
-    Progress (`watch`) is for programs to ask for, not for people.
+    Functions that are told of progress are for programs to ask for, not for people.
     """
     known = tuple(option_meanings(design)) if people else option_names(design)
     for name in options:

@@ -1,20 +1,15 @@
 """Graphs of profiles from end to end: designing, comparing, composing releases."""
 
 from liftlock.profiles.comparing import ProfileRow, compare_profiles
-from liftlock.profiles.composition import Composition, compose
 from liftlock.profiles.curves import Sweep, couplet_curve, sweep
 from liftlock.profiles.designing import design_profiles
 from liftlock.profiles.examples import EXAMPLES, example, workstation
-from liftlock.profiles.ledger import ProfileLedger
 
 __all__ = [
     "EXAMPLES",
-    "Composition",
-    "ProfileLedger",
     "ProfileRow",
     "Sweep",
     "compare_profiles",
-    "compose",
     "couplet_curve",
     "design_profiles",
     "example",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from liftlock.accounting.accounts import account
+from liftlock.accounting.account import account
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.column_code import KEPT, MISSING_LABEL

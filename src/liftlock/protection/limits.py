@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liftlock.accounting.accounts import Account
+from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.notion import Notion

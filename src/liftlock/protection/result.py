@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from liftlock.accounting.accounts import Account
+from liftlock.accounting.account import Account
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 

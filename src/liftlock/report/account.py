@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from liftlock.accounting.accounts import Account
+from liftlock.accounting.account import Account
+from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
-from liftlock.accounting.spent import Spent
 from liftlock.context import Joint
 from liftlock.errors import NotDefined
 from liftlock.notions.notion import Notion
@@ -162,7 +162,7 @@ def _where(witness: Witness, releases: int) -> str:
     return " ".join(part for part in (text, "at " + ", ".join(words), last) if part)
 
 
-def spent_value(spent: Spent, quantity: str) -> str:
+def spent_value(spent: PrivacyLoss, quantity: str) -> str:
     """Write a number with its unit; one that is a bound is rounded up."""
     reading = spent[quantity]
     if spent.exact or reading.value.is_infinite:
@@ -170,7 +170,7 @@ def spent_value(spent: Spent, quantity: str) -> str:
     return spent.text(quantity) + (f" {reading.unit}" if reading.unit else "")
 
 
-def how(spent: Spent) -> str:
+def how(spent: PrivacyLoss) -> str:
     """Say what kind of number an accountant gave."""
     if spent.accountant == "pairs" and not spent.exact:
         return "at most, pair by pair of the data"
@@ -208,7 +208,7 @@ def _one_more(item: ItemAccount) -> list[str]:
     return [*lines, f"and {rest:,} more mechanisms; --json lists all"] if rest > 0 else lines
 
 
-def _together(spent: Spent, items: int) -> Text:
+def _together(spent: PrivacyLoss, items: int) -> Text:
     words = [f"{_NAMES[name]} {spent_value(spent, name)}" for name in spent.readings]
     return Text(
         f"all {items} items at once, whatever they have in common: at most {', '.join(words)}"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from rich.text import Text
 
-from liftlock.designs.readings import posterior_means, posterior_medians
 from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
@@ -18,6 +17,7 @@ from liftlock.mechanism import Mechanism
 from liftlock.report.amounts import DIGITS, amount
 from liftlock.report.text import grid_of
 from liftlock.utility.mean import points_of
+from liftlock.utility.reading import posterior_means, posterior_medians
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from liftlock.accounting.accounts import Account, account
+from liftlock.accounting.account import Account, account
 from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.release import Release
 from liftlock.context import Context

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.generation import Solution, generate
+from liftlock._solver.generation import Decomposition, generate
 from liftlock._solver.oracle import Clock, Priced, Progress
 from liftlock._solver.problem import Problem
 from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
@@ -79,7 +79,7 @@ class Interrupted(ListedOracle):
         return super().search(duals, columns, clock)[:1]
 
 
-def check_usable(solution: Solution, problem: Problem) -> None:
+def check_usable(solution: Decomposition, problem: Problem) -> None:
     assert solution.stopped
     assert np.abs(solution.weights @ solution.columns - problem.masses).max() < 1e-14
     assert solution.bound <= solution.cost <= solution.reference

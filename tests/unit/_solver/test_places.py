@@ -11,11 +11,11 @@ import pytest
 import liftlock as ll
 from liftlock._solver.box import BoxOracle
 from liftlock._solver.channel_programme import least_distortion
-from liftlock._solver.generation import Solution, generate
+from liftlock._solver.generation import Decomposition, generate
 from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.outputs import joined, strain
 from liftlock._solver.places import least_loss
 from liftlock._solver.problem import Problem
-from liftlock._solver.rare import joined, strain
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.notion import Notion
 from liftlock.utility.distortion import Distortion
@@ -43,7 +43,7 @@ def world(seed: int, count: int, scale: str = "1") -> ll.Prior:
     )
 
 
-def keeps(problem: Problem, found: Solution) -> None:
+def keeps(problem: Problem, found: Decomposition) -> None:
     """Check that a decomposition is one, and within its limits."""
     assert np.abs(found.weights @ found.columns / problem.masses - 1).max() < 1e-9
     channel = found.channel(problem.masses)

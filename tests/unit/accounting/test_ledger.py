@@ -16,14 +16,13 @@ import pytest
 import liftlock as ll
 from liftlock.accounting import Ledger, LedgerAccount, account
 from liftlock.accounting import ledger as module
-from liftlock.accounting.histories import histories
+from liftlock.accounting.ledger import histories
 from liftlock.accounting.ledger_account import together_of
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.exact.encoding import fingerprint
 from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 WHEN = "2030-01-31T12:00:00Z"
 FAIR = Prior.uniform(["no", "yes"])
@@ -180,10 +179,6 @@ def test_what_does_not_go_in(flip: ll.Mechanism) -> None:
     other = ll.design(Prior.uniform(["a", "b"]), ll.LIP("1"), method="binary")
     with pytest.raises(InputError, match="other values than release 1 about 'smokes' had"):
         ledger.record(other, who="y", about="smokes")
-    graph = ProfileGraph.bernoulli(["0.9", "1"])
-    profiles = ll.design(graph, ll.ProfilePrivacy("1"), method="cluster")
-    with pytest.raises(NotComposable, match="liftlock profiles release keeps a ledger"):
-        ledger.record(profiles, who="y", about="other")
     for bad, message in (
         ({}, "neither a cohort nor people"),
         ({"who": "x", "people": ["y"]}, "both a cohort and people"),

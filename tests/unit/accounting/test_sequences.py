@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.sequences import chain, independent, independent_data, sequence
+from liftlock.accounting.sequences import (
+    account_independent,
+    account_sequence,
+    markov_chain,
+    product_prior,
+)
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.errors import InputError, LabelError, NotDefined, UnprotectedInput
@@ -33,7 +38,7 @@ def test_the_whole_and_each_datum(data: st.DataObject) -> None:
     tuples = list(itertools.product(*(range(size) for size in sizes)))
     counts = data.draw(strategies.counts(len(tuples)))
     prior = Prior.from_counts(list(zip(tuples, counts, strict=True)))
-    found = sequence(prior, [channel_of(rows) for rows in channels], impossible="ignore")
+    found = account_sequence(prior, [channel_of(rows) for rows in channels], impossible="ignore")
 
     lifted = [[rows[label[k]] for label in tuples] for k, rows in enumerate(channels)]
     total = sum(counts)
@@ -57,7 +62,7 @@ def test_the_whole_and_each_datum(data: st.DataObject) -> None:
         ]
         own = [sum(row, Fraction(0)) for row in joint if any(row)]
         truth = brute_force.extreme_lifts(brute_force.secret_likelihoods(lifted, joint), [own])
-        linked = found.linked[k]
+        linked = found.total[k]
         assert (linked["eps_lower"].ratio, linked["eps_upper"].ratio) == truth
     possible = [
         len({t[k] for t, c in zip(tuples, counts, strict=True) if c}) for k in range(len(sizes))
@@ -77,11 +82,11 @@ def test_independent_data_keep_their_own(data: st.DataObject) -> None:
         rows = data.draw(strategies.rows(size, 2))
         counts = data.draw(strategies.counts(size, zeros=False))
         parts.append((channel_of(rows), Prior.from_counts(dict(enumerate(counts)))))
-    added = independent_data(parts)
-    written = sequence(independent([prior for _, prior in parts]), [c for c, _ in parts])
+    added = account_independent(parts)
+    written = account_sequence(product_prior([prior for _, prior in parts]), [c for c, _ in parts])
     for side in ("eps_lower", "eps_upper", "ldp"):
         assert added[side].ratio == written.whole[side].ratio
-    for levels, linked in zip(written.alone, written.linked, strict=True):
+    for levels, linked in zip(written.own, written.total, strict=True):
         assert (linked["eps_lower"].ratio, linked["eps_upper"].ratio) == (
             levels.lower,
             levels.upper,
@@ -91,14 +96,14 @@ def test_independent_data_keep_their_own(data: st.DataObject) -> None:
 def test_a_chain() -> None:
     sticky = Channel.from_rows({0: {0: "9/10", 1: "1/10"}, 1: {0: "1/5", 1: "4/5"}})
     first = Prior.from_counts({0: 2, 1: 1})
-    three = chain(first, [sticky, sticky])
+    three = markov_chain(first, [sticky, sticky])
     assert three[(0, 0, 1)] == Fraction(2, 3) * Fraction(9, 10) * Fraction(1, 10)
     assert sum(three.fractions) == 1
     flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    found = sequence(three, [flip] * 3)
+    found = account_sequence(three, [flip] * 3)
     # The neighbours of a datum tell of it: more than its own release, less than three of it.
-    alone = found.alone[1].lower
-    linked = found.linked[1]["eps_lower"].ratio
+    alone = found.own[1].lower
+    linked = found.total[1]["eps_lower"].ratio
     assert alone is not None
     assert linked is not None
     assert alone < linked
@@ -107,9 +112,9 @@ def test_a_chain() -> None:
 
 def test_a_chain_that_forgets_nothing_is_one_datum() -> None:
     flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    copies = chain(Prior.uniform([0, 1]), [Channel.identity([0, 1])] * 2)
-    found = sequence(copies, [flip] * 3)
-    assert found.whole["eps_lower"].ratio == found.linked[2]["eps_lower"].ratio == 14
+    copies = markov_chain(Prior.uniform([0, 1]), [Channel.identity([0, 1])] * 2)
+    found = account_sequence(copies, [flip] * 3)
+    assert found.whole["eps_lower"].ratio == found.total[2]["eps_lower"].ratio == 14
     assert found.impossible == 6
 
 
@@ -120,37 +125,37 @@ def test_large_sequences_are_bounded() -> None:
     stay = Channel.from_rows(
         {x: {y: "1/2" if x == y else Fraction(1, 78) for y in range(40)} for x in range(40)}
     )
-    found = sequence(chain(fair, [stay]), [bits, bits])
+    found = account_sequence(markov_chain(fair, [stay]), [bits, bits])
     assert not found.whole.is_exact("lip")
     p = Fraction(1, 40) * Fraction(1, 78)
     high, low = bits.levels
     own = (low + (high - low) * Fraction(39, 40)) / Fraction(low)
     assert found.whole["eps_lower"].ratio == p + (own - p) * Fraction(high, low)
-    assert found.linked[0]["ldp"].ratio == 9
+    assert found.total[0]["ldp"].ratio == 9
 
 
 def test_what_is_refused() -> None:
     flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    pair = independent([Prior.uniform([0, 1])] * 2)
+    pair = product_prior([Prior.uniform([0, 1])] * 2)
     with pytest.raises(InputError, match="not over tuples of 3"):
-        sequence(pair, [flip] * 3)
+        account_sequence(pair, [flip] * 3)
     with pytest.raises(LabelError, match=r"does not accept at datum 2: 1"):
-        sequence(pair, [flip, flip.restricted([0])])
+        account_sequence(pair, [flip, flip.restricted([0])])
     with pytest.raises(UnprotectedInput):
-        sequence(Prior.from_counts({(0, 0): 1, (0, 1): 1}), [flip, flip])
+        account_sequence(Prior.from_counts({(0, 0): 1, (0, 1): 1}), [flip, flip])
     with pytest.raises(LabelError, match="step 1: 1"):
-        chain(Prior.uniform([0, 1]), [flip.restricted([0])])
-    with pytest.raises(NotDefined, match="use independent_data"):
-        independent([Prior.uniform(range(10))] * 6)
+        markov_chain(Prior.uniform([0, 1]), [flip.restricted([0])])
+    with pytest.raises(NotDefined, match="use account_independent"):
+        product_prior([Prior.uniform(range(10))] * 6)
     with pytest.raises(InputError, match="no releases"):
-        independent_data([])
+        account_independent([])
 
 
 def test_ldp_compares_tuples_that_never_occur_too() -> None:
     rise = Channel.from_rows({0: {0: "1/100", 1: "99/100"}, 1: {0: "1/10", 1: "9/10"}})
     fall = Channel.from_rows({0: {0: "1/10", 1: "9/10"}, 1: {0: "1/100", 1: "99/100"}})
-    copy = chain(Prior.uniform([0, 1]), [Channel.identity([0, 1])])
-    found = sequence(copy, [rise, fall])
+    copy = markov_chain(Prior.uniform([0, 1]), [Channel.identity([0, 1])])
+    found = account_sequence(copy, [rise, fall])
     # (1, 0) against (0, 1), of which neither occurs: 10 times 10.
     assert found.whole["ldp"].ratio == 100
     assert found.whole.is_exact("ldp")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from liftlock.profiles.ledger import ProfileLedger
+from liftlock.accounting import Ledger
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import DESIGN, FILES, GRAPH, assert_refused
 
@@ -37,16 +37,16 @@ FIT = ("fit", "table.csv", "--column", "id")
     ],
 )
 def test_a_ledger_is_never_replaced(run: Run, arguments: list[str], name: str) -> None:
-    ProfileLedger.new().save("kept")
+    Ledger.new().save("kept")
     content = Path("kept").read_text()
     where = next(part for part in arguments if part.startswith("kept"))
     outcome = run(*arguments, files=FILES | MORE | {where: content})
-    assert_refused(outcome, f"{name} would replace a ledger of observations at {where}")
+    assert_refused(outcome, f"{name} would replace a ledger of releases at {where}")
     assert Path(where).read_text() == content
 
 
 def test_examples_replace_no_ledger_either(run: Run) -> None:
-    ProfileLedger.new().save("edges.csv")
+    Path("edges.csv").write_text('{"format": "liftlock.profile-ledger", "version": 1}')
     outcome = run("profiles", "example", "couplet", "-o", ".", "--force")
     assert_refused(outcome, "would replace a ledger of observations at edges.csv")
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import liftlock as ll
 from liftlock.designs.draft import Draft
-from liftlock.designs.readings import posterior_means, posterior_medians, with_readings
+from liftlock.designs.readings import with_readings
 from liftlock.exact.integers import Floats
 from liftlock.notions.alip import MinLift
+from liftlock.utility.reading import posterior_means, posterior_medians
 from liftlock.utility.registry import make_utility
 
 CUT = ll.line.from_data([1, 2, 2, 3, 5, 8, 13, 21], domain=(0, 25)).grid(4)

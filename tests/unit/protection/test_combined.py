@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.accounts import Account, account
+from liftlock.accounting.account import Account, account
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Table
 from liftlock.column_code import MISSING_LABEL, ColumnCode

@@ -9,7 +9,7 @@ from rich.console import Console
 
 import liftlock as ll
 from liftlock.accounting import Ledger, LedgerAccount
-from liftlock.accounting.spent import Spent, sides
+from liftlock.accounting.accountants.base import PrivacyLoss, sides
 from liftlock.channel import Channel
 from liftlock.prior import Prior
 from liftlock.report.account import account_report, how, spent_value
@@ -46,13 +46,13 @@ def test_names_cannot_disturb_the_terminal() -> None:
 
 
 def test_bounds_are_rounded_up() -> None:
-    third = Spent("tight", sides(Fraction(4, 3), Fraction(3, 2)), False, "", "")
+    third = PrivacyLoss("tight", sides(Fraction(4, 3), Fraction(3, 2)), False, "", "")
     # ln(4/3) = 0.28768207...
     assert spent_value(third, "eps_lower") == "0.287683 nats"
-    exact = Spent("exact", sides(Fraction(4, 3), None), True, "", "")
+    exact = PrivacyLoss("exact", sides(Fraction(4, 3), None), True, "", "")
     assert spent_value(exact, "eps_lower") == "0.287682 nats"
     assert spent_value(exact, "eps_upper") == "infinite"
-    assert how(Spent("pairs", {}, False, "", "")) == "at most, pair by pair of the data"
+    assert how(PrivacyLoss("pairs", {}, False, "", "")) == "at most, pair by pair of the data"
 
 
 def test_an_empty_ledger() -> None:

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from liftlock import LIP, Prior, design
-from liftlock.accounting.accounts import account
+from liftlock.accounting.account import account
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.protection.result import (
     CombinedLeak,

@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 from rich.text import Text
 
+from liftlock.accounting.composition import WAYS, Composition, Way, compose
 from liftlock.alphabet import Label
 from liftlock.cli.console import show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import profile_mechanism
 from liftlock.errors import FileError
-from liftlock.profiles.composition import WAYS, Composition, Way, compose
 from liftlock.report.labels import printable, shown
 from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import grid_of

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from liftlock.accounting.ledger import OBSERVATION, Ledger
 from liftlock.alphabet import Alphabet, Label
 from liftlock.cli.asked import check_different, check_replaces_nothing, refuse_ledger
 from liftlock.cli.console import Notes, show, show_json, working
@@ -22,7 +23,6 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.ledger import ProfileLedger
 from liftlock.report.labels import shown, shown_pair
 from liftlock.report.text import several
 from liftlock.storage import written_atomically
@@ -97,13 +97,17 @@ def release_command(
     rows.check_copies()
     if not keep_profile:
         rows.check_profiles_hidden(graph)
-    opened = nullcontext() if ledger is None else ProfileLedger.opened(ledger)
+    opened = nullcontext() if ledger is None else Ledger.opened(ledger)
     with opened as book, working("releasing") as progress:
         fresh_book = None
         if book is not None and id_column is not None:
             at = table.place(id_column)
             ids = (cells[at] for _, cells in table.rows)
-            fresh_book = book.with_release(made, ids, lambda row: table.where(row, at))
+            fresh_book = book
+            if table.rows:
+                fresh_book = book.record(
+                    made, people=ids, about=OBSERVATION, place=lambda row: table.where(row, at)
+                )
         released = made.release(rows.values, rows.profiles, impossible=impossible)
         progress("writing")
         dropped = rows.profile_place if not keep_profile else None
@@ -282,7 +286,7 @@ def _check_files(
         )
 
 
-def _write(output: Path, content: bytes, ledger: Path | None, book: ProfileLedger | None) -> None:
+def _write(output: Path, content: bytes, ledger: Path | None, book: Ledger | None) -> None:
     """Write the output; what is in the ledger may be missing outside, never the other way."""
     recorded = False
     try:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from liftlock._solver.oracle import Progress
+from liftlock._solver.strategies import AUTO
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.mechanisms.optimal import How, optimal
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.notions.notion import Notion
 from liftlock.utility.mutual_information import MutualInformation
@@ -23,7 +24,7 @@ def optimal_response(
     gap: float = 1e-6,
     seconds: float | None = None,
     watch: Callable[[Progress], None] | None = None,
-    how: How = "auto",
+    how: str = AUTO,
 ) -> Draft:
     """Maximise I(X; Y) under the notion, whatever the utility it is then judged by.
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from liftlock._solver.optimality import gap_text
 from liftlock._solver.oracle import Progress
+from liftlock._solver.outputs import strain
 from liftlock._solver.problem import Problem
-from liftlock._solver.rare import strain
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.k_rr import k_rr
 from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.designs.readings import posterior_means, with_readings
+from liftlock.designs.readings import with_readings
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -27,6 +27,7 @@ from liftlock.notions.notion import DeltaLimit, Notion
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.reading import posterior_means
 from liftlock.utility.utility import Utility
 
 _FEW = 12

@@ -10,12 +10,12 @@ from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.readings import posterior_means
 from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
 from liftlock.notions.notion import Notion
 from liftlock.utility.mean import points_of
+from liftlock.utility.reading import posterior_means
 from liftlock.utility.utility import Utility
 
 _WHOLE = 1e-12

@@ -9,13 +9,13 @@ import numpy as np
 from liftlock._solver.generation import generate
 from liftlock._solver.optimality import Ending
 from liftlock._solver.oracle import Clock, Oracle, TimeUp
+from liftlock._solver.outputs import joined, named_outputs
 from liftlock._solver.problem import Problem
-from liftlock._solver.rare import joined
 from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
 from liftlock.designs.draft import Draft
-from liftlock.designs.mechanisms.optimal import named_outputs, optimal
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.subset_merging import safe_subsets
 from liftlock.designs.merging import Pool, in_order
 from liftlock.designs.registry import LIFT_NOTIONS, Design
@@ -132,7 +132,7 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
 
         least = least_distortion(problem, goal, clock=clock)
         kept = joined(problem, goal, least.matrix)
-        return least.outputs.subset(kept.kept), kept.matrix, "" if least.solved else "work"
+        return least.outputs.subset(kept.kept), kept.matrix, least.stopped
     if oracle is None:
         with clock.pause():  # while it is compiled
             from liftlock._solver.rows import RowsOracle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from liftlock.accounting.accounts import Account
+from liftlock.accounting.account import Account
 from liftlock.exact import enclosure
 from liftlock.exact.decimals import down_to, fold
 from liftlock.notions.alip import extremes

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from liftlock._solver.two_values import flips_of
 from liftlock.context import Ball, Context, Family, Intervals, PriorSet
 from liftlock.designs.lock import lock
-from liftlock.designs.mechanisms.binary import binary, flips_of
+from liftlock.designs.mechanisms.binary import binary
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget

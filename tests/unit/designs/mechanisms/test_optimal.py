@@ -10,7 +10,7 @@ import pytest
 import liftlock as ll
 from liftlock._solver.oracle import Progress
 from liftlock._solver.problem import Problem
-from liftlock.designs.mechanisms.optimal import How, optimal
+from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.errors import InputError
 from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.notion import Notion
@@ -84,7 +84,7 @@ def test_both_ways_agree(how: str) -> None:
         ll.Alphabet.of(range(9)),
         (rng.integers(1, 60, size=(3, 9))).tolist(),
     )
-    draft = optimal(joint, ll.LIP("0.4"), how=how)  # type: ignore[arg-type]
+    draft = optimal(joint, ll.LIP("0.4"), how=how)
     assert draft.optimality is not None
     assert draft.optimality.cost == pytest.approx(
         brute_force(Problem.of(joint, ll.LIP("0.4")), "mutual-information"), abs=1e-6
@@ -149,7 +149,7 @@ def test_a_cost_of_ones_own() -> None:
 
 def test_an_unknown_way_is_refused() -> None:
     with pytest.raises(InputError, match="use auto, generation, enumeration"):
-        optimal(RARE, ll.LIP("1"), how="magic")  # type: ignore[arg-type]
+        optimal(RARE, ll.LIP("1"), how="magic")
 
 
 def test_very_many_secrets_do_not_exhaust_the_memory() -> None:
@@ -166,7 +166,7 @@ def test_very_many_secrets_do_not_exhaust_the_memory() -> None:
 
 @pytest.mark.parametrize("how", ["auto", "generation"])
 @pytest.mark.parametrize("scale", [1, 10**5, 10**7])
-def test_numbers_of_any_size_are_solved(how: How, scale: int) -> None:
+def test_numbers_of_any_size_are_solved(how: str, scale: int) -> None:
     """Numbers of the size of salaries once ended the search with a gap of a half."""
     counts = np.random.default_rng(2).integers(1, 100, 40)
     prior = ll.Prior.from_counts({x * scale: int(count) for x, count in enumerate(counts)})

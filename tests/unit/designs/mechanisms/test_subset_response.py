@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from liftlock._solver.generation import Solution
+from liftlock._solver.generation import Decomposition
 from liftlock._solver.vertices import enumerate_vertices
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
@@ -142,7 +142,7 @@ def test_names_of_outputs_are_labels_of_their_subset() -> None:
 
 
 def test_a_symbol_too_rare_for_every_posterior_still_gets_a_row() -> None:
-    solution = Solution(
+    solution = Decomposition(
         np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
         np.array([0.25, 0.75]),
         cost=0.5,

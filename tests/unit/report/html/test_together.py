@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import liftlock as ll
-from liftlock.accounting.accounts import account
-from liftlock.accounting.spent import Spent
+from liftlock.accounting.account import account
+from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.exact.decimals import down_to, fold
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.reading import Reading
@@ -70,7 +70,7 @@ def test_a_column_may_be_its_own_secret() -> None:
 def test_sums_of_budgets_are_factors_too() -> None:
     found = account([examples.careful()] * 2)
     bound = Reading("eps_upper", Enclosure.of(Fraction(1)), "nats")
-    spent = Spent("ldp-sum", {"eps_upper": bound}, False, "", "")
+    spent = PrivacyLoss("ldp-sum", {"eps_upper": bound}, False, "", "")
     up, down = factors(replace(found, spent=(spent,)))
     assert up is not None
     assert 0 <= up - Fraction("2.718281828459045") < Fraction(1, 10**14)

@@ -1,0 +1,107 @@
+"""Refuse another kind of argument in one line, before it is looked into."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from liftlock.channel import Channel
+from liftlock.context import Context, Joint, PriorSet
+from liftlock.errors import InputError
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.mechanism import Mechanism
+from liftlock.notions.notion import Notion
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+
+T = TypeVar("T")
+
+_PRIOR = "make one by Prior.from_counts(...), or read_prior(path) for a file"
+
+
+def require_context(value: object, where: str = "") -> Context:
+    """Return a context.
+
+    >>> require_context("prior.csv")
+    Traceback (most recent call last):
+    liftlock.errors.InputError: not a prior, a joint, a set of priors or a graph of profiles: ...
+    """
+    if isinstance(value, Prior | Joint | PriorSet | ProfileGraph):
+        return cast("Context", value)
+    raise _not("a prior, a joint, a set of priors or a graph of profiles", value, _PRIOR, where)
+
+
+def require_prior(value: object, where: str = "") -> Prior:
+    """Return one prior."""
+    if isinstance(value, Prior):
+        return value
+    raise _not("a prior", value, _PRIOR, where)
+
+
+def require_channel(value: object, where: str = "") -> AnyChannel:
+    """Return a channel; of a mechanism it is an attribute."""
+    if isinstance(value, Channel | SupportChannel):
+        return value
+    if isinstance(value, Mechanism):
+        raise _not("a channel", value, "give its channel: mechanism.channel", where)
+    raise _not("a channel", value, "make one by Channel.from_rows(...)", where)
+
+
+def require_mechanism(value: object, where: str = "") -> Mechanism:
+    """Return a mechanism."""
+    if isinstance(value, Mechanism):
+        return value
+    raise _not("a mechanism", value, "make one by design(...) or Mechanism.load(path)", where)
+
+
+def require_notion(value: object, where: str = "") -> Notion:
+    """Return a guarantee; a bare budget does not say what it bounds."""
+    named = isinstance(getattr(value, "name", None), str) and hasattr(value, "budgets")
+    if named and hasattr(value, "certify"):
+        return cast("Notion", value)
+    raise _not("a notion of privacy", value, 'give one such as LIP("1")', where)
+
+
+def require_path(value: str | os.PathLike[str]) -> Path:
+    """Return the name of a file."""
+    if isinstance(value, str | os.PathLike):
+        return Path(value)
+    raise _not("the name of a file", value, "give a text or a Path")
+
+
+def require_list(values: Iterable[T], what: str) -> list[T]:
+    """Return a list of things; a text or a mapping is none.
+
+    >>> require_list("prior.csv", "releases")
+    Traceback (most recent call last):
+    liftlock.errors.InputError: not a list of releases: 'prior.csv'; give a list, ...
+    """
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise _not(f"a list of {what}", values, "give a list, of one element if it is only one")
+    return list(values)
+
+
+def require_counts(counts: Any) -> list[tuple[Any, Any]]:
+    """Return labels with their counts.
+
+    >>> require_counts(["no", "yes", "no"])
+    Traceback (most recent call last):
+    liftlock.errors.InputError: not counts: ['no', 'yes', 'no']; give {label: count}; ...
+    """
+    if isinstance(counts, Mapping):
+        return list(counts.items())
+    if isinstance(counts, Iterable) and not isinstance(counts, str | bytes):
+        pairs = list(counts)
+        if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+            return [(label, count) for label, count in pairs]
+        counts = pairs
+    remedy = "give {label: count}; collections.Counter(values) counts single values"
+    raise _not("counts", counts, remedy)
+
+
+def _not(what: str, value: object, remedy: str, where: str = "") -> InputError:
+    plain = isinstance(value, str | bytes | int | float | list | tuple | dict | None)
+    shown = value if plain and value is not None else type(value).__name__
+    return InputError(f"not {what}", where=where, value=shown, remedy=remedy)

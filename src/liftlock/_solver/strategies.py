@@ -1,0 +1,388 @@
+"""Strategies: the ways to solve a task, of which the first that is best for it is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from liftlock._solver import two_values
+from liftlock._solver.channel_programme import Least, least_distortion
+from liftlock._solver.generation import Decomposition, generate
+from liftlock._solver.limits import LIMITS
+from liftlock._solver.optimality import Ending
+from liftlock._solver.oracle import Clock, Oracle, TimeUp
+from liftlock._solver.outputs import finish, read_as, without_room
+from liftlock._solver.problem import Problem, Solution, Task
+from liftlock._solver.reductions import REDUCTIONS
+from liftlock._solver.vertices import (
+    MOST_VERTICES,
+    ListedOracle,
+    enumerate_vertices,
+    half_spaces,
+)
+from liftlock.context import Family
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
+from liftlock.utility.mean import points_of
+from liftlock.utility.reading import posterior_medians
+from liftlock.utility.shape import Linear, Separable, Variance
+from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth
+
+AUTO = "auto"
+
+_STARTING = 100.0
+"""Operations that the first columns take, for each two symbols."""
+
+_COEFFICIENT, _LIMITS_OF_A_CELL = 120, 4
+"""Bytes of a coefficient of a linear programme in all its copies, and how many each cell has."""
+
+_DRAWN = 340
+"""Bytes for each two symbols, where posteriors are drawn at random."""
+
+Found = Decomposition | Least
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One way to solve a task."""
+
+    name: str
+    """What `how` accepts."""
+    says: str
+    """What it does, in one line."""
+    when: str
+    """Where it is the best way."""
+    fits: Callable[[Task], bool]
+    """Whether it can solve a task at all."""
+    best: Callable[[Task], bool]
+    """Whether it is taken for a task that it fits, unless an earlier one is."""
+    solve: Callable[[Task], Found | None]
+    """Returns None if it could not, so that the next one is tried."""
+    last: bool = True
+    """Whether its answer is taken even if it misses the gap; else the next one starts from it."""
+    also: tuple[str, ...] = ()
+    """Other names that it answers to."""
+    memory: Callable[[Task], float] = lambda _: 0.0
+    """The bytes that it takes besides the table of the mechanism."""
+
+
+# --- the numbers on a line ----------------------------------------------------------------------
+
+
+def _on_line(task: Task) -> bool:
+    """Tell whether the cost is a squared or an absolute error of the inputs' own numbers."""
+    if not (task.own_secret and task.by_lifts):
+        return False
+    return isinstance(task.shape, Variance) or _is_distance(task)
+
+
+def _is_distance(task: Task) -> bool:
+    shape, inputs = task.shape, task.problem.inputs
+    if not isinstance(shape, Linear) or task.utility.name != "absolute":
+        return False
+    if shape.losses is None or shape.reproductions is None:
+        return False
+    known = set(shape.reproductions.labels)
+    if any(label not in known for label in inputs.labels):
+        return False
+    try:
+        places = points_of(shape.reproductions, "absolute")
+    except InputError:
+        return False
+    points = points_of(inputs, "absolute")
+    return bool((shape.losses == np.abs(points[:, None] - places)).all())
+
+
+def _numbers(task: Task) -> Found:
+    from liftlock._solver.places import least_loss
+
+    problem, shape = task.problem, task.shape
+    found = least_loss(problem.widened(), task.utility, task.clock)
+    if not isinstance(shape, Linear):
+        return found
+    # Outputs are read as medians; those with the same one are joined.
+    assert shape.losses is not None
+    assert shape.reproductions is not None
+    points = points_of(problem.inputs, "absolute")
+    read = posterior_medians(found.columns.T / problem.masses[:, None], problem.masses, points)
+    order = np.argsort(points, kind="stable")
+    inputs = order[np.searchsorted(points[order], read)]
+    place = [shape.reproductions.index(label) for label in problem.inputs.labels]
+    return read_as(problem, shape.losses, shape.reproductions, found, np.array(place)[inputs])
+
+
+# --- linear losses ------------------------------------------------------------------------------
+
+
+def _channel_programme(task: Task) -> Found:
+    return least_distortion(task.problem.widened(), task.utility, clock=task.clock)
+
+
+def _programme_memory(task: Task) -> float:
+    assert isinstance(task.shape, Linear)
+    context, limits = task.problem.context, _LIMITS_OF_A_CELL
+    if task.problem.given is not None:
+        limits += 2 * len(task.problem.given)
+    elif isinstance(context, Family):
+        limits += 2 * len(context.priors)
+    losses = task.shape.losses
+    answers = task.symbols if losses is None else losses.shape[1]
+    return float(_COEFFICIENT) * limits * task.symbols * answers
+
+
+# --- random decompositions ----------------------------------------------------------------------
+
+
+def _random_decomposition(task: Task) -> Found | None:
+    with task.clock.pause():
+        from liftlock._solver.spread import spread
+
+    try:
+        return spread(task.problem.widened(), task.utility, task.clock)
+    except TimeUp:
+        return None  # column generation has a result whenever it is stopped
+
+
+# --- mixtures of extreme posteriors -------------------------------------------------------------
+
+
+def _enumeration(task: Task) -> Found | None:
+    problem, clock = task.problem, task.clock
+    asked = task.how != AUTO
+    try:
+        vertices = enumerate_vertices(
+            half_spaces(problem.widened()),
+            task.symbols,
+            MOST_VERTICES if asked else LIMITS.listed_vertices,
+            clock,
+        )
+    except InputError:
+        if asked:
+            raise
+        return None  # more than are worth listing
+    except TimeUp:
+        return _without_search(task)
+    return _mixture(task, ListedOracle(vertices, task.utility))
+
+
+def _generation(task: Task) -> Found:
+    try:
+        oracle = _pricing(task.problem.widened(), task.utility, task.clock)
+    except TimeUp:
+        return _without_search(task)
+    return _mixture(task, oracle)
+
+
+def _pricing(problem: Problem, utility: Utility, clock: Clock) -> Oracle:
+    """Return what finds and bounds posteriors of low reduced cost."""
+    if problem.uncertain and problem.ratio is None:  # LDP is the same under every prior
+        from liftlock._solver.prior_set import PriorSetOracle
+
+        return PriorSetOracle(problem, utility, clock)
+    if problem.given is None and problem.ratio is not None:
+        from liftlock._solver.staircase import staircase_oracle
+
+        return staircase_oracle(problem, utility)
+    if problem.given is not None:
+        clock.tell("compiling (the first time takes half a minute)")
+        with clock.pause():
+            from liftlock._solver.rows import RowsOracle
+
+        return RowsOracle(problem, utility, clock)
+    with clock.pause():
+        from liftlock._solver import spread  # noqa: F401  compiled here
+        from liftlock._solver.box import BoxOracle
+
+    clock.check(_STARTING * float(len(problem.masses)) ** 2)
+    return BoxOracle(problem, utility)
+
+
+def _mixture(task: Task, oracle: Oracle) -> Decomposition:
+    problem = task.problem
+    floor = problem.lower if task.own_secret else 0.0
+    return generate(
+        problem.masses, task.utility, oracle, task.clock, floor=floor, first=_beginning(task)
+    )
+
+
+def _beginning(task: Task) -> Floats | None:
+    """Return posteriors of a mechanism to begin with, if one is at hand."""
+    if task.first is None and task.problem.given is not None and task.begin is not None:
+        return task.begin(task.problem)
+    return task.first
+
+
+def _without_search(task: Task) -> Decomposition:
+    """Return what is known when the time was up before any search: merging, or no release."""
+    masses, utility, clock = task.problem.masses, task.utility, task.clock
+    first = None if task.problem.given is None else _beginning(task)
+    columns = masses[None, :] if first is None else first
+    # Each symbol is in one group of those that are merged.
+    weights = np.ones(1) if first is None else np.where(first > 0, masses, 0.0).sum(axis=1)
+    cost = float(dot(weights, utility.costs(columns)))
+    ended: Ending = clock.ended or "work"
+    return Decomposition(
+        columns,
+        weights,
+        cost,
+        min(cost_of_truth(utility, masses), cost),
+        cost_of_nothing(utility, masses),
+        len(columns),
+        0,
+        clock.elapsed,
+        ended,
+    )
+
+
+def _generation_memory(task: Task) -> float:
+    if task.problem.given is None:
+        return 0.0
+    rows, inputs = len(task.problem.given) + 1, task.symbols
+    return 8.0 * (3 * rows**2 + 6 * rows * (inputs + rows) + 2 * inputs**2)
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+STRATEGIES = (
+    Strategy(
+        "closed-form",
+        "the least noise, which every other channel adds to",
+        "X itself is the secret and has two values",
+        fits=lambda task: task.two_values,
+        best=lambda _: True,
+        solve=two_values.solve,
+    ),
+    Strategy(
+        "numbers",
+        "place outputs on the line, and solve for their weights by an interior point",
+        f"lifts of X itself; the squared error of more than {LIMITS.numbers_squared} numbers, or "
+        f"the absolute error of more than {LIMITS.numbers_absolute}",
+        fits=_on_line,
+        best=lambda task: (
+            task.symbols
+            > (
+                LIMITS.numbers_absolute
+                if isinstance(task.shape, Linear)
+                else LIMITS.numbers_squared
+            )
+        ),
+        solve=_numbers,
+    ),
+    Strategy(
+        "channel-programme",
+        "a linear programme in all probabilities of the channel",
+        "losses of a reproduction: guess, hamming, absolute, squared, or a matrix",
+        fits=lambda task: isinstance(task.shape, Linear),
+        best=lambda _: True,
+        solve=_channel_programme,
+        # Every column that could be generated is known: one for each reproduction.
+        also=("generation",),
+        memory=_programme_memory,
+    ),
+    Strategy(
+        "enumeration",
+        "list every extreme posterior in exact numbers, and mix them by a linear programme",
+        f"lifts, or a secret behind X; up to {LIMITS.listed_symbols} symbols or "
+        f"{LIMITS.listed_cells} cells of a joint, {LIMITS.listed_vertices:,} posteriors",
+        fits=lambda task: task.one_prior,
+        best=lambda task: (
+            (task.by_lifts or task.problem.given is not None)
+            and (
+                task.symbols <= LIMITS.listed_symbols
+                or (task.problem.given is not None and task.cells <= LIMITS.listed_cells)
+            )
+        ),
+        solve=_enumeration,
+        memory=_generation_memory,
+    ),
+    Strategy(
+        "random-decomposition",
+        "draw posteriors at random that cost next to no more than a bound of all",
+        f"lifts of X itself; information or histogram of more than {LIMITS.drawn_symbols} symbols",
+        fits=lambda task: (
+            task.own_secret
+            and task.by_lifts
+            and isinstance(task.shape, Separable)
+            and task.symbols >= LIMITS.drawn_fewest
+        ),
+        best=lambda task: task.symbols > LIMITS.drawn_symbols,
+        solve=_random_decomposition,
+        last=False,
+        memory=lambda task: _DRAWN * float(task.symbols) ** 2,
+    ),
+    Strategy(
+        "generation",
+        "add extreme posteriors to a linear programme as its prices ask for them",
+        "everything else",
+        fits=lambda task: not isinstance(task.shape, Linear),
+        best=lambda _: True,
+        solve=_generation,
+        memory=_generation_memory,
+    ),
+)
+"""In the order in which they are tried."""
+
+WAYS = tuple(
+    dict.fromkeys([AUTO, "generation", "enumeration", *(each.name for each in STRATEGIES)])
+)
+"""What `how` accepts."""
+
+
+def check_way(how: str) -> None:
+    """Refuse a name that no strategy has."""
+    if how not in WAYS:
+        raise InputError("unknown way", value=how, remedy=f"use {', '.join(WAYS)}")
+
+
+def candidates(task: Task) -> Iterable[Strategy]:
+    """Return the strategies to try, in order."""
+    fitting = [strategy for strategy in STRATEGIES if strategy.fits(task)]
+    if task.how == AUTO:
+        return [strategy for strategy in fitting if strategy.best(task)]
+    named = [each for each in fitting if task.how in (each.name, *each.also)]
+    if not named:
+        names = ", ".join(strategy.name for strategy in fitting)
+        raise InputError(
+            "this way cannot solve the problem", value=task.how, remedy=f"use auto, {names}"
+        )
+    return named
+
+
+def solve(task: Task) -> Solution:
+    """Make the task smaller, solve it by the first strategy that is best, and map it back.
+
+    A strategy that misses the gap, or gives up, leaves the task to the next one.
+    """
+    for reduction in REDUCTIONS:
+        reduced = reduction.apply(task)
+        if reduced is not None:
+            task.say("reduction", reduction.name, reduced.says)
+            return reduced.expand(solve(reduced.task), solve)
+    if task.problem.allows_nothing:
+        task.say("strategy", "constant", "a budget of 0 leaves nothing to choose")
+        return without_room(task)
+    for strategy in candidates(task):
+        found = strategy.solve(task)
+        if found is None:
+            task.say("strategy", strategy.name, "gave up")
+            continue
+        if isinstance(found, Decomposition) and found.gap > task.clock.gap and not strategy.last:
+            task.say("strategy", strategy.name, "missed the gap: the next one starts from it")
+            task = replace(task, first=found.columns)
+            continue
+        task.say("strategy", strategy.name, strategy.says)
+        return finish(task, found)
+    # Column generation solves everything, so this one was asked for by its name.
+    raise InputError("this way found nothing", value=task.how, remedy="use auto")
+
+
+def memory(task: Task) -> float:
+    """Return the bytes that solving takes besides the table of the mechanism."""
+    for reduction in REDUCTIONS:
+        reduced = reduction.apply(task)
+        if reduced is not None:
+            return memory(reduced.task)
+    return next((strategy.memory(task) for strategy in candidates(task)), 0.0)

@@ -1,0 +1,482 @@
+"""The account of several releases of the same data: the least that can be proved, and by whom.
+
+LIP budgets are never added up: two releases of 1-LIP may leak 2.7353 nats. Every accountant bounds
+what it knows and refuses the rest with a reason; the account takes the least valid bound of each
+quantity, and says which accountant it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from liftlock._checks import require_context, require_list, require_notion
+from liftlock.accounting.accountants import ACCOUNTANTS, PrivacyLoss, Tight
+from liftlock.accounting.accountants.base import DIFFERENT, QUANTITIES, UNDER, rounded_up_text
+from liftlock.accounting.accountants.exact import product_channel
+from liftlock.accounting.release import Release, Released, budget_of, common_inputs, delta_of
+from liftlock.alphabet import Alphabet, Label, label_to_json
+from liftlock.channel import Channel
+from liftlock.context import Context
+from liftlock.errors import InputError, NotComposable, NotDefined
+from liftlock.exact.budget import Budget
+from liftlock.exact.enclosure import Enclosure
+from liftlock.forms import dense
+from liftlock.notions.certificate import Certificate
+from liftlock.notions.lift import Impossible, refuse_impossible
+from liftlock.notions.notion import Notion
+from liftlock.notions.reading import Reading, number_to_json
+from liftlock.profile_graph import ProfileGraph
+
+_NAMED = ("profile", *QUANTITIES, "epsilon_ldp", "delta_ldp")
+_LISTED = 5
+NO_SUM = "LIP budgets do not add up"
+NO_SUM_OF_PROFILES = "budgets of the same observation do not add up"
+
+
+@dataclass(frozen=True)
+class Account:
+    """What several releases of the same data have leaked together, at most.
+
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.prior import Prior
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> twice = account([bit, bit], Prior.uniform([0, 1]))
+    >>> print(twice)
+    2 releases, a prior on 2 symbols
+      lip = 1.60944 nats (exact)
+      eps_lower = 1.60944 nats (exact)
+      eps_upper = 0.587787 nats (exact)
+      ldp = 2.19722 nats (exact)
+    each alone leaks up to 0.693147, which adds up to 1.38629, but the true leakage is 1.60944: LIP
+    budgets do not add up
+    """
+
+    releases: tuple[Release, ...]
+    context: Context | None
+    spent: tuple[PrivacyLoss, ...]
+    refused: Mapping[str, str]
+    """Why an accountant says nothing, by its name."""
+    unprotected: tuple[Label, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    @cached_property
+    def best(self) -> Mapping[str, PrivacyLoss]:
+        """The accountant of the least valid bound, for each quantity that any bounds."""
+        found: dict[str, PrivacyLoss] = {}
+        for spent in self.spent:
+            if not spent.valid:
+                continue
+            for name in spent.readings:
+                if name not in found or _less(spent, found[name], name):
+                    found[name] = spent
+        return {name: found[name] for name in _NAMED if name in found}
+
+    def __contains__(self, quantity: object) -> bool:
+        return isinstance(quantity, str) and quantity in self.best
+
+    def __getitem__(self, quantity: str) -> Reading:
+        """Return the least valid bound of a quantity."""
+        if quantity not in self:
+            if quantity not in _NAMED:
+                raise InputError(
+                    "unknown quantity", value=quantity, remedy=f"there are {', '.join(_NAMED)}"
+                )
+            who = "tight" if quantity in QUANTITIES else "delta-sum"
+            why = self.refused.get(who, "no accountant bounds it")
+            number = f"{len(self):,} release{'s' * (len(self) != 1)}"
+            raise NotDefined(quantity, number, why)
+        return self.best[quantity][quantity]
+
+    def is_exact(self, quantity: str) -> bool:
+        """Tell whether a quantity is known exactly, with a witness."""
+        return quantity in self and self.best[quantity].exact
+
+    @property
+    def exact_size(self) -> str:
+        """How large the exact computation was, or why it was not done."""
+        return next((s.needs for s in self.spent if s.accountant == "exact"), "") or (
+            self.refused.get("exact", "")
+        )
+
+    # --- the false sum --------------------------------------------------------------------------
+
+    @cached_property
+    def budgets(self) -> Enclosure | None:
+        """What the budgets add up to, which bounds nothing; None if one has no budget."""
+        budgets = [budget_of(release) for release in self.releases]
+        if any(budget is None for budget in budgets):
+            return None
+        return _sum(budget.nats() for budget in budgets if budget is not None)
+
+    @cached_property
+    def alone(self) -> tuple[Enclosure, ...]:
+        """The leakage of each release by itself: of LIP, or of the edges of a graph."""
+        cache: dict[str, Enclosure] = {}
+        for release in self.releases:
+            if release.fingerprint not in cache:
+                loss = Tight().bound([release], self._context)
+                cache[release.fingerprint] = loss[self._headline].value
+        return tuple(cache[release.fingerprint] for release in self.releases)
+
+    @property
+    def _headline(self) -> str:
+        """The quantity that guarantees in this kind of context are about."""
+        return "profile" if isinstance(self.context, ProfileGraph) else "lip"
+
+    @property
+    def _context(self) -> Context:
+        if self.context is None:
+            raise NotDefined("lip", f"{DIFFERENT[4:]}, or in none", UNDER)
+        return self.context
+
+    def warning(self) -> str:
+        """Say what the plain sum would have said, and that it is not a bound; empty if no harm."""
+        if len(self) < 2 or self._headline not in self:
+            return ""
+        told = self.budgets
+        if told is not None:
+            start = f"budgets add up to {_short(told)}"
+        else:
+            told = _sum(self.alone)
+            most = _short(_largest(self.alone))
+            start = f"each alone leaks up to {most}, which adds up to {_short(told)}"
+        value = self[self._headline].value
+        if told.is_infinite:
+            return ""
+        if not self.is_exact(self._headline):
+            return f"{start}, which is no bound; at most {rounded_up_text(value)} is proved"
+        assert told.upper is not None
+        if value.is_infinite or value.lower > told.upper:
+            why = NO_SUM if self._headline == "lip" else NO_SUM_OF_PROFILES
+            return f"{start}, but the true leakage is {_short(value)}: {why}"
+        return f"{start}, which is no bound in general; here the true leakage is {_short(value)}"
+
+    # --- limits ---------------------------------------------------------------------------------
+
+    def allows(self, limit: Notion) -> bool:
+        """Tell whether everything released so far certainly keeps a guarantee.
+
+        Without a common context the level of LDP decides about lifts: it bounds them under every
+        prior. Notions that no accountant bounds are audited on all releases together, if that table
+        is small enough, and refused otherwise.
+        """
+        asked = limited_by(require_notion(limit))
+        if asked and self.rests_on_ldp(limit):
+            if all(self._within("ldp", budget) for budget in asked.values()):
+                return True
+            level = self.best["ldp"].text("ldp")
+            raise NotDefined(
+                limit.name,
+                f"releases that were certified in different contexts, or in none, where LDP bounds "
+                f"it by {level} nats, which is above {limit}",
+                UNDER,
+            )
+        if asked:
+            return all(self._within(quantity, budget) for quantity, budget in asked.items())
+        if self._sums_allow(limit):
+            return True
+        return self.certify(limit).holds
+
+    def rests_on_ldp(self, limit: Notion) -> bool:
+        """Tell whether nothing but the level of LDP, under every prior, speaks of a limit."""
+        return self.context is None and bool(limited_by(limit).keys() - {"ldp"})
+
+    def _within(self, quantity: str, budget: Budget) -> bool:
+        reading = self[quantity]
+        told = reading.value.upper
+        # Budgets that add up to the limit keep it, though e^budget has no exact ratio.
+        return budget.allows(reading.ratio) or (told is not None and told <= budget.nats().lower)
+
+    def _sums_allow(self, limit: Notion) -> bool:
+        """Tell whether sums prove a limit of (epsilon, delta)-LDP."""
+        allowed = delta_of(limit)
+        if allowed is None:
+            return False
+        if "ldp" in self and self._within("ldp", allowed.epsilon):
+            return True
+        if "delta_ldp" not in self:
+            return False
+        epsilon, delta = self["epsilon_ldp"].value.upper, self["delta_ldp"].value.upper
+        most = allowed.epsilon.nats().lower
+        return epsilon is not None and epsilon <= most and (delta or 0) <= allowed.delta
+
+    def certify(self, guarantee: Notion) -> Certificate:
+        """Audit a guarantee of any notion on all releases together, exactly; refused if too large.
+
+        This is the only way to account for (epsilon, delta)-LIP and for averages.
+        """
+        require_notion(guarantee)
+        try:
+            channel = product_channel(self.releases)
+        except NotDefined as error:
+            of_lifts = guarantee.delta_limit() is not None and delta_of(guarantee) is None
+            what = "(epsilon, delta)-LIP" if of_lifts else guarantee.name
+            kind = f"no rule of composition covers {what}"
+            raise NotDefined(
+                f"the account of {guarantee.name}",
+                error.context,
+                f"{kind}, and all releases together are not small enough for an audit; "
+                "ask for lip, alip or ldp",
+            ) from None
+        if self.context is None:
+            raise NotDefined(guarantee.name, f"{DIFFERENT[4:]}, or in none", UNDER)
+        return guarantee.certify(channel, self.context, impossible="ignore")
+
+    def refuse_beyond(self, limit: Notion, what: str = "the account") -> None:
+        """Raise an error with the numbers if a limit is not certainly kept."""
+        if self.allows(limit):
+            return
+        verb = "exceeds" if self._surely_beyond(limit) else "could exceed"
+        raise NotComposable(f"{what} {verb} {limit}: {self.spent_text(limit)}")
+
+    @cached_property
+    def unforeseen(self) -> tuple[Label, ...]:
+        """The unprotected symbols that some certificate did protect: no limit covers them."""
+        return tuple(
+            label
+            for label in self.unprotected
+            if not all(
+                label in release.unprotected or _promised_in(release, self.context)
+                for release in self.releases
+            )
+        )
+
+    def refuse_unforeseen(self, limit: Notion) -> None:
+        """Refuse to judge a limit where the context calls a symbol impossible that may occur."""
+        if self.unforeseen and limit.ratio_limit is None:
+            raise InputError(
+                f"{limit} says nothing of what the context to account under calls impossible",
+                value=list(self.unforeseen[:_LISTED]),
+                remedy="the mechanisms accept it: give it a probability, or limit ldp instead",
+            )
+
+    def _surely_beyond(self, limit: Notion) -> bool:
+        asked = limited_by(limit)
+        return bool(asked) and all(self.is_exact(quantity) for quantity in asked)
+
+    def spent_text(self, limit: Notion | None = None) -> str:
+        """Say in a few words what was spent, in the quantities that a limit speaks of."""
+        names: Sequence[str] = [name for name in ("profile", *QUANTITIES) if name in self]
+        if limit is not None and limit.name in self:
+            names = [limit.name]
+        elif limit is not None and limited_by(limit).keys() <= self.best.keys():
+            names = list(limited_by(limit)) or names
+        words = []
+        for name in names:
+            kind = "is" if self.is_exact(name) else "is at most"
+            words.append(f"{name} {kind} {self.best[name].text(name)} nats")
+        number = f"{len(self):,} release{'s' * (len(self) != 1)}"
+        bare = f"; {self._bare()}" if self.unprotected else ""
+        return f"after {number} {', '.join(words) or 'nothing is proved'}{bare}"
+
+    def _bare(self) -> str:
+        named = ", ".join(map(repr, self.unprotected[:_LISTED]))
+        more = len(self.unprotected) - _LISTED
+        named += f" and {more:,} more" if more > 0 else ""
+        return f"NOT protected (prior probability 0): {named}"
+
+    # --- words and files ------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        number = f"{len(self):,} release{'s' * (len(self) != 1)}"
+        about = "no context" if self.context is None else self.context.describe()
+        lines = [f"{number}, {about}"]
+        for name, spent in self.best.items():
+            reading = spent[name]
+            unit = f" {reading.unit}" if reading.unit else ""
+            sign = "=" if spent.exact else "<="
+            how = "exact" if spent.exact else spent.accountant
+            lines.append(f"  {name} {sign} {spent.text(name)}{unit} ({how})")
+        if self.warning():
+            lines.append(self.warning())
+        if self.unprotected:
+            lines.append(self._bare())
+        return "\n".join(lines)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "releases": [
+                {
+                    "channel": None if r.channel is None else r.channel.fingerprint,
+                    "guarantee": None if r.guarantee is None else str(r.guarantee),
+                }
+                for r in self.releases
+            ],
+            "context": None if self.context is None else self.context.fingerprint,
+            "context_kind": None if self.context is None else self.context.describe(),
+            "unprotected": [label_to_json(label) for label in self.unprotected],
+            "spent": {
+                name: {
+                    **spent[name].to_data(),
+                    "exact": spent.exact,
+                    "accountant": spent.accountant,
+                }
+                for name, spent in self.best.items()
+            },
+            "accountants": [spent.to_data() for spent in self.spent],
+            "refused": dict(self.refused),
+            "budgets_sum": None if self.budgets is None else number_to_json(self.budgets),
+            "warning": self.warning(),
+        }
+
+
+def limited_by(limit: Notion) -> dict[str, Budget]:
+    """Return the quantities that a limit bounds, and by what; nothing if it is no such limit."""
+    lifts = limit.lift_limits()
+    limits = {
+        "eps_lower": None if lifts is None else lifts.lower,
+        "eps_upper": None if lifts is None else lifts.upper,
+        "ldp": limit.ratio_limit,
+        "profile": limit.profile_budget,
+    }
+    return {name: budget for name, budget in limits.items() if budget is not None}
+
+
+def account(
+    releases: Iterable[Released],
+    context: Context | None = None,
+    *,
+    impossible: Impossible = "refuse",
+) -> Account:
+    """Account for several releases of the same data, independent given it.
+
+    `releases` are mechanisms, channels or `Release`s; name one twice for two releases. Mechanisms
+    bring their context if they share it; otherwise it must be given, or only LDP is said. In a
+    graph of profiles the same data is the same observation; for others see `compose`.
+
+    Source: 000 Thm 4, Cor 4 (corrected); 004 Obs 13.
+    """
+    if context is not None:
+        require_context(context)
+    found = tuple(Release.of(release, context) for release in require_list(releases, "releases"))
+    chosen = context if context is not None else _common_context(found)
+    if isinstance(chosen, ProfileGraph):
+        found = _on_same_inputs(found, chosen)
+    common_inputs(found)
+    spent: list[PrivacyLoss] = []
+    refused: dict[str, str] = {}
+    unprotected: dict[Label, None] = {}
+    if isinstance(chosen, ProfileGraph):
+        unprotected |= dict.fromkeys(_outside(found, chosen))
+    for release in found:
+        if isinstance(chosen, ProfileGraph):
+            break
+        if chosen is not None:
+            # What a certificate listed already is listed again, not refused.
+            listed = release.unprotected and context is None
+            known = "ignore" if listed or _promised_in(release, chosen) else impossible
+            channel = release.channel or _silent(release.inputs)
+            unprotected |= dict.fromkeys(refuse_impossible(channel, chosen, known))
+        elif release.unprotected:
+            unprotected |= dict.fromkeys(release.unprotected)
+    for name, accountant in ACCOUNTANTS.items():
+        try:
+            spent.append(accountant.bound(found, chosen))
+        except NotDefined as error:
+            refused[name] = f"{error.context}: {error.remedy}"
+    return Account(found, chosen, tuple(spent), refused, tuple(unprotected))
+
+
+def _common_context(releases: Sequence[Release]) -> Context | None:
+    """Return the context that all releases were certified in, or None if they differ."""
+    contexts = [release.context for release in releases]
+    first = contexts[0] if contexts else None
+    if first is None:
+        return None
+    return first if all(_same_context(first, context) for context in contexts) else None
+
+
+def _promised_in(release: Release, context: Context | None) -> bool:
+    """Tell whether all that is known of a release is what was promised in this very context."""
+    own = release.context
+    return release.channel is None and own is not None and _same_context(own, context)
+
+
+def _silent(inputs: Alphabet) -> Channel:
+    """Return a channel that says nothing, for a release of which the channel is not known."""
+    ones = np.ones((len(inputs), 1), dtype=np.int64)
+    return Channel(inputs, Alphabet.of(["any"]), ones, (1,) * len(inputs))
+
+
+def _same_context(one: Context, other: Context | None) -> bool:
+    """Tell whether two contexts are the same, in whatever order their inputs are listed."""
+    if other is None or one.fingerprint == other.fingerprint:
+        return other is not None
+    reorder = getattr(other, "reordered", None)
+    if reorder is None or set(one.inputs.labels) != set(other.inputs.labels):
+        return False
+    return bool(reorder(one.inputs).fingerprint == one.fingerprint)
+
+
+def _on_same_inputs(releases: tuple[Release, ...], graph: ProfileGraph) -> tuple[Release, ...]:
+    """Let all releases take pairs (profile, value) if one of them does."""
+    uses = [r.channel is not None and graph.uses_profile(r.channel.inputs) for r in releases]
+    if not any(uses):
+        return releases
+    return tuple(
+        release if pairs else _by_pairs(release, graph)
+        for release, pairs in zip(releases, uses, strict=True)
+    )
+
+
+def _by_pairs(release: Release, graph: ProfileGraph) -> Release:
+    if release.channel is None:
+        return replace(release, inputs=graph.pairs)
+    table = dense(release.channel)
+    rows = [
+        table.inputs.index(value) for _ in graph.profiles.labels for value in graph.inputs.labels
+    ]
+    totals = tuple(table.totals[row] for row in rows)
+    channel = Channel(graph.pairs, table.outputs, table.weights[rows].copy(), totals)
+    return replace(release, inputs=graph.pairs, channel=channel)
+
+
+def _outside(releases: Sequence[Release], graph: ProfileGraph) -> list[Label]:
+    """Return the pairs (profile, value) of which nothing is promised.
+
+    Of one release its certificate lists them. What values that a profile calls impossible give away
+    in several releases was certified by none.
+    """
+    if len(releases) == 1 and releases[0].guarantee is not None:
+        return list(releases[0].unprotected)
+    joined = {place for edge in graph.edges for place in edge}
+    names, values = graph.profiles.labels, graph.inputs.labels
+    return [(names[i], values[x]) for i, x in graph.impossible() if i in joined]
+
+
+def _less(spent: PrivacyLoss, other: PrivacyLoss, name: str) -> bool:
+    """Tell whether an accountant proves less leakage than another."""
+    ours, theirs = spent[name], other[name]
+    if ours.value.upper is None:
+        return False
+    if theirs.value.upper is None:
+        return True
+    if ours.ratio is not None and theirs.ratio is not None:
+        return ours.ratio < theirs.ratio
+    return ours.value.upper < theirs.value.upper
+
+
+def _sum(values: Iterable[Enclosure]) -> Enclosure:
+    total = Enclosure.of(0)
+    for value in values:
+        total = total + value
+    return total
+
+
+def _largest(values: Sequence[Enclosure]) -> Enclosure:
+    found = values[0]
+    for value in values[1:]:
+        found = found.maximum(value)
+    return found
+
+
+def _short(value: Enclosure) -> str:
+    return "infinite" if value.is_infinite else f"{float(value):.6g}"

@@ -1,0 +1,29 @@
+"""Every accountant: each bounds what several releases leak together, or refuses with a reason."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from liftlock.accounting.accountants.base import Accountant, PrivacyLoss
+from liftlock.accounting.accountants.exact import Exact
+from liftlock.accounting.accountants.pairwise import Pairs, Pairwise
+from liftlock.accounting.accountants.sums import DeltaSum, LdpSum
+from liftlock.accounting.accountants.tight import Published, Tight
+
+__all__ = [
+    "ACCOUNTANTS",
+    "Accountant",
+    "DeltaSum",
+    "Exact",
+    "LdpSum",
+    "Pairs",
+    "Pairwise",
+    "PrivacyLoss",
+    "Published",
+    "Tight",
+]
+
+ACCOUNTANTS: Mapping[str, Accountant[Any]] = {
+    each.name: each
+    for each in (Exact(), Pairs(), Tight(), Pairwise(), LdpSum(), DeltaSum(), Published())
+}
+"""Every accountant by name; of equal bounds the first is taken. The last is never taken."""

@@ -1,0 +1,235 @@
+"""What every accountant does: say whether it can bound several releases, and bound them.
+
+An accountant that does not know a kind of release or context refuses it, and names the part that is
+at fault; it never guesses.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, TypeVar
+
+from liftlock.accounting.release import Ratio, Release
+from liftlock.alphabet import Label
+from liftlock.context import Context, Joint, PriorSet
+from liftlock.errors import NotDefined
+from liftlock.exact.budget import decimal_text
+from liftlock.exact.enclosure import Enclosure
+from liftlock.notions.reading import Reading, Witness
+from liftlock.prior import Prior
+
+Prepared = TypeVar("Prepared")
+
+DIFFERENT = "the releases were certified in different contexts"
+UNDER = "name one to account under: --prior, --joint or --family, in Python context= or under="
+
+QUANTITIES = ("lip", "eps_lower", "eps_upper", "ldp")
+"""What every accountant of pure notions may bound."""
+
+
+@dataclass(frozen=True)
+class PrivacyLoss:
+    """An upper bound of each leakage that an accountant knows, or its exact value.
+
+    `exact` says that every reading is attained, by its witness. `valid` is False for what is shown
+    for comparison only. `needs` says how large the computation was.
+    """
+
+    accountant: str
+    readings: Mapping[str, Reading]
+    exact: bool
+    formula: str
+    source: str
+    needs: str = ""
+    valid: bool = True
+
+    def __getitem__(self, quantity: str) -> Reading:
+        return self.readings[quantity]
+
+    def __str__(self) -> str:
+        kind = "=" if self.exact else "<="
+        parts = [
+            f"{name} {kind} {self.text(name)}{' ' * bool(reading.unit)}{reading.unit}"
+            for name, reading in self.readings.items()
+        ]
+        return f"{self.accountant}: {', '.join(parts)}  [{self.formula}; {self.source}]"
+
+    def text(self, quantity: str) -> str:
+        """Write a number for people: the nearest if it is exact, else one that is not too small."""
+        value = self.readings[quantity].value
+        return str(value) if self.exact else rounded_up_text(value)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "accountant": self.accountant,
+            "exact": self.exact,
+            "valid": self.valid,
+            "formula": self.formula,
+            "source": self.source,
+            "needs": self.needs,
+            "readings": {name: reading.to_data() for name, reading in self.readings.items()},
+        }
+
+
+class Accountant(ABC, Generic[Prepared]):
+    """One rule that bounds what several releases of the same data leak together.
+
+    The releases are independent given the data.
+    """
+
+    name: ClassVar[str]
+    formula: ClassVar[str]
+    source: ClassVar[str]
+    valid: ClassVar[bool] = True
+    """False for what is only shown for comparison, and never taken."""
+
+    @abstractmethod
+    def prepare(self, releases: Sequence[Release], context: Context | None) -> Prepared:
+        """Return what the rule needs to know, or raise `NotDefined` with the part at fault."""
+
+    @abstractmethod
+    def compose(self, prepared: Prepared) -> PrivacyLoss:
+        """Apply the rule."""
+
+    def objection(self, releases: Sequence[Release], context: Context | None) -> NotDefined | None:
+        """Return why the releases cannot be bounded, with the part at fault; None if they can."""
+        try:
+            self.prepare(releases, context)
+        except NotDefined as error:
+            return error
+        return None
+
+    def supports(self, releases: Sequence[Release], context: Context | None) -> bool:
+        """Tell whether the releases can be bounded in a context."""
+        return self.objection(releases, context) is None
+
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Bound what the releases leak together, or refuse with the part at fault."""
+        return self.compose(self.prepare(releases, context))
+
+    def loss(
+        self, readings: Mapping[str, Reading], *, exact: bool = False, needs: str = ""
+    ) -> PrivacyLoss:
+        """Return readings as what this accountant says."""
+        return PrivacyLoss(self.name, readings, exact, self.formula, self.source, needs, self.valid)
+
+
+LiftContext = Prior | Joint | PriorSet
+"""The contexts in which beliefs have lifts."""
+
+
+def require_lifts(context: Context | None) -> LiftContext:
+    """Return a context of lifts; refuse none, and other kinds of context."""
+    if context is None:
+        raise NotDefined(
+            "an account of lifts", f"{DIFFERENT}, or in none", f"LDP alone is said; {UNDER}"
+        )
+    if isinstance(context, Prior | Joint | PriorSet):
+        return context
+    raise NotDefined(
+        "an account of lifts", context.describe(), "give a prior, a joint or a set of priors"
+    )
+
+
+def without_channel(releases: Sequence[Release]) -> str:
+    """Name the first release of which only the levels are known; empty if there is none."""
+    for place, release in enumerate(releases):
+        if release.channel is None:
+            promise = "" if release.guarantee is None else f" ({release.guarantee})"
+            return f"release {place + 1}{promise}, of which only the levels are known"
+    return ""
+
+
+def joined(outputs: Sequence[Label]) -> Label:
+    """Return the outputs of several releases as one label.
+
+    >>> joined(["yes"]), joined(["yes", "no"])
+    ('yes', ('yes', 'no'))
+    """
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+# --- arithmetic of levels -------------------------------------------------------------------------
+
+
+def product_of(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
+    """Multiply ratios, each to its power; None is infinite.
+
+    >>> product_of([(Fraction(2), 3), (None, 0)]), product_of([(None, 1)])
+    (Fraction(8, 1), None)
+    """
+    found = Fraction(1)
+    for ratio, times in parts:
+        if not times:
+            continue
+        if ratio is None:
+            return None
+        found *= ratio**times
+    return found
+
+
+def least_of(ratios: Iterable[Ratio]) -> Ratio:
+    """Return the smallest ratio; None only if all are infinite."""
+    finite = [ratio for ratio in ratios if ratio is not None]
+    return min(finite) if finite else None
+
+
+def most_of(ratios: Iterable[Ratio]) -> Ratio:
+    """Return the largest ratio; None if any is infinite."""
+    found = list(ratios)
+    finite = [ratio for ratio in found if ratio is not None]
+    return max(finite) if len(finite) == len(found) else None
+
+
+def sides(
+    lower: Fraction | None,
+    upper: Fraction | None,
+    lower_witness: Witness | None = None,
+    upper_witness: Witness | None = None,
+    *,
+    nats: Mapping[str, Enclosure] | None = None,
+) -> dict[str, Reading]:
+    """Turn the ratios of both sides (None: infinite) into eps_lower, eps_upper and lip.
+
+    `nats` are the same levels as sums of budgets, where they are: the less of both counts.
+
+    >>> found = sides(Fraction(2), Fraction(3))
+    >>> found["lip"].ratio, round(float(found["eps_lower"]), 6)
+    (Fraction(3, 1), 0.693147)
+    """
+    told = nats or {}
+    down = less_of(Reading.of_ratio("eps_lower", lower, lower_witness), told.get("eps_lower"))
+    up = less_of(Reading.of_ratio("eps_upper", upper, upper_witness), told.get("eps_upper"))
+    larger = down if lower is None or (upper is not None and lower >= upper) else up
+    both = Reading("lip", down.value.maximum(up.value), "nats", larger.ratio, larger.witness)
+    return {"lip": both, "eps_lower": down, "eps_upper": up}
+
+
+def less_of(reading: Reading, told: Enclosure | None) -> Reading:
+    """Take what budgets add up to, if the ratio is above it by the hair that e^budget needs."""
+    ours = reading.value.upper
+    if told is None or told.upper is None or (ours is not None and ours < told.upper):
+        return reading
+    return replace(reading, value=told)
+
+
+def rounded_up_text(value: Enclosure) -> str:
+    """Write a bound with six significant digits, rounded up.
+
+    >>> rounded_up_text(Enclosure.of(Fraction(2, 3))), rounded_up_text(Enclosure.of(12345678))
+    ('0.666667', '12345700')
+    """
+    if value.upper is None:
+        return "inf"
+    if value.upper == 0:
+        return "0"
+    step = Fraction(1)
+    while value.upper / step >= 10**6:
+        step *= 10
+    while value.upper / step < 10**5:
+        step /= 10
+    return decimal_text(-(-value.upper // step) * step)

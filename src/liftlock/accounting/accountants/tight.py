@@ -1,0 +1,224 @@
+"""Upper bounds on what several releases of the same data leak, from what each leaks alone.
+
+Write l_j for the lift of one release j, R for the product of the largest likelihood ratios of all
+others, and let y be all outputs together. Given the data the releases are independent, so
+
+    1 / lift(x, y) = (1 / l_j(x, y_j)) E[ratio of the others, x' against x | y_j],
+
+where x' = x contributes P(x) exactly, and every other x' at most its share times R and at least
+its share divided by R:
+
+    P(x) + (1/l_j - P(x)) / R  <=  1 / lift(x, y)  <=  P(x) + (1/l_j - P(x)) R.
+
+Both ends are worst at P(x) = P_min, and any release may play the part of j. For a secret S behind
+X the same two lines hold with P(s) and the lift of S, as long as R compares the data X, since the
+releases are independent given X and not given S. For sequences of different data they hold with
+the joint prior, whose P_min may be 0.
+
+A level that is infinite or not known (None) makes a bound infinite, never smaller.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from liftlock.accounting.accountants.base import (
+    Accountant,
+    PrivacyLoss,
+    least_of,
+    less_of,
+    most_of,
+    product_of,
+    require_lifts,
+    sides,
+)
+from liftlock.accounting.release import LeakageLevels, Ratio, Release, smallest_mass
+from liftlock.context import Context
+from liftlock.errors import NotDefined
+from liftlock.exact.enclosure import Enclosure
+from liftlock.notions.reading import Reading
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+
+
+@dataclass(frozen=True)
+class ComposedLevels:
+    """Levels of several releases, equal ones once with how often they were made."""
+
+    context: Context | None
+    smallest: Fraction
+    each: tuple[tuple[LeakageLevels, int], ...]
+
+    @classmethod
+    def of(cls, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
+        """Measure every release by itself."""
+        times = Counter(release.fingerprint for release in releases)
+        first = {release.fingerprint: release for release in releases}
+        each = tuple((first[name].levels(context), number) for name, number in times.items())
+        return cls(context, smallest_mass(context), each)
+
+    def spread_of_others(self, place: int) -> Ratio:
+        """Return the product of the ratios of all releases but one of this kind."""
+        return product_of(
+            (levels.spread, times - (k == place)) for k, (levels, times) in enumerate(self.each)
+        )
+
+    def ldp_of_others(self, place: int) -> Ratio:
+        """Return the same of all inputs, also of those that never occur."""
+        return product_of(
+            (levels.ldp, times - (k == place)) for k, (levels, times) in enumerate(self.each)
+        )
+
+    @property
+    def spread(self) -> Ratio:
+        """The product of the ratios of all releases."""
+        return product_of((levels.spread, times) for levels, times in self.each)
+
+    @property
+    def ldp(self) -> Ratio:
+        """The product of the ratios of all inputs, also of those that never occur."""
+        return product_of((levels.ldp, times) for levels, times in self.each)
+
+    @property
+    def needs(self) -> str:
+        """How large the computation is."""
+        return f"the levels of {sum(times for _, times in self.each):,} releases"
+
+    def sum_of(self, name: str, place: int | None = None, side: str = "") -> Enclosure:
+        """Add up levels in nats, where one release of a kind counts by another level."""
+        found = Enclosure.of(0)
+        for k, (levels, times) in enumerate(self.each):
+            if k == place:
+                found, times = found + levels.log(side), times - 1
+            if times:
+                found = found + levels.log(name).scaled(Fraction(times))
+        return found
+
+    def edges(self) -> Reading:
+        """Bound the loss of every edge by that of one release and the ratios of all others.
+
+        P_i(y) / P_k(y) is the ratio of the one release's outputs, times that of two means of the
+        others' likelihoods, each over the data given that output.
+        """
+        places = range(len(self.each))
+        ratio = least_of(
+            product_of([(self.each[j][0].profile, 1), (self.ldp_of_others(j), 1)]) for j in places
+        )
+        sums = [self.sum_of("ldp", j, "profile") for j in places]
+        finite = [each for each in sums if each.upper is not None]
+        told = min(finite, key=lambda each: each.upper or 0) if finite else None
+        return less_of(Reading.of_ratio("profile", ratio, None), told)
+
+    def sums_of_sides(self) -> dict[str, Enclosure]:
+        """Return min_j eps_j + sum of the other omegas: the tight bound, if only a sum is left."""
+        if self.smallest and sum(times for _, times in self.each) > 1:
+            return {}
+        found = {}
+        for side in ("lower", "upper"):
+            sums = [self.sum_of("spread", j, side) for j in range(len(self.each))]
+            finite = [each for each in sums if each.upper is not None]
+            if finite:
+                found[f"eps_{side}"] = min(finite, key=lambda each: each.upper or 0)
+        return found
+
+
+def lower_bound(smallest: Fraction, lower: Ratio, others: Ratio) -> Ratio:
+    """Bound 1/lift by P_min + (1/min-lift - P_min) R."""
+    if lower is None or (others is None and lower > smallest):
+        return None
+    return smallest + (lower - smallest) * (others or 0)
+
+
+def upper_bound(smallest: Fraction, upper: Ratio, others: Ratio) -> Ratio:
+    """Bound the lift by 1 / (P_min + (1/max-lift - P_min) / R)."""
+    inverse = Fraction(0) if upper is None else 1 / upper
+    left = max(inverse - smallest, Fraction(0))
+    least = smallest + (left / others if others is not None else 0)
+    return 1 / least if least else None
+
+
+class Tight(Accountant[ComposedLevels]):
+    """Bound by one release's lifts and the ratios of all others, the best choice of the one.
+
+        eps_lower = min_j  ln(P_min + (e^eps_lower_j - P_min) exp(sum_{k != j} omega_k))
+        eps_upper = min_j -ln(P_min + (e^-eps_upper_j - P_min) exp(-sum_{k != j} omega_k))
+
+    omega_k is the level of LDP of release k if its channel is known, else what its lifts imply. One
+    release alone costs what it costs. In a graph of profiles the loss of an edge is bounded by
+    min_j loss_j + sum_{k != j} omega_k.
+
+    Source: 000 Thm 4, Cor 4, Cor 5 (tight form); 004 Obs 13; math composition.
+
+    >>> from liftlock.channel import Channel
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> found = Tight().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
+    >>> str(found["eps_lower"].ratio), str(found["eps_upper"].ratio)
+    ('5', '9/5')
+    """
+
+    name = "tight"
+    formula = "min over j: P_min + (e^eps_j - P_min) exp(sum of the other omegas)"
+    source = "000 Thm 4 (tight form)"
+
+    def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
+        """Measure every release by itself."""
+        if not isinstance(context, ProfileGraph):
+            require_lifts(context)
+        return ComposedLevels.of(releases, context)
+
+    def compose(self, prepared: ComposedLevels) -> PrivacyLoss:
+        """Let every release play the part of the one, and take the least."""
+        if isinstance(prepared.context, ProfileGraph):
+            return self.loss({"profile": prepared.edges()}, needs=prepared.needs)
+        p = prepared.smallest
+        lower = least_of(
+            lower_bound(p, levels.lower, prepared.spread_of_others(j))
+            for j, (levels, _) in enumerate(prepared.each)
+        )
+        upper = least_of(
+            upper_bound(p, levels.upper, prepared.spread_of_others(j))
+            for j, (levels, _) in enumerate(prepared.each)
+        )
+        readings = sides(lower, upper, nats=prepared.sums_of_sides())
+        return self.loss(readings, needs=prepared.needs)
+
+
+class Published(Accountant[ComposedLevels]):
+    """The bound as it was published, to compare: valid, but never below the others.
+
+        ln(P_min + exp(sum_k min{2 eps_k, ln((e^eps_k - 1 + P_min) / P_min)}) (1 - P_min))
+
+    Source: 000 Thm 4, Cor 5, eq. (11).
+
+    >>> fair = Prior.uniform([0, 1])
+    >>> from liftlock.notions.lip import LIP
+    >>> once = Published().bound([Release.promised(LIP("ln 2"), fair)], fair)
+    >>> str(once["lip"].ratio)
+    '2'
+    """
+
+    name = "published"
+    formula = "P_min + exp(sum of omegas) (1 - P_min)"
+    source = "000 Thm 4"
+    valid = False
+
+    def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
+        """Measure every release by itself; the theorem is for one prior."""
+        known = require_lifts(context)
+        if not isinstance(known, Prior):
+            raise NotDefined("000 Thm 4", known.describe(), "it is for one prior")
+        return ComposedLevels.of(releases, known)
+
+    def compose(self, prepared: ComposedLevels) -> PrivacyLoss:
+        """Add up the omegas."""
+        p = prepared.smallest
+        omegas = []
+        for levels, times in prepared.each:
+            larger = most_of([levels.lower, levels.upper])
+            omega = None if larger is None else min(larger**2, (larger - 1 + p) / p)
+            omegas.append((omega, times))
+        bound = lower_bound(p, Fraction(1), product_of(omegas))
+        return self.loss({"lip": Reading.of_ratio("lip", bound, None)})

@@ -1,0 +1,224 @@
+"""What every strategy and every reduction of the solver must do.
+
+A mechanism that keeps every limit to 1e-11, a bound that is never above the true optimum (by a
+brute force that shares no code), an end at its limit of work, and one answer whenever it is asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import liftlock as ll
+from liftlock._solver.oracle import Clock
+from liftlock._solver.outputs import finish
+from liftlock._solver.problem import Problem, Solution, Step, Task
+from liftlock._solver.reductions import REDUCTIONS, Reduction
+from liftlock._solver.strategies import STRATEGIES, WAYS, Strategy, solve
+from liftlock.context import Context
+from liftlock.errors import InputError
+from liftlock.exact.integers import Floats
+from liftlock.notions.notion import Notion
+from liftlock.utility import Own, Utility, make_utility
+from tests.brute_force import best_mixture, brute_vertices, ldp_cuts, lift_cuts
+
+UTILITIES = ("mutual-information", "histogram", "mean", "guess", "absolute", "own")
+CONTEXTS: dict[str, Context] = {
+    "prior 2": ll.Prior.from_counts({1: 2, 2: 5}),
+    "prior 4": ll.Prior.from_counts({1: 3, 2: 5, 4: 1, 9: 7}),
+    "joint": ll.Joint.from_rows(
+        ll.Alphabet.of("st"), ll.Alphabet.of([1, 2, 3, 4]), [[3, 8, 1, 6], [5, 2, 7, 12]]
+    ),
+    "types": ll.Joint.from_rows(
+        ll.Alphabet.of("st"), ll.Alphabet.of([1, 2, 3, 4]), [[1, 3, 2, 6], [2, 1, 4, 2]]
+    ),
+    "never": ll.Prior.from_counts({1: 3, 2: 0, 4: 1, 9: 7}),
+}
+NOTIONS: tuple[Notion, ...] = (ll.LIP("0.6"), ll.ALIP(lower="1.1", upper="0.5"), ll.LDP("0.8"))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A tiny task, and the least that any mechanism costs, by brute force."""
+
+    problem: Problem
+    utility: Utility
+    least: float
+
+    def task(self, how: str = "auto", clock: Clock | None = None) -> Task:
+        """Return the task afresh."""
+        return Task(self.problem, self.utility, clock or Clock(), how)
+
+
+def utility_of(name: str, context: Context) -> Utility:
+    """Return a utility, or one that somebody wrote."""
+    if name == "own":
+        return Own(lambda v: float(np.sqrt(v).sum()), symbols=len(context.inputs))
+    return make_utility(name, context.inputs)
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    """Return every tiny task with its true optimum."""
+    for kind, context in CONTEXTS.items():
+        for notion in NOTIONS:
+            if kind == "never" and notion.ratio_limit is None:
+                continue
+            problem = Problem.of(context, notion)
+            occur = problem.masses > 0
+            masses = problem.masses[occur]
+            given = np.eye(len(masses)) if problem.given is None else problem.given
+            secret = masses if problem.given is None else problem.secret_masses
+            if problem.ratio is not None:
+                cuts = ldp_cuts(given, secret, problem.ratio)
+            else:
+                cuts = lift_cuts(given, secret, problem.lower, problem.upper)
+            vertices = np.clip(brute_vertices(cuts, len(masses)), 0.0, None)
+            wide = np.zeros((len(vertices), len(occur)))
+            wide[:, occur] = vertices
+            for name in UTILITIES:
+                utility = utility_of(name, context)
+                costs = dict(zip(map(bytes, vertices), utility.costs(wide).tolist(), strict=True))
+                least, _ = best_mixture(vertices, masses, lambda v, of=costs: of[bytes(v)])  # type: ignore[misc]
+                yield f"{kind}-{notion}-{name}", Case(problem, utility, least)
+
+
+CASES = dict(cases())
+
+
+def check(case: Case, found: Solution, *, exact: bool = True) -> None:
+    """Check the limits of every output, the cost, and the bound."""
+    problem, matrix = case.problem, found.matrix
+    masses = problem.masses
+    assert matrix.min() >= 0
+    assert np.abs(matrix.sum(axis=1) - 1).max() <= 1e-11
+    given = np.eye(len(masses)) if problem.given is None else problem.given * masses
+    secret = np.ones(len(masses)) if problem.given is None else problem.secret_masses
+    likely = (given @ matrix) / secret[:, None]
+    if problem.ratio is not None:
+        assert (likely.max(axis=0) <= problem.ratio * likely.min(axis=0) * (1 + 1e-11)).all()
+    else:
+        total = masses @ matrix
+        assert (likely >= problem.lower * total * (1 - 1e-11)).all()
+        assert (likely <= problem.upper * total * (1 + 1e-11)).all()
+    proof = found.proof
+    cost = _mean_cost(case.utility, matrix, masses)
+    assert cost <= proof.cost + 1e-9 * proof.reference  # outputs taken at their word cost no less
+    assert proof.bound <= case.least + 1e-9 * proof.reference
+    assert proof.cost >= case.least - 1e-9 * proof.reference
+    if exact and not proof.stopped:
+        assert proof.cost <= case.least + 2e-6 * proof.reference
+
+
+def _mean_cost(utility: Utility, matrix: Floats, masses: Floats) -> float:
+    joint = (matrix * masses[:, None]).T
+    return sum(float(row.sum() * utility.costs((row / row.sum())[None])[0]) for row in joint)
+
+
+@pytest.fixture(params=CASES)
+def case(request: pytest.FixtureRequest) -> Case:
+    return CASES[request.param]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.name)
+class TestStrategies:
+    def test_the_answer_keeps_its_limits_and_its_proof(
+        self, strategy: Strategy, case: Case
+    ) -> None:
+        task = case.task(strategy.name)
+        if not strategy.fits(task) or not (case.problem.masses > 0).all():
+            return
+        found = strategy.solve(task)
+        if found is None:
+            return
+        check(case, finish(task, found), exact=case.utility.name != "own")
+
+    def test_it_ends_at_its_limit_of_work(self, strategy: Strategy, case: Case) -> None:
+        clock = Clock(seconds=1e-6)
+        task = case.task(strategy.name, clock)
+        if not strategy.fits(task) or not (case.problem.masses > 0).all():
+            return
+        begun = time.monotonic()
+        found = strategy.solve(task)
+        assert time.monotonic() - begun < 30  # what is compiled is not counted
+        if found is not None:
+            check(case, finish(task, found), exact=False)
+
+    def test_it_answers_the_same_again(self, strategy: Strategy, case: Case) -> None:
+        task = case.task(strategy.name)
+        if not strategy.fits(task) or not (case.problem.masses > 0).all():
+            return
+        first, again = (strategy.solve(case.task(strategy.name)) for _ in range(2))
+        if first is None or again is None:
+            assert first is again
+            return
+        once, twice = finish(task, first), finish(task, again)
+        assert once.matrix.tobytes() == twice.matrix.tobytes()
+        assert (once.outputs, once.proof.cost, once.proof.bound) == (
+            twice.outputs,
+            twice.proof.cost,
+            twice.proof.bound,
+        )
+
+    def test_it_says_what_it_is_for(self, strategy: Strategy) -> None:
+        assert strategy.name in WAYS
+        assert strategy.says
+        assert strategy.when
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS, ids=lambda each: each.name)
+class TestReductions:
+    def test_what_is_mapped_back_keeps_its_limits_and_its_proof(
+        self, reduction: Reduction, case: Case
+    ) -> None:
+        reduced = reduction.apply(case.task())
+        if reduced is None:
+            return
+        assert reduced.says
+        assert reduction.apply(reduced.task) is None  # or it would never end
+        found = reduced.expand(solve(reduced.task), solve)
+        check(case, found, exact=reduction.name != "group-neighbours")
+
+    def test_it_says_what_it_is_for(self, reduction: Reduction) -> None:
+        assert reduction.says
+        assert reduction.when
+        assert reduction.loses
+
+
+@pytest.mark.parametrize("name", ["mutual-information", "histogram"])
+def test_many_symbols_are_drawn_within_the_bound_of_generation(name: str) -> None:
+    """Too many for brute force: two strategies prove each other's bounds."""
+    prior = ll.Prior.from_counts({k: 10**6 // k for k in range(1, 81)})
+    problem, utility = Problem.of(prior, ll.LIP("0.4")), make_utility(name, prior.inputs)
+    drawn = solve(Task(problem, utility, how="random-decomposition"))
+    listed = solve(Task(problem, utility, how="generation"))
+    check(Case(problem, utility, listed.proof.bound), drawn)
+    assert drawn.proof.bound <= listed.proof.cost + 1e-12
+    with pytest.raises(InputError, match="this way found nothing"):
+        solve(Task(Problem.of(prior, ll.LIP("2.5")), utility, how="random-decomposition"))
+
+
+def test_every_reduction_and_strategy_is_met() -> None:
+    """The cases reach all that small tasks can reach."""
+    tasks = [each.task() for each in CASES.values()]
+    met = {each.name for each in STRATEGIES if any(each.fits(task) for task in tasks)}
+    assert met == {each.name for each in STRATEGIES} - {"random-decomposition"}
+    reached = {each.name for each in REDUCTIONS if any(each.apply(task) for task in tasks)}
+    assert reached == {"drop-impossible-inputs", "scale-numbers", "merge-types"}
+
+
+def test_the_tables_solve_every_task(case: Case) -> None:
+    steps: list[Step] = []
+    task = Task(case.problem, case.utility, explain=steps.append)
+    check(case, solve(task), exact=case.utility.name != "own")
+    assert [step.part for step in steps].count("strategy") >= 1
+    assert steps[-1].part == "strategy"
+
+
+def test_a_strategy_that_does_not_fit_is_refused_with_those_that_do() -> None:
+    case = CASES["joint-lip(0.6)-histogram"]
+    with pytest.raises(InputError, match="use auto, enumeration, generation"):
+        solve(case.task("numbers"))
