@@ -21,9 +21,9 @@ from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.approximate import ApproximateLIP
+from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
 
 SIZE = 512
 PRODUCTS = 100

@@ -29,7 +29,7 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.subset_response import subset_response
-from liftlock.notions.alip import ALIP
+from liftlock.notions.lip import ALIP
 from liftlock.utility import MutualInformation, mean_cost
 from liftlock.utility.mutual_information import entropy
 

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from liftlock.files import read_channel, read_prior
-from liftlock.notions.approximate_lip import FORMS, DeltaCurve
+from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import audit
 from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Rule
 

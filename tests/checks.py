@@ -13,7 +13,7 @@ import mpmath as mp
 from liftlock._solver.optimality import Optimality
 from liftlock.designs.draft import Draft
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.reading import Reading
 from tests.oracles import real
 from tests.strategies import Case

@@ -12,20 +12,12 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
+from liftlock.notions.registry import REGISTRY
 from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Rule
 from liftlock.report.names import NAMES
 
 PAGE = "notions/relations.md"
 MARK = "<!-- rules -->"
-
-PAGES = {
-    "eps_upper": "alip",
-    "eps_lower": "alip",
-    "l1_lift_inverse": "l1_lift",
-    "chi2_lift_inverse": "chi2_lift",
-    "alpha_lift_inverse": "alpha_lift",
-}
-"""The page that explains a notion, where it is not the notion's own name."""
 
 
 def needs_prior(rule: Rule) -> bool:
@@ -44,7 +36,7 @@ def link(key: str) -> str:
     >>> link("eps_upper")
     '[eps_upper (max-lift)](alip.md)'
     """
-    return f"[{NAMES[key]}]({PAGES.get(key, key)}.md)"
+    return f"[{NAMES[key]}]({REGISTRY[key].page}.md)"
 
 
 def table() -> str:

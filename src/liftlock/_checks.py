@@ -12,7 +12,7 @@ from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import InputError
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 

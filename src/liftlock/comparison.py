@@ -27,10 +27,10 @@ from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP, extremes, lower_reading, upper_reading
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.ldp import measure as measure_ldp
-from liftlock.notions.notion import Notion
+from liftlock.notions.lift import extremes
+from liftlock.notions.lip import ALIP, lower_reading, upper_reading
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
@@ -269,7 +269,7 @@ class Leakage:
         return cls(
             _number(lower_reading(found).value),
             _number(upper_reading(found).value),
-            _number(measure_ldp(mechanism.channel, mechanism.context).value),
+            _number(LDP.measure(mechanism.channel, mechanism.context).value),
         )
 
     def needed(self, asked: Notion, epsilon: float) -> float:

@@ -41,8 +41,9 @@ from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import extremes, lift_notion, lower_reading, upper_reading
-from liftlock.notions.notion import Notion, safe_text
+from liftlock.notions.base import Notion, safe_text
+from liftlock.notions.lift import extremes
+from liftlock.notions.lip import lift_notion, lower_reading, upper_reading
 from liftlock.profile_graph import ProfileGraph
 from liftlock.profiles.designing import design_profiles
 from liftlock.sampling import SimulationBits, draw_reports
@@ -151,7 +152,7 @@ def best(
     keeps epsilon outright keeps it with any delta, so where a delta is allowed the optimum without
     one is tried as well. `outage`, which gives the value itself away now and then, has to be named.
 
-    >>> from liftlock.notions.approximate_lip import ApproximateLIP
+    >>> from liftlock.notions.approximate import ApproximateLIP
     >>> from liftlock.prior import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> best(prior, ApproximateLIP("1", "0.05")).certificate.guarantee

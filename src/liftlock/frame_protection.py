@@ -19,8 +19,8 @@ from liftlock.frames.pandas_column import index_levels
 from liftlock.frames.table_file import Piece, Watch
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
+from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
 from liftlock.protection.choosing import SECONDS

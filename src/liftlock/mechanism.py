@@ -25,12 +25,16 @@ from liftlock.exact.weights import DEFAULT_BITS, LARGE
 from liftlock.forms import SupportChannel, any_channel_from_data
 from liftlock.line.grid import GridPrior
 from liftlock.notions.audit import Audit, audit
-from liftlock.notions.certificate import Certificate, check_certificate_data
-from liftlock.notions.crowd_mass import measure as measure_crowd
+from liftlock.notions.base import Notion
+from liftlock.notions.certificate import (
+    MAKE_AGAIN,
+    Certificate,
+    check_certificate_data,
+    check_stored,
+)
+from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.lift import Impossible
-from liftlock.notions.notion import Notion
 from liftlock.notions.registry import make_notion
-from liftlock.notions.stored import MAKE_AGAIN, check_stored
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.by_profile import profile_rows
@@ -400,7 +404,7 @@ class Mechanism(Stored):
         cells = len(self.channel.inputs) * len(self.channel.outputs)
         if not isinstance(self.context, Prior | Joint) or cells > MOST_CROWD_CELLS:
             return ""
-        found = measure_crowd(self.channel, self.context)
+        found = CrowdMass.measure(self.channel, self.context)
         if found.witness is None:
             return "no output points at anybody: no belief ever rises"
         return (

@@ -20,7 +20,7 @@ from liftlock.estimate.expected import ExpectedError, expected_error
 from liftlock.estimate.question import About, Of, Question, ask
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.prior import Prior
 
 FORMAT = "liftlock.plan"

@@ -28,9 +28,8 @@ from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.frames.change import value_type
 from liftlock.frames.frame import arrow_columns, release_frame
 from liftlock.mechanism import Mechanism, lock
-from liftlock.notions.alip import ALIP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.prior import Prior
 from liftlock.protection.learning import Tally
 from liftlock.protection.making import make_mechanism

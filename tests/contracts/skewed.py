@@ -21,8 +21,8 @@ from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Kind, kind_of
 from liftlock.errors import LiftlockError
-from liftlock.notions.notion import Notion
-from liftlock.notions.registry import REGISTRY, make_notion
+from liftlock.notions.base import Notion
+from liftlock.notions.registry import REGISTRY
 from liftlock.prior import Prior
 
 UTILITIES = ("mutual-information", "histogram", "mean", "guess", "hamming", "absolute", "squared")
@@ -73,7 +73,7 @@ def notion(name: str, source: random.Random) -> Notion:
     if "alpha" in REGISTRY[name].parameters:
         return REGISTRY[name].make("2", 1 + Fraction(budget()))
     values = {"delta": f"{10 ** source.uniform(-9, -0.1):.6g}"}
-    return make_notion(name, {k: values.get(k, budget()) for k in REGISTRY[name].parameters})
+    return REGISTRY[name].make(*(values.get(key, budget()) for key in REGISTRY[name].parameters))
 
 
 def run(seed: int) -> str:

@@ -32,7 +32,7 @@ from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.forms.support_channel import dense
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY
 from liftlock.prior import Prior
 from liftlock.utility.registry import make_utility
@@ -68,7 +68,7 @@ def make_notion(name: str, budget: str) -> Notion:
         "upper": Fraction(budget) * 2 / 3,
         "delta": DELTAS.get(budget, "0.05"),
     }
-    return REGISTRY[name].make(**{k: values.get(k, budget) for k in REGISTRY[name].parameters})
+    return REGISTRY[name].make(*(values.get(key, budget) for key in REGISTRY[name].parameters))
 
 
 def options(entry: Design) -> dict[str, Any]:

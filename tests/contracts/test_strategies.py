@@ -22,7 +22,7 @@ from liftlock._solver.strategies import STRATEGIES, WAYS, Strategy, solve
 from liftlock.context import Context
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility import Own, Utility, make_utility
 from tests.brute_force import best_mixture, brute_vertices, ldp_cuts, lift_cuts
 

@@ -23,10 +23,9 @@ from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.registry import kind_of
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profiles import examples

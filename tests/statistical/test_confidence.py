@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 import liftlock as ll
 from liftlock.confidence import simultaneous_intervals
-from liftlock.notions import lip
+from liftlock.notions import LIP
 
 ALARM = 1e-6
 RARE = (Fraction(1, 100),) * 4 + (Fraction(4, 25),) * 6
@@ -88,7 +88,7 @@ def test_a_symbol_that_was_never_seen_is_protected() -> None:
     assert near.lower[2] == 0
     mechanism = ll.design(near, ll.LIP("1"), utility="histogram")
     # Under a prior that calls it impossible, its likelihood ratios are still bounded ...
-    found = lip.measure(mechanism.channel, near)
+    found = LIP.measure(mechanism.channel, near)
     assert found.ratio is not None
     assert ll.LIP("1").epsilon.allows(found.ratio)
     # ... and at the largest probability that the sample allows, the budget holds.

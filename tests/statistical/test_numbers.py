@@ -18,8 +18,7 @@ from liftlock import line
 from liftlock.designing import design
 from liftlock.line import GridPrior
 from liftlock.mechanism import Mechanism
-from liftlock.notions import LIP, ApproximateLIP, lip
-from liftlock.notions.approximate_lip import measure
+from liftlock.notions import LIP, ApproximateLIP
 from liftlock.probe import probe
 
 SAMPLES = 4_000_000
@@ -66,7 +65,7 @@ def test_the_sampler_does_not_contradict_its_certificate(
 ) -> None:
     """False alarm: at most 1e-6. Five per cent below the truth it is contradicted."""
     made = design(wages, LIP("1"), method=method, **options)
-    exact = lip.measure(made.channel, wages)
+    exact = LIP.measure(made.channel, wages)
     box = lambda codes: released(made, wages, codes)  # noqa: E731
     found = probe(
         box,
@@ -89,7 +88,7 @@ def test_the_witness_of_delta_occurs_as_often_as_the_audit_says(
 ) -> None:
     """P(set | x) - E P(set), or the reverse, within 5.2 standard errors: false alarm below 1e-6."""
     made = design(wages, ApproximateLIP("1", "0.05"), method=method)
-    reading = measure(made.table, wages, "1")
+    reading = ApproximateLIP.measure(made.table, wages, "1")
     assert reading.witness is not None
     chosen = (
         {made.table.outputs.labels[0]}

@@ -13,7 +13,7 @@ import pytest
 
 from liftlock.designs import Draft
 from liftlock.mechanism import Mechanism, lock
-from liftlock.notions import LIP, lip
+from liftlock.notions import LIP
 from liftlock.prior import Prior
 from liftlock.probe import probe
 from liftlock.sampling import release_codes
@@ -32,7 +32,7 @@ def mechanism() -> Mechanism:
 
 def test_the_sampler_does_not_contradict_its_certificate(mechanism: Mechanism) -> None:
     """False alarm: at most 1e-6. The claim is the exact leakage, so there is no slack in it."""
-    exact = lip.measure(mechanism.channel, mechanism.context)
+    exact = LIP.measure(mechanism.channel, mechanism.context)
     result = probe(
         lambda codes: release_codes(mechanism.channel, codes),
         mechanism.channel.inputs.labels,
@@ -49,7 +49,7 @@ def test_the_sampler_does_not_contradict_its_certificate(mechanism: Mechanism) -
 
 def test_a_claim_five_percent_too_good_is_contradicted(mechanism: Mechanism) -> None:
     """Missing it would take a deviation far beyond the 1e-6 of the other test."""
-    exact = float(lip.measure(mechanism.channel, mechanism.context))
+    exact = float(LIP.measure(mechanism.channel, mechanism.context))
     result = probe(
         lambda codes: release_codes(mechanism.channel, codes),
         mechanism.channel.inputs.labels,

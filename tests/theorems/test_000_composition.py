@@ -12,8 +12,8 @@ from liftlock.accounting.accountants import Tight
 from liftlock.accounting.release import Release
 from liftlock.accounting.sequences import account_sequence
 from liftlock.context import Family
-from liftlock.notions import lip
-from liftlock.notions.bounded_prior import lift_range
+from liftlock.notions import LIP
+from liftlock.notions.lift import lift_range
 from liftlock.prior import Prior
 from tests.theorems import worlds
 from tests.theorems.worlds import World
@@ -77,7 +77,7 @@ def test_corollary_5_sequences(data: st.DataObject) -> None:
     for k, channel in enumerate(channels):
         own = [sum(c for p, c in zip(pairs, counts, strict=True) if p[k] == x) for x in range(size)]
         marginal = Prior.from_counts(dict(enumerate(own)))
-        level = finite(lip.measure(channel, marginal).ratio)
+        level = finite(LIP.measure(channel, marginal).ratio)
         bound *= omega(level, marginal.smallest)
         # Linkage: what all outputs tell of one datum is at most what they tell of the sequence.
         assert finite(found.total[k]["lip"].ratio) <= truth

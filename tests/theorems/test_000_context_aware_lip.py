@@ -15,18 +15,18 @@ from liftlock.channel import Channel
 from liftlock.context import Family, Intervals, Joint
 from liftlock.exact.budget import Budget
 from liftlock.notions import (
+    LDP,
     LIP,
-    alip,
-    approximate_ldp,
-    approximate_lip,
-    bounded_prior,
+    ApproximateLDP,
+    ApproximateLIP,
+    Identifiability,
+    MaximalLeakage,
+    MaxLift,
+    MutualInformation,
+    approximate,
     e_divergence,
-    identifiability,
-    ldp,
-    lip,
-    maximal_leakage,
-    mutual_information,
 )
+from liftlock.notions.lift import extremes, worst_case
 from liftlock.prior import Prior
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
@@ -36,7 +36,7 @@ ONE = Fraction(1)
 
 def leakage(channel: Channel, context: Prior | Joint | Family | Intervals) -> Fraction | None:
     """Return e^L_LIP as audited; None is infinite."""
-    return lip.measure(channel, context).ratio
+    return LIP.measure(channel, context).ratio
 
 
 def finite(ratio: Fraction | None) -> Fraction:
@@ -61,15 +61,15 @@ def nats(ratio: Fraction) -> Budget:
 def test_definitions_1_3_4_and_equation_8(world: World) -> None:
     prior, channel = world.prior, world.channel
     assert leakage(channel, prior) == worlds.lip_ratio(world)
-    assert ldp.measure(channel).ratio == worlds.ldp_ratio(world)
-    assert identifiability.measure(channel, prior).ratio == worlds.odds_ratio(world)
-    assert maximal_leakage.measure(channel, prior).ratio == worlds.guessing_ratio(world)
+    assert LDP.measure(channel).ratio == worlds.ldp_ratio(world)
+    assert Identifiability.measure(channel, prior).ratio == worlds.odds_ratio(world)
+    assert MaximalLeakage.measure(channel, prior).ratio == worlds.guessing_ratio(world)
 
 
 @settings(max_examples=30, deadline=None)
 @given(worlds.worlds(zeros=True))
 def test_definition_2(world: World) -> None:
-    found = mutual_information.measure(world.channel, world.prior).value
+    found = MutualInformation.measure(world.channel, world.prior).value
     assert found.upper is not None
     true = worlds.mutual_information(world)
     assert found.lower - worlds.ROUNDING <= true <= found.upper + worlds.ROUNDING
@@ -80,11 +80,11 @@ def test_definition_2(world: World) -> None:
 @given(worlds.worlds(zeros=True), worlds.ratios(one=True))
 def test_definitions_1_and_5_are_about_sets_of_outputs(world: World, ratio: Fraction) -> None:
     channel, prior = world.channel, world.prior
-    found = approximate_ldp.measure(channel, prior, nats(ratio)).value
+    found = ApproximateLDP.measure(channel, prior, nats(ratio)).value
     assert found.is_exact
     assert found.lower == worlds.delta_ldp(world, ratio)
-    for form in approximate_lip.FORMS:
-        value = approximate_lip.measure(channel, prior, nats(ratio), form).value
+    for form in approximate.FORMS:
+        value = ApproximateLIP.measure(channel, prior, nats(ratio), form).value
         assert value.lower == value.upper == worlds.delta(world, ratio, form)
 
 
@@ -109,7 +109,7 @@ def test_corollary_1_every_set_of_outputs_and_symbols_stays_within(world: World)
 @given(worlds.worlds(zeros=True))
 def test_lemma_1_part_1_symmetry(world: World) -> None:
     turned = worlds.reversed_world(world)
-    forward, backward = (alip.extremes(each.channel, each.prior) for each in (world, turned))
+    forward, backward = (extremes(each.channel, each.prior) for each in (world, turned))
     assert leakage(world.channel, world.prior) == leakage(turned.channel, turned.prior)
     assert forward.largest.lift == backward.largest.lift
     assert forward.smallest.lift == backward.smallest.lift
@@ -129,7 +129,7 @@ def test_lemma_1_part_2_zero_means_independent(world: World, data: st.DataObject
     row[0] += step
     row[1] -= step
     nearly = World(world.masses, (tuple(row), *copied.rows[1:]))
-    found = lip.measure(nearly.channel, nearly.prior)
+    found = LIP.measure(nearly.channel, nearly.prior)
     assert finite(found.ratio) > 1
     assert found.value.lower > 0
 
@@ -143,7 +143,7 @@ def test_lemma_1_part_3_a_zero_entry_is_infinite(world: World, data: st.DataObje
     row[(y + 1) % len(row)] += row[y]
     row[y] = Fraction(0)
     broken = World(world.masses, (*world.rows[:x], tuple(row), *world.rows[x + 1 :]))
-    found = lip.measure(broken.channel, broken.prior)
+    found = LIP.measure(broken.channel, broken.prior)
     assert found.value.is_infinite
     assert found.witness is not None
     assert broken.channel.probability(found.witness.secret, found.witness.output) == 0
@@ -155,7 +155,7 @@ def test_lemma_1_part_3_a_zero_entry_is_infinite(world: World, data: st.DataObje
 def test_lemma_1_part_4_post_processing(world: World, data: st.DataObject) -> None:
     after = worlds.channel_of(data.draw(worlds.rows(len(world.rows[0]), zeros=True)))
     processed = world.channel.then(after)
-    before, behind = (alip.extremes(channel, world.prior) for channel in (world.channel, processed))
+    before, behind = (extremes(channel, world.prior) for channel in (world.channel, processed))
     assert finite(behind.largest.lift) <= finite(before.largest.lift)
     assert finite(behind.smallest.lift) >= finite(before.smallest.lift)
     assert no_more(leakage(processed, world.prior), leakage(world.channel, world.prior))
@@ -212,12 +212,12 @@ def test_lemma_2_mixtures_of_priors_with_the_same_support(
     assert any(no_more(leakage(channel, mixed), leak) for leak in leaks)
     for form in ("def5", "ediv"):
         deltas = [
-            approximate_lip.measure(channel, prior, nats(ratio), form).value.lower
+            ApproximateLIP.measure(channel, prior, nats(ratio), form).value.lower
             for prior in priors
         ]
-        value = approximate_lip.measure(channel, mixed, nats(ratio), form).value.lower
+        value = ApproximateLIP.measure(channel, mixed, nats(ratio), form).value.lower
         assert value <= max(deltas)
-        family = approximate_lip.measure(channel, Family.of(priors), nats(ratio), form)
+        family = ApproximateLIP.measure(channel, Family.of(priors), nats(ratio), form)
         assert family.value.lower == max(deltas)
 
 
@@ -241,7 +241,7 @@ def exact_ldp(ratio: Fraction, masses: Masses) -> Fraction:
 @given(worlds.worlds())
 def test_theorem_1_forward_and_proposition_1(world: World) -> None:
     ratio = finite(leakage(world.channel, world.prior))
-    found = finite(ldp.measure(world.channel).ratio)
+    found = finite(LDP.measure(world.channel).ratio)
     assert found <= exact_ldp(ratio, world.masses) <= omega(ratio, world.smallest)
 
 
@@ -254,7 +254,7 @@ def test_theorem_1_forward_is_attained(masses: Masses, ratio: Fraction) -> None:
     for first, last in ((ranked[0], ranked[1]), (ranked[1], ranked[0])):
         world = worlds.extremal(masses, 1 / ratio, ratio, [first, *rest, last])
         assert LIP(nats(ratio)).certify(world.channel, world.prior).holds
-        found = max(found, finite(ldp.measure(world.channel).ratio))
+        found = max(found, finite(LDP.measure(world.channel).ratio))
     assert found == exact_ldp(ratio, masses)
 
 
@@ -268,8 +268,8 @@ def test_proposition_1_is_exact_for_three_symbols_or_more(masses: Masses) -> Non
 @settings(max_examples=100, deadline=None)
 @given(worlds.worlds())
 def test_theorem_1_converse_is_two_sided(world: World) -> None:
-    ratio, p = finite(ldp.measure(world.channel).ratio), world.smallest
-    found = alip.extremes(world.channel, world.prior)
+    ratio, p = finite(LDP.measure(world.channel).ratio), world.smallest
+    found = extremes(world.channel, world.prior)
     assert finite(found.largest.lift) <= 1 / (p + (1 - p) / ratio)
     assert finite(found.smallest.lift) >= 1 / (p + ratio * (1 - p))
 
@@ -279,8 +279,8 @@ def test_theorem_1_converse_is_two_sided(world: World) -> None:
 def test_theorem_1_converse_is_tight(masses: Masses, ratio: Fraction) -> None:
     p = min(masses)
     world = worlds.staircase(masses, ratio, [masses.index(p)])
-    assert ldp.measure(world.channel).ratio == ratio
-    found = alip.extremes(world.channel, world.prior)
+    assert LDP.measure(world.channel).ratio == ratio
+    found = extremes(world.channel, world.prior)
     assert found.largest.lift == 1 / (p + (1 - p) / ratio)
     assert found.smallest.lift == 1 / (p + ratio * (1 - p))
 
@@ -294,7 +294,7 @@ def test_theorem_2_bounded_priors(
     channel = worlds.channel_of(rows)
     family = Family.of(worlds.prior_of(masses) for masses in members)
     found = leakage(channel, family)
-    ratio = ldp.measure(channel).ratio
+    ratio = LDP.measure(channel).ratio
     assert (found is None) == (ratio is None)
     if found is not None and ratio is not None:
         least = min(min(masses) for masses in members)
@@ -322,7 +322,7 @@ def test_definition_6_needs_the_extreme_priors_only(
 def test_corollary_2_worst_case_lip_is_ldp(world: World) -> None:
     ratio = worlds.ldp_ratio(world)
     assert leakage(world.channel, Intervals.all_priors(range(len(world.masses)))) == ratio
-    found = bounded_prior.worst_case(world.channel)
+    found = worst_case(world.channel)
     if ratio is not None:
         assert found.largest.lift == ratio
         assert found.smallest.lift == 1 / ratio
@@ -331,7 +331,7 @@ def test_corollary_2_worst_case_lip_is_ldp(world: World) -> None:
 @settings(max_examples=40, deadline=None)
 @given(worlds.worlds())
 def test_corollary_2_as_a_supremum_over_full_support(world: World) -> None:
-    witness = ldp.measure(world.channel).witness
+    witness = LDP.measure(world.channel).witness
     assert witness is not None
     ratio = finite(worlds.ldp_ratio(world))
     tiny = Fraction(1, 10**12)
@@ -349,7 +349,7 @@ def test_corollary_2_as_a_supremum_over_full_support(world: World) -> None:
 @given(worlds.worlds(zeros=True), worlds.ratios(one=True))
 def test_the_three_deltas_are_ordered(world: World, ratio: Fraction) -> None:
     def5, ediv, joint = (
-        approximate_lip.measure(world.channel, world.prior, nats(ratio), form).value.lower
+        ApproximateLIP.measure(world.channel, world.prior, nats(ratio), form).value.lower
         for form in ("def5", "ediv", "joint")
     )
     assert def5 <= ediv <= ratio * def5
@@ -360,9 +360,9 @@ def test_the_three_deltas_are_ordered(world: World, ratio: Fraction) -> None:
 @settings(max_examples=60, deadline=None)
 @given(worlds.worlds(zeros=True), worlds.ratios(one=True))
 def test_corollary_3_forward(world: World, ratio: Fraction) -> None:
-    delta = approximate_ldp.measure(world.channel, world.prior, nats(ratio)).value.lower
+    delta = ApproximateLDP.measure(world.channel, world.prior, nats(ratio)).value.lower
     for form in ("def5", "ediv"):
-        found = approximate_lip.measure(world.channel, world.prior, nats(ratio), form).value.lower
+        found = ApproximateLIP.measure(world.channel, world.prior, nats(ratio), form).value.lower
         assert found <= (1 - world.smallest) * delta
 
 
@@ -370,18 +370,18 @@ def test_corollary_3_forward(world: World, ratio: Fraction) -> None:
 @given(worlds.masses(), worlds.ratios(one=True))
 def test_corollary_3_forward_is_tight(masses: Masses, ratio: Fraction) -> None:
     world = worlds.identity(masses)
-    assert approximate_ldp.measure(world.channel, world.prior, nats(ratio)).value.lower == 1
+    assert ApproximateLDP.measure(world.channel, world.prior, nats(ratio)).value.lower == 1
     for form in ("def5", "ediv"):
-        found = approximate_lip.measure(world.channel, world.prior, nats(ratio), form).value.lower
+        found = ApproximateLIP.measure(world.channel, world.prior, nats(ratio), form).value.lower
         assert found == 1 - min(masses)
 
 
 @settings(max_examples=60, deadline=None)
 @given(worlds.worlds(zeros=True), worlds.ratios(one=True))
 def test_corollary_3_converse_corrected(world: World, ratio: Fraction) -> None:
-    found = approximate_ldp.measure(world.channel, world.prior, nats(ratio**2)).value.lower
+    found = ApproximateLDP.measure(world.channel, world.prior, nats(ratio**2)).value.lower
     def5, ediv = (
-        approximate_lip.measure(world.channel, world.prior, nats(ratio), form).value.lower
+        ApproximateLIP.measure(world.channel, world.prior, nats(ratio), form).value.lower
         for form in ("def5", "ediv")
     )
     assert found <= (ratio + 1) * ediv
@@ -394,9 +394,9 @@ def test_corollary_3_converse_is_tight_for_ediv(ratio: Fraction, delta: Fraction
     first = 1 / (1 + ratio)
     loud = (1 + ratio) * delta
     world = World((first, 1 - first), ((loud, 1 - loud), (Fraction(0), ONE)))
-    found = approximate_lip.measure(world.channel, world.prior, nats(ratio), "ediv")
+    found = ApproximateLIP.measure(world.channel, world.prior, nats(ratio), "ediv")
     assert found.value.lower == delta
-    twice = approximate_ldp.measure(world.channel, world.prior, nats(ratio**2))
+    twice = ApproximateLDP.measure(world.channel, world.prior, nats(ratio**2))
     assert twice.value.lower == (ratio + 1) * delta
 
 
@@ -406,9 +406,9 @@ def test_corollary_3_converse_is_tight_for_def5(ratio: Fraction, delta: Fraction
     first = 1 / (2 * ratio)
     loud = 2 * ratio * delta
     world = World((first, 1 - first), ((loud, 1 - loud), (Fraction(0), ONE)))
-    found = approximate_lip.measure(world.channel, world.prior, nats(ratio), "def5")
+    found = ApproximateLIP.measure(world.channel, world.prior, nats(ratio), "def5")
     assert found.value.lower == delta
-    twice = approximate_ldp.measure(world.channel, world.prior, nats(ratio**2))
+    twice = ApproximateLDP.measure(world.channel, world.prior, nats(ratio**2))
     assert twice.value.lower == 2 * ratio * delta
 
 
@@ -438,7 +438,7 @@ def test_corollary_9_and_its_exact_form(world: World, ratio: Fraction) -> None:
     up = max(divergence(row, output, ratio) for row in world.rows)
     down = max(divergence(output, row, ratio) for row in world.rows)
     def5, ediv = (
-        approximate_lip.measure(world.channel, world.prior, nats(ratio), form).value.lower
+        ApproximateLIP.measure(world.channel, world.prior, nats(ratio), form).value.lower
         for form in ("def5", "ediv")
     )
     assert ediv == max(up, down)
@@ -452,7 +452,7 @@ def test_corollary_9_and_its_exact_form(world: World, ratio: Fraction) -> None:
 @given(worlds.worlds())
 def test_theorem_3_part_1_identifiability(world: World) -> None:
     ratio = finite(leakage(world.channel, world.prior))
-    odds = finite(identifiability.measure(world.channel, world.prior).ratio)
+    odds = finite(Identifiability.measure(world.channel, world.prior).ratio)
     spread = max(world.masses) / world.smallest
     assert odds <= ratio**2 * spread
     assert ratio <= world.smallest + (1 - world.smallest) * odds * spread
@@ -471,7 +471,7 @@ def test_theorem_3_part_1_equation_10_is_attained(masses: Masses, ratio: Fractio
     top, bottom = max(masses), min(masses)
     most = min(ratio * top, 1 - (1 - top) / ratio)
     least = max(bottom / ratio, 1 - (1 - bottom) * ratio)
-    assert identifiability.measure(world.channel, world.prior).ratio == most / least
+    assert Identifiability.measure(world.channel, world.prior).ratio == most / least
 
 
 def test_theorem_3_part_1_speaks_of_singletons() -> None:
@@ -480,8 +480,8 @@ def test_theorem_3_part_1_speaks_of_singletons() -> None:
     fair = Prior.uniform(range(2))
     posterior = constant.posterior(fair, 0)
     assert sum(posterior.fractions) / posterior[0] == 2
-    assert identifiability.measure(constant, fair).ratio == 1
-    assert identifiability.measure(constant, Prior.from_counts({0: 1, 1: 3})).ratio == 3
+    assert Identifiability.measure(constant, fair).ratio == 1
+    assert Identifiability.measure(constant, Prior.from_counts({0: 1, 1: 3})).ratio == 3
 
 
 @settings(max_examples=50, deadline=None)
@@ -489,7 +489,7 @@ def test_theorem_3_part_1_speaks_of_singletons() -> None:
 def test_theorem_3_part_2_mutual_information(world: World) -> None:
     ratio = finite(leakage(world.channel, world.prior))
     tight = worlds.natural_log(ratio) * (ratio - 1) / (ratio + 1)
-    found = mutual_information.measure(world.channel, world.prior).value
+    found = MutualInformation.measure(world.channel, world.prior).value
     assert found.lower <= tight + worlds.ROUNDING
 
 
@@ -500,15 +500,15 @@ def test_theorem_3_part_2_is_tight(ratio: int) -> None:
         worlds.normalised([1] * (ratio + 1)), Fraction(1, ratio), Fraction(ratio), range(ratio + 1)
     )
     tight = worlds.natural_log(Fraction(ratio)) * (ratio - 1) / (ratio + 1)
-    found = mutual_information.measure(world.channel, world.prior).value
+    found = MutualInformation.measure(world.channel, world.prior).value
     assert found.lower - worlds.ROUNDING <= tight <= finite(found.upper) + worlds.ROUNDING
 
 
 @settings(max_examples=60, deadline=None)
 @given(worlds.worlds())
 def test_theorem_3_part_3_maximal_leakage(world: World) -> None:
-    upper = finite(alip.measure_upper(world.channel, world.prior).ratio)
-    assert finite(maximal_leakage.measure(world.channel, world.prior).ratio) <= upper
+    upper = finite(MaxLift.measure(world.channel, world.prior).ratio)
+    assert finite(MaximalLeakage.measure(world.channel, world.prior).ratio) <= upper
     assert upper <= finite(leakage(world.channel, world.prior))
 
 
@@ -517,7 +517,7 @@ def test_theorem_3_part_3_is_tight(ratio: int) -> None:
     world = worlds.extremal(
         worlds.normalised([1] * (ratio + 1)), Fraction(1, ratio), Fraction(ratio), range(ratio + 1)
     )
-    assert maximal_leakage.measure(world.channel, world.prior).ratio == ratio
+    assert MaximalLeakage.measure(world.channel, world.prior).ratio == ratio
 
 
 @pytest.mark.parametrize("share", [Fraction(1, 10), Fraction(1, 10**6)])
@@ -525,10 +525,10 @@ def test_theorem_3_converses_do_not_exist(share: Fraction) -> None:
     """Information and maximal leakage tend to 0 while the lift stays infinite."""
     channel = worlds.channel_of([[1 - share, share], [1, 0]])
     fair = Prior.uniform(range(2))
-    assert maximal_leakage.measure(channel, fair).ratio == 1 + share
-    found = mutual_information.measure(channel, fair).value
+    assert MaximalLeakage.measure(channel, fair).ratio == 1 + share
+    found = MutualInformation.measure(channel, fair).value
     assert 0 < found.lower < finite(found.upper) < share
-    assert lip.measure(channel, fair).value.is_infinite
+    assert LIP.measure(channel, fair).value.is_infinite
 
 
 # --- composition: Theorem 4 and the tight bound ---------------------------------------------------
@@ -590,7 +590,7 @@ def test_ldp_composition_is_additive_on_product_channels(released: list[World]) 
     for world in released[1:]:
         channel = channel.product(world.channel)
         total *= finite(worlds.ldp_ratio(world))
-    assert finite(ldp.measure(channel).ratio) <= total
+    assert finite(LDP.measure(channel).ratio) <= total
     assert finite(leakage(channel, prior)) <= p + total * (1 - p)
 
 

@@ -14,7 +14,7 @@ from liftlock.context import Ball, Family
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions import LIP, lip
+from liftlock.notions import LIP
 from liftlock.transfer.bounds import Level, variation_threshold
 from liftlock.transfer.exact import transfer, transfer_within
 from tests.theorems import worlds
@@ -95,7 +95,7 @@ def test_corollary_7_corrected(
     order = data.draw(st.permutations(range(len(masses))))
     world = worlds.extremal(masses, 1 / ratio, ratio, order)
     p = min(masses)
-    worst = lip.measure(world.channel, Ball(world.prior, radius)).ratio
+    worst = LIP.measure(world.channel, Ball(world.prior, radius)).ratio
     assert worst is not None
     line = transfer_within(guarantee(ratio), total_variation=radius, designed=world.prior).bound(
         "log ratio"

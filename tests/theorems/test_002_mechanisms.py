@@ -27,9 +27,8 @@ from liftlock.errors import NotCertified
 from liftlock.exact.numbers import measured
 from liftlock.files import read_joint
 from liftlock.notions import ALIP, LDP, LIP, AlphaLift, AlphaLiftInverse
-from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
-from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.per_output import Chi2Lift, Chi2LiftInverse, L1Lift, L1LiftInverse
 from liftlock.utility import MutualInformation, mean_cost
 
 ADULT = Path(__file__).parents[3] / "shared/data/adult/relationship_by_occupation_counts.csv"

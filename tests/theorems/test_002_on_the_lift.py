@@ -18,19 +18,21 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import (
     ALIP,
     LDP,
-    alip,
-    alpha_lift,
-    arimoto,
-    breach,
+    AlphaLift,
+    AlphaLiftInverse,
+    Arimoto,
+    Chi2,
+    Chi2Lift,
+    Chi2LiftInverse,
+    L1Lift,
+    L1LiftInverse,
+    MutualInformation,
+    NoBreach,
+    Sibson,
+    TotalVariation,
     breaches,
-    chi2,
-    chi2_lift,
-    l1_lift,
-    ldp,
-    mutual_information,
-    sibson,
-    total_variation,
 )
+from liftlock.notions.lift import extremes
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
 
@@ -40,7 +42,7 @@ ORDERS = [Fraction(1, 2), Fraction(3, 2), Fraction(2), Fraction(7)]
 
 def lift_range(world: World) -> tuple[Fraction, Fraction]:
     """Return the audited smallest and largest lift."""
-    found = alip.extremes(world.channel, world.prior)
+    found = extremes(world.channel, world.prior)
     assert found.smallest.lift is not None
     assert found.largest.lift is not None
     return found.smallest.lift, found.largest.lift
@@ -77,7 +79,7 @@ each_pair = pytest.mark.parametrize(("low", "high"), PAIRS)
 @given(worlds.worlds())
 def test_proposition_1_part_1_mutual_information(world: World) -> None:
     low, high = lift_range(world)
-    found = mutual_information.measure(world.channel, world.prior).value
+    found = MutualInformation.measure(world.channel, world.prior).value
     if low == high:
         assert found == Enclosure.of(0)
     else:
@@ -93,7 +95,7 @@ def test_proposition_1_part_1_is_tight(low: Fraction, high: Fraction) -> None:
     assert lift_range(world) == (low, high)
     logs = worlds.natural_log(high), worlds.natural_log(1 / low)
     bound = (high * logs[0] * (1 - low) - low * logs[1] * (high - 1)) / (high - low)
-    found = mutual_information.measure(world.channel, world.prior).value
+    found = MutualInformation.measure(world.channel, world.prior).value
     assert at_most(found, bound)
     assert reaches(found, bound)
 
@@ -102,8 +104,8 @@ def test_proposition_1_part_1_is_tight(low: Fraction, high: Fraction) -> None:
 @given(worlds.worlds(zeros=True))
 def test_proposition_1_part_2_total_variation_and_chi2(world: World) -> None:
     low, high = lift_range(world)
-    variation = exactly(total_variation.measure(world.channel, world.prior).value)
-    squared = exactly(chi2.measure(world.channel, world.prior).value)
+    variation = exactly(TotalVariation.measure(world.channel, world.prior).value)
+    squared = exactly(Chi2.measure(world.channel, world.prior).value)
     assert variation == worlds.total_variation(world)
     assert squared == worlds.chi2(world)
     assert variation * (high - low) <= (high - 1) * (1 - low)
@@ -117,8 +119,8 @@ def test_proposition_1_part_2_total_variation_and_chi2(world: World) -> None:
 @each_pair
 def test_proposition_1_part_2_is_tight(low: Fraction, high: Fraction) -> None:
     world = worlds.two_points(low, high)
-    variation = exactly(total_variation.measure(world.channel, world.prior).value)
-    squared = exactly(chi2.measure(world.channel, world.prior).value)
+    variation = exactly(TotalVariation.measure(world.channel, world.prior).value)
+    squared = exactly(Chi2.measure(world.channel, world.prior).value)
     assert variation == (high - 1) * (1 - low) / (high - low)
     assert squared == (high - 1) * (1 - low)
     # ... so the published ones fail exactly when the condition fails.
@@ -131,7 +133,7 @@ def test_proposition_1_part_2_is_tight(low: Fraction, high: Fraction) -> None:
 def test_proposition_1_part_3_sibson_and_arimoto(world: World, order: Fraction) -> None:
     _, high = lift_range(world)
     bound = worlds.natural_log(high)
-    for module, oracle in ((sibson, worlds.sibson), (arimoto, worlds.arimoto)):
+    for module, oracle in ((Sibson, worlds.sibson), (Arimoto, worlds.arimoto)):
         found = module.measure(world.channel, world.prior, order).value
         true = oracle(world, order)
         assert at_most(found, true)
@@ -143,7 +145,7 @@ def test_proposition_1_part_3_is_tight_without_the_factor() -> None:
     """A symbol of tiny mass raised to U by one of many outputs: I_alpha tends to eps_upper."""
     size = 50
     world = worlds.identity(worlds.normalised([1] * size))
-    for module in (sibson, arimoto):
+    for module in (Sibson, Arimoto):
         found = module.measure(world.channel, world.prior, 2).value
         assert reaches(found, worlds.natural_log(Fraction(size)) - Fraction(1, 10**20))
 
@@ -155,13 +157,13 @@ def test_proposition_1_part_4_ldp(world: World) -> None:
     assert LDP(Budget.from_ratio(high / low)).certify(world.channel, world.prior).holds
     # Equation (4): the ratio is max-lift over min-lift, output by output.
     ratio = max(max(lifts) / min(lifts) for _, lifts in worlds.columns(world))
-    assert ldp.measure(world.channel).ratio == ratio
+    assert LDP.measure(world.channel).ratio == ratio
 
 
 @each_pair
 def test_proposition_1_part_4_is_tight(low: Fraction, high: Fraction) -> None:
     world = worlds.two_points(low, high)
-    assert ldp.measure(world.channel).ratio == high / low
+    assert LDP.measure(world.channel).ratio == high / low
 
 
 # --- Propositions 3 and 4: lift-based measures ----------------------------------------------------
@@ -171,8 +173,8 @@ def test_proposition_1_part_4_is_tight(low: Fraction, high: Fraction) -> None:
 @given(worlds.worlds(zeros=True))
 def test_proposition_3_parts_1_and_2(world: World) -> None:
     low, high = lift_range(world)
-    absolute = exactly(l1_lift.measure(world.channel, world.prior).value)
-    squared = exactly(chi2_lift.measure(world.channel, world.prior).value)
+    absolute = exactly(L1Lift.measure(world.channel, world.prior).value)
+    squared = exactly(Chi2Lift.measure(world.channel, world.prior).value)
     assert absolute == worlds.l1_lift(world)
     assert squared == worlds.chi2_lift(world)
     assert absolute * (high - low) <= 2 * (high - 1) * (1 - low)
@@ -182,8 +184,8 @@ def test_proposition_3_parts_1_and_2(world: World) -> None:
 @each_pair
 def test_proposition_3_parts_1_and_2_are_tight(low: Fraction, high: Fraction) -> None:
     world = worlds.two_points(low, high)
-    absolute = exactly(l1_lift.measure(world.channel, world.prior).value)
-    squared = exactly(chi2_lift.measure(world.channel, world.prior).value)
+    absolute = exactly(L1Lift.measure(world.channel, world.prior).value)
+    squared = exactly(Chi2Lift.measure(world.channel, world.prior).value)
     assert absolute == 2 * (high - 1) * (1 - low) / (high - low)
     assert squared == (high - 1) * (1 - low)
     assert (absolute > high - 1) == (high + low < 2)
@@ -198,7 +200,7 @@ def real_power(base: Fraction, exponent: Fraction) -> Fraction:
 @given(worlds.worlds(zeros=True), st.sampled_from(ORDERS))
 def test_proposition_3_part_3(world: World, order: Fraction) -> None:
     _, high = lift_range(world)
-    found = alpha_lift.measure(world.channel, world.prior, order).value
+    found = AlphaLift.measure(world.channel, world.prior, order).value
     true = worlds.alpha_lift(world, order)
     assert at_most(found, true)
     assert reaches(found, true)
@@ -209,7 +211,7 @@ def test_proposition_3_part_3(world: World, order: Fraction) -> None:
 def test_proposition_3_part_3_is_tight() -> None:
     """A posterior on few symbols: U = 1/P and alpha-lift = U^((alpha-1)/alpha)."""
     world = worlds.identity(worlds.normalised([1] * 8))
-    found = alpha_lift.measure(world.channel, world.prior, 3).value
+    found = AlphaLift.measure(world.channel, world.prior, 3).value
     assert at_most(found, Fraction(4))
     assert reaches(found, Fraction(4))  # 8^(2/3)
 
@@ -219,8 +221,8 @@ def test_proposition_3_part_3_is_tight() -> None:
 def test_proposition_4_parts_1_and_2(world: World) -> None:
     low, high = lift_range(world)
     p = world.smallest
-    absolute = exactly(l1_lift.measure(world.channel, world.prior).value)
-    squared = exactly(chi2_lift.measure(world.channel, world.prior).value)
+    absolute = exactly(L1Lift.measure(world.channel, world.prior).value)
+    squared = exactly(Chi2Lift.measure(world.channel, world.prior).value)
     assert high <= 1 + absolute / (2 * p)
     assert (high - 1) ** 2 <= squared * (1 - p) / p
     # The lift-based measures bound the min-lift too, as far as the numbers are small enough.
@@ -242,8 +244,8 @@ def test_proposition_4_parts_1_and_2_are_tight(masses: Masses, part: int) -> Non
         world = worlds.with_posterior(masses, posterior, Fraction(1, 10**9))
         low, high = lift_range(world)
         extreme = high - 1 if sign > 0 else 1 - low
-        absolute = exactly(l1_lift.measure(world.channel, world.prior).value)
-        squared = exactly(chi2_lift.measure(world.channel, world.prior).value)
+        absolute = exactly(L1Lift.measure(world.channel, world.prior).value)
+        squared = exactly(Chi2Lift.measure(world.channel, world.prior).value)
         assert extreme == absolute / (2 * masses[x])
         assert extreme**2 == squared * (1 - masses[x]) / masses[x]
 
@@ -252,14 +254,14 @@ def test_proposition_4_parts_1_and_2_are_tight(masses: Masses, part: int) -> Non
 @given(worlds.worlds(zeros=True), st.sampled_from(ORDERS))
 def test_proposition_4_part_3(world: World, order: Fraction) -> None:
     _, high = lift_range(world)
-    found = alpha_lift.measure(world.channel, world.prior, order).value
+    found = AlphaLift.measure(world.channel, world.prior, order).value
     assert found.upper is not None
     assert high <= found.upper / real_power(world.smallest, 1 / order) + worlds.ROUNDING
 
 
 def test_proposition_4_part_3_is_tight() -> None:
     world = worlds.identity(worlds.normalised([1, 3]))
-    found = alpha_lift.measure(world.channel, world.prior, 2).value  # at the rare output: 2
+    found = AlphaLift.measure(world.channel, world.prior, 2).value  # at the rare output: 2
     assert at_most(found, Fraction(2))
     assert reaches(found, Fraction(2))
     assert lift_range(world)[1] == 4 == 2 / real_power(Fraction(1, 4), Fraction(1, 2))
@@ -275,7 +277,7 @@ def test_lift_based_measures_are_void_for_the_min_lift_when_large(masses: Masses
     )
     world = worlds.with_posterior(masses, posterior, Fraction(1, 10**9))
     assert lift_range(world)[0] == 0
-    assert exactly(l1_lift.measure(world.channel, world.prior).value) == 2 * masses[x]
+    assert exactly(L1Lift.measure(world.channel, world.prior).value) == 2 * masses[x]
 
 
 @settings(max_examples=30, deadline=None)
@@ -284,7 +286,7 @@ def test_equation_a1_is_tight(masses: Masses, ratio: Fraction) -> None:
     """A property and its complement, flipped with odds 1 : ratio: the odds do grow by the ratio."""
     world = worlds.staircase(masses, ratio, [0])
     odds = ratio * masses[0] / (1 - masses[0])
-    found = breach.measure(world.channel, world.prior, masses[0])
+    found = NoBreach.measure(world.channel, world.prior, masses[0])
     assert exactly(found.value) >= odds / (1 + odds)
     assert found.witness is not None
 
@@ -327,8 +329,8 @@ def squared_inverse(lift: Fraction) -> Fraction:
 @given(worlds.worlds())
 def test_proposition_5_parts_1_and_2(world: World) -> None:
     low, high = lift_range(world)
-    absolute = exactly(l1_lift.measure_inverse(world.channel, world.prior).value)
-    squared = exactly(chi2_lift.measure_inverse(world.channel, world.prior).value)
+    absolute = exactly(L1LiftInverse.measure(world.channel, world.prior).value)
+    squared = exactly(Chi2LiftInverse.measure(world.channel, world.prior).value)
     assert absolute == worlds.l1_lift_inverse(world)
     assert squared == worlds.chi2_lift_inverse(world)
     assume(low < 1)
@@ -351,7 +353,7 @@ def test_proposition_5_parts_1_and_2_are_tight(
 ) -> None:
     """Some two-point law within the range comes as close to the supremum as one likes."""
     bound = two_point_supremum(low, high, function)
-    module = l1_lift if function is absolute_inverse else chi2_lift
+    module = L1LiftInverse if function is absolute_inverse else Chi2LiftInverse
     best = Fraction(0)
     for step in range(1, 61):
         t = 1 + (high - 1) * step / 60
@@ -360,7 +362,7 @@ def test_proposition_5_parts_1_and_2_are_tight(
         world = worlds.with_posterior(
             (crowd, 1 - crowd), (crowd * t, 1 - crowd * t), Fraction(1, 10**6)
         )
-        best = max(best, exactly(module.measure_inverse(world.channel, world.prior).value))
+        best = max(best, exactly(module.measure(world.channel, world.prior).value))
     assert bound * (1 - Fraction(1, 1000)) < best <= bound * (1 + Fraction(1, 10**20))
 
 
@@ -368,7 +370,7 @@ def test_proposition_5_parts_1_and_2_are_tight(
 @given(worlds.worlds(), st.sampled_from(ORDERS))
 def test_proposition_5_part_3(world: World, order: Fraction) -> None:
     low, _ = lift_range(world)
-    found = alpha_lift.measure_inverse(world.channel, world.prior, order).value
+    found = AlphaLiftInverse.measure(world.channel, world.prior, order).value
     true = worlds.alpha_lift_inverse(world, order)
     assert true is not None
     assert at_most(found, true)
@@ -381,7 +383,7 @@ def test_proposition_5_part_3_is_tight() -> None:
     low, rare = Fraction(1, 2), Fraction(1, 10**9)
     posterior = (1 - low * (1 - rare), low * (1 - rare))
     world = worlds.with_posterior((rare, 1 - rare), posterior, Fraction(1, 10**6))
-    found = alpha_lift.measure_inverse(world.channel, world.prior, 2).value
+    found = AlphaLiftInverse.measure(world.channel, world.prior, 2).value
     assert reaches(found, 1 / low - Fraction(1, 10**8))
 
 
@@ -390,8 +392,8 @@ def test_proposition_5_part_3_is_tight() -> None:
 def test_proposition_6_parts_1_and_2(world: World) -> None:
     low, _ = lift_range(world)
     p = world.smallest
-    absolute = exactly(l1_lift.measure_inverse(world.channel, world.prior).value)
-    squared = exactly(chi2_lift.measure_inverse(world.channel, world.prior).value)
+    absolute = exactly(L1LiftInverse.measure(world.channel, world.prior).value)
+    squared = exactly(Chi2LiftInverse.measure(world.channel, world.prior).value)
     assert low >= p / (absolute + p)
     assert (1 / low - 1) ** 2 <= squared / p
 
@@ -400,7 +402,7 @@ def test_proposition_6_parts_1_and_2(world: World) -> None:
 @given(worlds.worlds(), st.sampled_from(ORDERS))
 def test_proposition_6_part_3(world: World, order: Fraction) -> None:
     low, _ = lift_range(world)
-    found = alpha_lift.measure_inverse(world.channel, world.prior, order).value
+    found = AlphaLiftInverse.measure(world.channel, world.prior, order).value
     assert found.upper is not None
     assert 1 / low <= found.upper / real_power(world.smallest, 1 / order) + worlds.ROUNDING
 
@@ -409,8 +411,8 @@ def test_proposition_6_is_nearly_attained() -> None:
     """A symbol that all but vanishes carries nearly the whole inverse measure."""
     p, low = Fraction(1, 10), Fraction(1, 10**9)
     world = worlds.with_posterior((p, 1 - p), (p * low, 1 - p * low), Fraction(1, 10**6))
-    absolute = exactly(l1_lift.measure_inverse(world.channel, world.prior).value)
-    squared = exactly(chi2_lift.measure_inverse(world.channel, world.prior).value)
+    absolute = exactly(L1LiftInverse.measure(world.channel, world.prior).value)
+    squared = exactly(Chi2LiftInverse.measure(world.channel, world.prior).value)
     near = 1 + Fraction(1, 10**8)
     assert 1 < low * (1 + absolute / p) < near
     assert 1 < low**2 * squared / p * (1 + 3 * low) < near
@@ -427,15 +429,15 @@ def test_merging_outputs_never_raises_a_convex_measure(world: World, order: Frac
     assume(len(channel.outputs) > 1)
     merged = channel.relabelled({0: "both", 1: "both"})
     pairs = [
-        (l1_lift.measure(c, prior).value, chi2_lift.measure(c, prior).value)
+        (L1Lift.measure(c, prior).value, Chi2Lift.measure(c, prior).value)
         for c in (channel, merged)
     ]
     assert exactly(pairs[1][0]) <= exactly(pairs[0][0])
     assert exactly(pairs[1][1]) <= exactly(pairs[0][1])
-    inverse = [alpha_lift.measure_inverse(c, prior, order).value for c in (channel, merged)]
+    inverse = [AlphaLiftInverse.measure(c, prior, order).value for c in (channel, merged)]
     assert reaches(inverse[0], inverse[1].lower)
     if order >= 1:
-        norms = [alpha_lift.measure(c, prior, order).value for c in (channel, merged)]
+        norms = [AlphaLift.measure(c, prior, order).value for c in (channel, merged)]
         assert reaches(norms[0], norms[1].lower)
 
 
@@ -480,7 +482,7 @@ def test_definition_a1_by_searching_every_property(
 @given(worlds.worlds(), levels())
 def test_equation_a1_ldp_prevents_breaches(world: World, rho: tuple[Fraction, Fraction]) -> None:
     rho1, rho2 = rho
-    ratio = ldp.measure(world.channel).ratio
+    ratio = LDP.measure(world.channel).ratio
     assert ratio is not None
     if ratio <= rho2 * (1 - rho1) / (rho1 * (1 - rho2)):
         assert not breaches(world.channel, world.prior, rho1, rho2).possible
@@ -515,7 +517,7 @@ def test_proposition_a1_at_the_boundary(world: World, rho1: Fraction) -> None:
     low, high = lift_range(world)
     for rho2 in (high * rho1, 1 - low * (1 - rho1)):
         if rho1 < rho2 < 1:
-            assert exactly(breach.measure(world.channel, world.prior, rho1).value) <= rho2
+            assert exactly(NoBreach.measure(world.channel, world.prior, rho1).value) <= rho2
 
 
 def test_proposition_a1_one_bound_alone_does_not_stop_the_downward_breach() -> None:

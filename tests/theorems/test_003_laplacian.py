@@ -15,7 +15,7 @@ from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.lock import rounded
 from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace
 from liftlock.exact.budget import Budget
-from liftlock.notions import approximate_ldp, approximate_lip
+from liftlock.notions import ApproximateLDP, ApproximateLIP
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from tests.theorems import worlds
@@ -23,12 +23,12 @@ from tests.theorems.worlds import World
 
 
 def delta_ldp(world: World, ratio: Fraction) -> Fraction:
-    found = approximate_ldp.measure(world.channel, world.prior, Budget.from_ratio(ratio))
+    found = ApproximateLDP.measure(world.channel, world.prior, Budget.from_ratio(ratio))
     return found.value.lower
 
 
 def delta_joint(world: World, ratio: Fraction) -> Fraction:
-    found = approximate_lip.measure(world.channel, world.prior, Budget.from_ratio(ratio), "joint")
+    found = ApproximateLIP.measure(world.channel, world.prior, Budget.from_ratio(ratio), "joint")
     return found.value.lower
 
 
@@ -84,7 +84,7 @@ def test_proposition_1_converse_is_tight(ratio: Fraction, delta: Fraction, part:
 def test_definition_4_is_weaker_than_000_definition_5_by_the_prior(
     world: World, ratio: Fraction
 ) -> None:
-    ediv = approximate_lip.measure(world.channel, world.prior, Budget.from_ratio(ratio), "ediv")
+    ediv = ApproximateLIP.measure(world.channel, world.prior, Budget.from_ratio(ratio), "ediv")
     joint = delta_joint(world, ratio)
     assert joint <= max(world.masses) * ediv.value.lower
     assert ediv.value.lower <= joint / world.smallest
@@ -96,7 +96,7 @@ def test_definition_4_weakness_is_attained() -> None:
     rows = ((Fraction(0), Fraction(1)), (Fraction(1, 100), Fraction(99, 100)))
     world = World((rare, 1 - rare), rows)
     ratio = Fraction(2)
-    ediv = approximate_lip.measure(world.channel, world.prior, Budget.from_ratio(ratio), "ediv")
+    ediv = ApproximateLIP.measure(world.channel, world.prior, Budget.from_ratio(ratio), "ediv")
     assert ediv.value.lower == Fraction(1, 100) * (1 - rare)
     assert delta_joint(world, ratio) == rare * ediv.value.lower
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Joint
-from liftlock.notions import ldp, profile
+from liftlock.notions import LDP, ProfilePrivacy
 from liftlock.notions.audit import audit
 from liftlock.notions.profile import OutputLaws
 from liftlock.profile_graph import ProfileGraph
@@ -50,7 +50,7 @@ def channels(draw: st.DrawFn, inputs: Alphabet, outputs: int) -> Channel:
 
 
 def loss(channel: Channel, graph: ProfileGraph) -> Fraction | None:
-    return profile.measure(channel, graph).ratio
+    return ProfilePrivacy.measure(channel, graph).ratio
 
 
 def edge_ratios(channel: Channel, graph: ProfileGraph) -> list[Fraction | None]:
@@ -141,11 +141,11 @@ def test_observations_13_and_15_the_same_observation_twice() -> None:
     exact = Fraction(str(mp.nstr(alpha, 40)))
     graph = ProfileGraph.bernoulli({"a": "0.9", "b": "1"})
     once = flip(exact)
-    assert float(profile.measure(once, graph).value) == pytest.approx(1, abs=1e-12)
+    assert float(ProfilePrivacy.measure(once, graph).value) == pytest.approx(1, abs=1e-12)
     twice = once.product(once)
-    assert float(profile.measure(twice, graph).value) == pytest.approx(3.5252, abs=5e-5)
-    independent = 2 * float(profile.measure(once, graph).value)
-    assert independent < float(profile.measure(twice, graph).value)
+    assert float(ProfilePrivacy.measure(twice, graph).value) == pytest.approx(3.5252, abs=5e-5)
+    independent = 2 * float(ProfilePrivacy.measure(once, graph).value)
+    assert independent < float(ProfilePrivacy.measure(twice, graph).value)
 
 
 def test_the_same_observation_twice_can_lose_everything() -> None:
@@ -243,7 +243,7 @@ def test_theorem_8_with_categories(graph: ProfileGraph, epsilon: str) -> None:
 def test_theorem_9_ldp_suffices_for_every_graph(data: st.DataObject) -> None:
     graph = data.draw(graphs(least=0))
     channel = data.draw(channels(graph.inputs, 3))
-    bound = ldp.measure(channel).ratio
+    bound = LDP.measure(channel).ratio
     found = loss(channel, graph)
     assert bound is not None
     assert found is not None
@@ -259,7 +259,7 @@ def test_theorem_9_needs_a_mechanism_that_ignores_the_profile() -> None:
     )
     for name in graph.profiles.labels:
         own = told.restricted([(name, 0), (name, 1)])
-        assert ldp.measure(own).ratio == 1
+        assert LDP.measure(own).ratio == 1
     assert loss(told, graph) is None
 
 
@@ -306,4 +306,4 @@ def test_a_complete_graph_is_ldp_of_the_secret(data: st.DataObject) -> None:
     complete = ProfileGraph.complete(rows)
     channel = data.draw(channels(graph.inputs, 3))
     joint = Joint.from_profiles(complete)
-    assert loss(channel, complete) == ldp.measure(channel, joint).ratio
+    assert loss(channel, complete) == LDP.measure(channel, joint).ratio

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liftlock.channel import Table
-from liftlock.notions import lip
-from liftlock.notions.approximate_lip import measure
+from liftlock.notions import LIP, ApproximateLIP
 from liftlock.prior import Prior
 
 BITS = 20
@@ -58,13 +57,13 @@ def test_cutting_the_input_is_linkage(
     """000 section III: the lift of a value is the lift of its cell, and so is its delta."""
     prior, table, parts = world
     finer, channel = refined(prior, table, parts)
-    assert lip.measure(channel, finer).value == lip.measure(table, prior).value
+    assert LIP.measure(channel, finer).value == LIP.measure(table, prior).value
     for form in ("ediv", "def5"):
-        coarse = measure(table, prior, epsilon, form).value
-        assert measure(channel, finer, epsilon, form).value == coarse
+        coarse = ApproximateLIP.measure(table, prior, epsilon, form).value
+        assert ApproximateLIP.measure(channel, finer, epsilon, form).value == coarse
     # The joint form weighs by the probability of the value: it shrinks with the cell.
-    fine = measure(channel, finer, epsilon, "joint").value
-    coarse = measure(table, prior, epsilon, "joint").value
+    fine = ApproximateLIP.measure(channel, finer, epsilon, "joint").value
+    coarse = ApproximateLIP.measure(table, prior, epsilon, "joint").value
     assert fine.upper is not None
     assert coarse.upper is not None
     assert fine.lower <= coarse.upper
@@ -80,10 +79,10 @@ def test_cutting_the_output_is_post_processing(
     joined = np.add.reduceat(table.weights, np.arange(0, len(table.outputs), 2), axis=1)
     names = Prior.uniform(range(joined.shape[1])).alphabet
     coarse = Table.of(table.inputs, names, joined, BITS)
-    before, after = lip.measure(table, prior).value, lip.measure(coarse, prior).value
+    before, after = LIP.measure(table, prior).value, LIP.measure(coarse, prior).value
     assert before.is_infinite or float(after) <= float(before) + 1e-12
     for form in ("ediv", "def5", "joint"):
-        less = measure(coarse, prior, epsilon, form).value
-        more = measure(table, prior, epsilon, form).value
+        less = ApproximateLIP.measure(coarse, prior, epsilon, form).value
+        more = ApproximateLIP.measure(table, prior, epsilon, form).value
         assert more.upper is not None
         assert less.lower <= more.upper + Fraction(1, 10**30)

@@ -23,7 +23,7 @@ from liftlock.comparison import (
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, NotDefined
-from liftlock.notions.alip import MaxLift, MinLift
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.utility import Own
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})

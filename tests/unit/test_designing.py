@@ -26,7 +26,7 @@ from liftlock.designing import (
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import MaxLift
+from liftlock.notions.lip import MaxLift
 from liftlock.utility import Distortion, Mean, Own
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})

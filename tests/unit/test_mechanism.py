@@ -30,8 +30,8 @@ from liftlock.errors import (
 )
 from liftlock.line import from_data
 from liftlock.mechanism import Mechanism, lock
+from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior

@@ -21,7 +21,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import UNIT
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.prior import Prior
 from liftlock.utility.shape import Shape
 from liftlock.utility.utility import Utility
@@ -111,7 +111,7 @@ class Problem:
 def limits(notion: Notion) -> tuple[float, float, float | None]:
     """Return the smallest and largest lift that a notion allows, or (0, inf, ratio) for LDP.
 
-    >>> from liftlock.notions.alip import ALIP
+    >>> from liftlock.notions.lip import ALIP
     >>> from liftlock.notions.ldp import LDP
     >>> limits(ALIP(lower="ln 4", upper="ln 2"))
     (0.25, 2.0, None)
@@ -149,7 +149,7 @@ def ldp_budget(notion: Notion) -> Budget:
 
     Source: 000 Thm 1 converse, Cor 2.
 
-    >>> from liftlock.notions.alip import ALIP
+    >>> from liftlock.notions.lip import ALIP
     >>> str(ldp_budget(ALIP(lower="1.3", upper="0.7")))
     '0.7'
     """

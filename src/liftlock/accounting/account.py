@@ -26,9 +26,9 @@ from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.forms import dense
+from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.notion import Notion
 from liftlock.notions.reading import Reading, number_to_json
 from liftlock.profile_graph import ProfileGraph
 

@@ -19,7 +19,7 @@ from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import safe_text
+from liftlock.notions.base import safe_text
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,

@@ -34,7 +34,7 @@ from liftlock.exact.encoding import fingerprint, fraction_text
 from liftlock.exact.numbers import exact
 from liftlock.file_lock import check_one_name, kept_alone
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import make_notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted

@@ -21,10 +21,9 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.safe_side import ratio_above, upper_end
 from liftlock.forms import AnyChannel
 from liftlock.mechanism import Mechanism
-from liftlock.notions import ldp, profile
-from liftlock.notions.alip import extremes
-from liftlock.notions.lift import impossible_inputs
-from liftlock.notions.notion import DeltaLimit, Notion
+from liftlock.notions import LDP, ProfilePrivacy
+from liftlock.notions.base import DeltaLimit, Notion
+from liftlock.notions.lift import extremes, impossible_inputs
 from liftlock.notions.relations import Implication, implied
 from liftlock.notions.rules import RULES, Population
 from liftlock.prior import Prior
@@ -221,11 +220,11 @@ def levels_of(channel: AnyChannel, context: Context | None) -> LeakageLevels:
 
 @lru_cache(maxsize=_ALIKE)
 def _levels_of(channel: AnyChannel, context: Any) -> LeakageLevels:
-    level = ldp.measure(channel).ratio
+    level = LDP.measure(channel).ratio
     if context is None:
         return LeakageLevels(None, None, level, level)
     if isinstance(context, ProfileGraph):
-        edges = profile.measure(channel, context).ratio
+        edges = ProfilePrivacy.measure(channel, context).ratio
         return LeakageLevels(None, None, level, level, edges)
     found = extremes(channel, context)
     smallest = found.smallest.lift
@@ -233,7 +232,7 @@ def _levels_of(channel: AnyChannel, context: Any) -> LeakageLevels:
     spread = level
     if impossible and isinstance(channel, Channel):
         left = [label for label in channel.inputs.labels if label not in impossible]
-        spread = ldp.measure(channel.restricted(left)).ratio
+        spread = LDP.measure(channel.restricted(left)).ratio
     elif impossible and len(channel.inputs) - len(impossible) == 1:
         spread = Fraction(1)
     return LeakageLevels(1 / smallest if smallest else None, found.largest.lift, level, spread)

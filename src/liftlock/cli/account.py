@@ -23,7 +23,7 @@ from liftlock.context import Context
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.files import ReadChannel, read_joint, read_mechanism, read_prior, read_priors
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.report.account import account_report
 from liftlock.report.labels import printable

@@ -17,8 +17,8 @@ from liftlock.designs.registry import Design, check_options, option_names
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_loss
-from liftlock.notions.approximate_lip import FORMS
-from liftlock.notions.notion import Notion
+from liftlock.notions.approximate import FORMS
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY, make_notion, parse_claim
 from liftlock.storage import check_writable
 from liftlock.utility.distortion import LOSSES

@@ -21,7 +21,7 @@ from liftlock.cli.profiles.options import (
 from liftlock.cli.verdicts import Verdicts
 from liftlock.exact.budget import Budget
 from liftlock.notions.audit import audit
-from liftlock.notions.order import read_order
+from liftlock.notions.base import read_order
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.heatmap import check_drawable, draw_lifts
 from liftlock.report.pictures import check_picture

@@ -40,7 +40,7 @@ from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.report.design import design_report, progress_text
 from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture

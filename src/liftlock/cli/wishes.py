@@ -17,7 +17,7 @@ from liftlock.errors import InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_joint, read_prior
 from liftlock.line.grid import check_cells, read_domain
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 
 if TYPE_CHECKING:

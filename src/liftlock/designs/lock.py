@@ -31,9 +31,9 @@ from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
 from liftlock.forms import SupportChannel
+from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
-from liftlock.notions.notion import Notion
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 

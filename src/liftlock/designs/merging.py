@@ -26,7 +26,7 @@ from liftlock.designs.registry import LIFT_NOTIONS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import log, power
-from liftlock.notions.notion import Notion, OutputLimit
+from liftlock.notions.base import Notion, OutputLimit
 
 MERGING_NOTIONS = (
     *LIFT_NOTIONS,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.errors import InputError, NotDefined
 from liftlock.memory import TABLE, refuse_beyond
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.utility import Utility

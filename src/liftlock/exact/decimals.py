@@ -62,3 +62,15 @@ def down_to(least: Fraction) -> str:
     """
     text = f"{rounded_down(100 * least)}{GLUE}%"
     return f"practically 0 ({text})" if 0 < least < _SMALLEST else text
+
+
+def moves(up: Fraction | None, down: Fraction | None) -> str:
+    """Say how far a probability may move, as the end of a sentence.
+
+    >>> moves(Fraction(2), Fraction(1, 4)).replace(chr(160), " ")
+    'at most 2-fold, and lower it at most to 25 % of what it was'
+    """
+    most = "without limit" if up is None else f"at most {fold(up)}"
+    if down is None or down == 0:
+        return f"{most}, and may rule it out"
+    return f"{most}, and lower it at most to {down_to(down)} of what it was"

@@ -23,10 +23,9 @@ from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.local.methods import Arc, Method, SafeResponse
 from liftlock.local.priors import LocalPriors
-from liftlock.notions.alip import lift_claims
-from liftlock.notions.bounded_prior import LiftRange
 from liftlock.notions.certificate import Claim
-from liftlock.notions.lift import Extreme
+from liftlock.notions.lift import Extreme, LiftRange
+from liftlock.notions.lip import lift_claims
 from liftlock.notions.reading import Witness
 from liftlock.sampling.own_priors import POINTS, Counts, counted_blocks
 

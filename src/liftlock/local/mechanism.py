@@ -25,7 +25,7 @@ from liftlock.local.audit import LocalAudit, audit_users
 from liftlock.local.estimating import estimate_from, expected_error, plain
 from liftlock.local.methods import METHODS, Method, MethodKey, make_method
 from liftlock.local.priors import LocalPriors
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.registry import make_notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.own_priors import Blocks, checked_people, counted_blocks

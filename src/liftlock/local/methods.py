@@ -13,7 +13,7 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.forms.arc_law import ArcLaw
 from liftlock.forms.safe_law import SafeLaw
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.sampling.arc import arc_law, draw_windows
 from liftlock.sampling.bits import RandomBits
 from liftlock.sampling.own_priors import POINTS, Blocks, Counts

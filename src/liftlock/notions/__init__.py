@@ -1,33 +1,39 @@
-"""Privacy notions: one module each, with the same verbs.
+"""Privacy notions: a class for each, with the same verbs.
 
-Every module has ``measure(channel, context)``, which returns a `Reading` (the leakage with its
-witness), and a class whose instances are guarantees (``LIP("1")``) with ``certify(channel,
-context)``, which returns a `Certificate`.
+``LIP.measure(channel, context)`` returns a `Reading` (the leakage with its witness); an instance is
+a guarantee, ``LIP("1")``, with ``certify(channel, context)``, which returns a `Certificate`, and
+says what it limits, implies and promises.
 """
 
-from liftlock.notions.alip import ALIP
-from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP, DeltaCurve
-from liftlock.notions.arimoto import Arimoto
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP, DeltaCurve
 from liftlock.notions.audit import Audit, ProfileAudit, audit
-from liftlock.notions.breach import breaches
+from liftlock.notions.base import DeltaLimit, LiftLimits, Notion
+from liftlock.notions.breach import NoBreach, breaches
 from liftlock.notions.certificate import Certificate, Claim
-from liftlock.notions.chi2 import Chi2
-from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
+from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.identifiability import Identifiability
-from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
+from liftlock.notions.information import (
+    Arimoto,
+    Chi2,
+    MaximalLeakage,
+    MutualInformation,
+    Sibson,
+    TotalVariation,
+)
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lift import LiftTable, lift_table
-from liftlock.notions.lip import LIP
-from liftlock.notions.maximal_leakage import MaximalLeakage
-from liftlock.notions.mutual_information import MutualInformation
-from liftlock.notions.notion import Notion
+from liftlock.notions.lift import LiftTable, lift_range, lift_table, worst_case
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
+from liftlock.notions.per_output import (
+    AlphaLift,
+    AlphaLiftInverse,
+    Chi2Lift,
+    Chi2LiftInverse,
+    L1Lift,
+    L1LiftInverse,
+)
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.reading import Reading, Witness
 from liftlock.notions.relations import implied
-from liftlock.notions.sibson import Sibson
-from liftlock.notions.total_variation import TotalVariation
 
 __all__ = [
     "ALIP",
@@ -44,13 +50,19 @@ __all__ = [
     "Chi2Lift",
     "Chi2LiftInverse",
     "Claim",
+    "CrowdMass",
     "DeltaCurve",
+    "DeltaLimit",
     "Identifiability",
     "L1Lift",
     "L1LiftInverse",
+    "LiftLimits",
     "LiftTable",
+    "MaxLift",
     "MaximalLeakage",
+    "MinLift",
     "MutualInformation",
+    "NoBreach",
     "Notion",
     "ProfileAudit",
     "ProfilePrivacy",
@@ -61,5 +73,7 @@ __all__ = [
     "audit",
     "breaches",
     "implied",
+    "lift_range",
     "lift_table",
+    "worst_case",
 ]

@@ -16,28 +16,27 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import Enclosure, nearest_float
 from liftlock.forms import AnyChannel, SupportChannel
-from liftlock.notions import (
-    alip,
-    alpha_lift,
-    approximate_ldp,
-    arimoto,
-    chi2,
-    chi2_lift,
-    crowd_mass,
-    identifiability,
-    l1_lift,
-    ldp,
-    lip,
-    maximal_leakage,
-    mutual_information,
-    sibson,
-    total_variation,
+from liftlock.notions.approximate import FORMS, ApproximateLDP, DeltaCurve
+from liftlock.notions.base import (
+    Order,
+    OrderedTableBound,
+    TableMeasure,
+    order_text,
+    read_order,
+    safe_text,
 )
-from liftlock.notions.approximate_lip import FORMS, DeltaCurve
-from liftlock.notions.bounded_prior import LiftRange
-from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
-from liftlock.notions.notion import safe_text
-from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.identifiability import Identifiability
+from liftlock.notions.information import MaximalLeakage
+from liftlock.notions.ldp import LDP
+from liftlock.notions.lift import (
+    Impossible,
+    LiftRange,
+    LiftTable,
+    extremes,
+    lift_table,
+    refuse_impossible,
+)
+from liftlock.notions.lip import lip_reading, lower_reading, upper_reading
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
@@ -46,6 +45,7 @@ from liftlock.notions.profile import (
     worst_edge,
 )
 from liftlock.notions.reading import Reading, number_to_json
+from liftlock.notions.registry import NOTIONS
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -273,14 +273,14 @@ def audit(
     budget = Budget.of(at_epsilon) if at_epsilon is not None else None
     say = progress or (lambda _: None)
     say("lifts")
-    found = alip.extremes(channel, context)
+    found = extremes(channel, context)
     readings: dict[str, Reading] = {
-        "lip": lip.of_range(found),
-        "eps_lower": alip.lower_reading(found),
-        "eps_upper": alip.upper_reading(found),
+        "lip": lip_reading(found),
+        "eps_lower": lower_reading(found),
+        "eps_upper": upper_reading(found),
     }
     say("ldp")
-    readings["ldp"] = ldp.measure(channel, context)
+    readings["ldp"] = LDP.measure(channel, context)
     if isinstance(channel, SupportChannel):
         try:
             table_of_all = channel.expanded()
@@ -290,17 +290,19 @@ def audit(
         table_of_all = channel
     if isinstance(context, Prior | Joint):
         table = lift_table(table_of_all, context)
-        tasks = _table_tasks(table)
-        if alpha is not None:
-            tasks |= _order_tasks(table, order)
-        for key, task in tasks.items():
-            say(key)
-            readings[key] = task()
+        for notion in NOTIONS:
+            if issubclass(notion, TableMeasure):
+                say(notion.key)
+                readings[notion.key] = notion.of_table(table)
+        for notion in NOTIONS:
+            if alpha is not None and issubclass(notion, OrderedTableBound):
+                say(notion.key)
+                readings[notion.key] = notion.of_table(table, order)
     else:
-        readings["maximal_leakage"] = maximal_leakage.measure(table_of_all, context)
+        readings["maximal_leakage"] = MaximalLeakage.measure(table_of_all, context)
         if isinstance(context, Family):
             with contextlib.suppress(NotDefined):
-                readings["identifiability"] = identifiability.measure(table_of_all, context)
+                readings["identifiability"] = Identifiability.measure(table_of_all, context)
     if budget is not None:
         for form in FORMS:
             say(f"delta_{form}")
@@ -308,32 +310,8 @@ def audit(
                 readings[f"delta_{form}"] = DeltaCurve.of(table_of_all, context, form).delta(budget)
             except NotDefined:
                 continue
-        readings["delta_ldp"] = approximate_ldp.measure(table_of_all, context, budget)
+        readings["delta_ldp"] = ApproximateLDP.measure(table_of_all, context, budget)
     return Audit(channel, context, readings, found, unprotected, order, budget)
-
-
-def _table_tasks(table: LiftTable) -> dict[str, Callable[[], Reading]]:
-    return {
-        "identifiability": lambda: identifiability.of_table(table),
-        "mutual_information": lambda: mutual_information.of_table(table),
-        "maximal_leakage": lambda: maximal_leakage.of_likelihoods(table.likelihoods),
-        "total_variation": lambda: total_variation.of_table(table),
-        "chi2": lambda: chi2.of_table(table),
-        "l1_lift": lambda: l1_lift.of_table(table),
-        "chi2_lift": lambda: chi2_lift.of_table(table),
-        "l1_lift_inverse": lambda: l1_lift.inverse_of_table(table),
-        "chi2_lift_inverse": lambda: chi2_lift.inverse_of_table(table),
-        "crowd_mass": lambda: crowd_mass.of_table(table),
-    }
-
-
-def _order_tasks(table: LiftTable, order: Order) -> dict[str, Callable[[], Reading]]:
-    return {
-        "alpha_lift": lambda: alpha_lift.of_table(table, order),
-        "alpha_lift_inverse": lambda: alpha_lift.inverse_of_table(table, order),
-        "sibson": lambda: sibson.of_table(table, order),
-        "arimoto": lambda: arimoto.of_table(table, order),
-    }
 
 
 def _sentence(result: Audit, lift: Fraction | None, *, up: bool) -> str:

@@ -19,9 +19,9 @@ from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.numbers import exact_probability
 from liftlock.forms import AnyChannel, dense
+from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
-from liftlock.notions.notion import Notion
 from liftlock.notions.reading import Reading, Witness
 
 _TICKS = 10**10
@@ -30,25 +30,8 @@ MOST_NODES = 20_000
 """Search steps for one output; when they do not suffice the value is an interval, still certain."""
 
 
-def measure(channel: Channel, context: Context, rho1: object) -> Reading:
-    """Measure the highest posterior of any property whose prior is at most rho1.
-
-    Choosing the property is a knapsack problem; it is solved exactly by branch and bound, with the
-    fractional knapsack (largest lift first) as the bound.
-
-    Source: 002 Def A1.
-
-    >>> from liftlock.prior import Prior
-    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> reading = measure(bit, Prior.from_counts({0: 9, 1: 1}), "0.1")
-    >>> reading.value.lower, reading.witness.secrets
-    (Fraction(1, 4), (1,))
-    """
-    return of_table(lift_table(channel, context), exact_probability(rho1, name="rho1"))
-
-
-def of_table(table: LiftTable, rho1: Fraction) -> Reading:
-    """Measure it on a table of lifts."""
+def highest_posterior(table: LiftTable, rho1: Fraction) -> Reading:
+    """Return the highest posterior of any property of prior at most rho1, on a table of lifts."""
     best, ceiling = Fraction(0), Fraction(0)
     witness = Witness(secrets=(), output=table.outputs.labels[0])
     for y, label in enumerate(table.outputs.labels):
@@ -140,8 +123,8 @@ def breaches(channel: Channel, context: Context, rho1: object, rho2: object) -> 
     """
     low, high = _levels(rho1, rho2)
     table = lift_table(channel, context)
-    upward = of_table(table, low)
-    mirrored = of_table(table, 1 - high)
+    upward = highest_posterior(table, low)
+    mirrored = highest_posterior(table, 1 - high)
     upper = mirrored.value.upper
     assert upper is not None
     fallen = Enclosure(1 - upper, 1 - mirrored.value.lower)
@@ -186,6 +169,23 @@ class NoBreach(Notion):
         object.__setattr__(self, "rho1", low)
         object.__setattr__(self, "rho2", high)
 
+    @staticmethod
+    def measure(channel: Channel, context: Context, rho1: object) -> Reading:
+        """Measure the highest posterior of any property whose prior is at most rho1.
+
+        Choosing the property is a knapsack problem; it is solved exactly by branch and bound, with
+        the fractional knapsack (largest lift first) as the bound.
+
+        Source: 002 Def A1.
+
+        >>> from liftlock.prior import Prior
+        >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+        >>> reading = NoBreach.measure(bit, Prior.from_counts({0: 9, 1: 1}), "0.1")
+        >>> reading.value.lower, reading.witness.secrets
+        (Fraction(1, 4), (1,))
+        """
+        return highest_posterior(lift_table(channel, context), exact_probability(rho1, name="rho1"))
+
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
@@ -217,11 +217,11 @@ class NoBreach(Notion):
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest rho2 that the channel satisfies at this rho1, to ten decimals."""
         table = lift_table(channel, context)
-        reached = of_table(table, self.rho1).value.upper
+        reached = highest_posterior(table, self.rho1).value.upper
         assert reached is not None
 
         def mirrored(tick: int) -> bool:
-            fallen = of_table(table, 1 - Fraction(tick, _TICKS)).value.upper
+            fallen = highest_posterior(table, 1 - Fraction(tick, _TICKS)).value.upper
             return fallen is not None and fallen <= 1 - self.rho1
 
         low = max(math.ceil(reached * _TICKS), math.floor(self.rho1 * _TICKS) + 1)

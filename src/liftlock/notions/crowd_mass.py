@@ -16,52 +16,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.exact.budget import Budget
-from liftlock.exact.enclosure import Enclosure
+from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact_probability
 from liftlock.forms import AnyChannel, dense
+from liftlock.notions.base import TableMeasure
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
-from liftlock.notions.notion import Notion
+from liftlock.notions.lift import Impossible, LiftTable, refuse_impossible
 from liftlock.notions.reading import Reading, Witness
-
-
-def measure(channel: Channel, context: Context) -> Reading:
-    """Measure the smallest crowd: min over y of P(s : lift(s, y) > 1), exactly.
-
-    A channel that never changes any belief points at nobody; its crowd is everybody, mass 1.
-
-    Source: math the crowd an output points at.
-
-    >>> from liftlock.prior import Prior
-    >>> reading = measure(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3}))
-    >>> reading.value.lower, reading.witness.secrets
-    (Fraction(1, 4), ('a',))
-    """
-    return of_table(lift_table(channel, context))
-
-
-def of_table(table: LiftTable) -> Reading:
-    """Measure it on a table of lifts."""
-    best, witness = Fraction(1), None
-    floats = table.floats()
-    margin = 16 * table.error
-    sure = floats > 1 + margin
-    unsure = (floats >= 1 - margin) & ~sure
-    for y, label in enumerate(table.outputs.labels):
-        raised = np.flatnonzero(sure[:, y]).tolist()
-        raised += [s for s in np.flatnonzero(unsure[:, y]).tolist() if table.lift_at(s, y) > 1]
-        if not raised:
-            continue
-        raised.sort()
-        mass = Fraction(sum(table.counts[s] for s in raised), table.count_total)
-        if mass < best:
-            best = mass
-            names = tuple(table.secrets.labels[s] for s in raised)
-            witness = Witness(secrets=names, output=label)
-    return Reading("crowd_mass", Enclosure.of(best), "", None, witness)
 
 
 def limit(*, lower: object, upper: object) -> Enclosure:
@@ -86,7 +49,7 @@ def limit(*, lower: object, upper: object) -> Enclosure:
 
 
 @dataclass(frozen=True, init=False)
-class CrowdMass(Notion):
+class CrowdMass(TableMeasure):
     """The guarantee that no output points at a crowd smaller than a share of the population.
 
     Source: math the crowd an output points at.
@@ -103,12 +66,44 @@ class CrowdMass(Notion):
     def __init__(self, at_least: object) -> None:
         object.__setattr__(self, "at_least", exact_probability(at_least, name="crowd mass"))
 
+    @classmethod
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:  # noqa: ARG003 - exact
+        """Measure the smallest crowd: min over y of P(s : lift(s, y) > 1), exactly.
+
+        A channel that never changes any belief points at nobody; its crowd is everybody, mass 1.
+
+        Source: math the crowd an output points at.
+
+        >>> from liftlock.channel import Channel
+        >>> from liftlock.prior import Prior
+        >>> reading = CrowdMass.measure(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3}))
+        >>> reading.value.lower, reading.witness.secrets
+        (Fraction(1, 4), ('a',))
+        """
+        best, witness = Fraction(1), None
+        floats = table.floats()
+        margin = 16 * table.error
+        sure = floats > 1 + margin
+        unsure = (floats >= 1 - margin) & ~sure
+        for y, label in enumerate(table.outputs.labels):
+            raised = np.flatnonzero(sure[:, y]).tolist()
+            raised += [s for s in np.flatnonzero(unsure[:, y]).tolist() if table.lift_at(s, y) > 1]
+            if not raised:
+                continue
+            raised.sort()
+            mass = Fraction(sum(table.counts[s] for s in raised), table.count_total)
+            if mass < best:
+                best = mass
+                names = tuple(table.secrets.labels[s] for s in raised)
+                witness = Witness(secrets=names, output=label)
+        return Reading(cls.key, Enclosure.of(best), "", None, witness)
+
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether every crowd is large enough."""
         unprotected = refuse_impossible(channel, context, impossible)
-        found = measure(dense(channel), context)
+        found = self.measure(dense(channel), context)
         claim = Claim(
             "crowd_mass",
             found.value,
@@ -121,4 +116,4 @@ class CrowdMass(Notion):
 
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the largest share that the channel satisfies."""
-        return f"crowd_mass={measure(dense(channel), context).value.lower}"
+        return f"crowd_mass={self.measure(dense(channel), context).value.lower}"

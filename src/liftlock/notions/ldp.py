@@ -14,48 +14,9 @@ from liftlock.exact.decimals import fold
 from liftlock.exact.enclosure import BITS
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.forms.extremes import ratio_corner
+from liftlock.notions.base import LiftLimits, Notion, UpperBound, safe_text
 from liftlock.notions.likelihood import likelihoods
-from liftlock.notions.notion import LiftLimits, Notion, UpperBound, safe_text
 from liftlock.notions.reading import Reading, Witness
-
-
-def measure(channel: AnyChannel, context: Context | None = None, bits: int = BITS) -> Reading:
-    """Measure L_LDP = max over y, s, s' of ln P(y | s) / P(y | s'), in nats.
-
-    For a joint it speaks of the secret, otherwise of the channel's inputs. Outputs that no secret
-    can give are ignored.
-
-    Source: 000 Def 1 with delta 0; 001 Def 1; 002 Def 2, eq. (4).
-
-    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> measure(bit).ratio
-    Fraction(3, 1)
-    """
-    if isinstance(channel, SupportChannel):
-        corner = ratio_corner(channel, context)
-        report = channel.report_text(corner.places)
-        place = Witness(corner.secret, report, corner.other)
-        return Reading.of_ratio("ldp", corner.value, place, bits)
-    given = likelihoods(channel, context)
-    tops, bottoms = given.column_extremes(1), given.column_extremes(-1)
-    best: Fraction | None = Fraction(1)
-    witness = None
-    for y in range(len(given.outputs)):
-        s, other = int(tops[y]), int(bottoms[y])
-        high, low = given.at(s, y), given.at(other, y)
-        if high == 0:
-            continue
-        ratio = high / low if low else None
-        if witness is None or ratio is None or (best is not None and ratio > best):
-            best = ratio
-            witness = Witness(
-                secret=given.secrets.labels[s],
-                other=given.secrets.labels[other],
-                output=given.outputs.labels[y],
-            )
-        if ratio is None:
-            break
-    return Reading.of_ratio("ldp", best, witness, bits)
 
 
 class LDP(UpperBound):
@@ -76,17 +37,56 @@ class LDP(UpperBound):
     says = "likelihoods of any two secrets within e^budget"
     context_free = True
 
+    @staticmethod
+    def measure(channel: AnyChannel, context: Context | None = None, bits: int = BITS) -> Reading:
+        """Measure L_LDP = max over y, s, s' of ln P(y | s) / P(y | s'), in nats.
+
+        For a joint it speaks of the secret, otherwise of the channel's inputs. Outputs that no
+        secret can give are ignored.
+
+        Source: 000 Def 1 with delta 0; 001 Def 1; 002 Def 2, eq. (4).
+
+        >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+        >>> LDP.measure(bit).ratio
+        Fraction(3, 1)
+        """
+        if isinstance(channel, SupportChannel):
+            corner = ratio_corner(channel, context)
+            report = channel.report_text(corner.places)
+            place = Witness(corner.secret, report, corner.other)
+            return Reading.of_ratio("ldp", corner.value, place, bits)
+        given = likelihoods(channel, context)
+        tops, bottoms = given.column_extremes(1), given.column_extremes(-1)
+        best: Fraction | None = Fraction(1)
+        witness = None
+        for y in range(len(given.outputs)):
+            s, other = int(tops[y]), int(bottoms[y])
+            high, low = given.at(s, y), given.at(other, y)
+            if high == 0:
+                continue
+            ratio = high / low if low else None
+            if witness is None or ratio is None or (best is not None and ratio > best):
+                best = ratio
+                witness = Witness(
+                    secret=given.secrets.labels[s],
+                    other=given.secrets.labels[other],
+                    output=given.outputs.labels[y],
+                )
+            if ratio is None:
+                break
+        return Reading.of_ratio("ldp", best, witness, bits)
+
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage."""
-        return measure(channel, context, bits)
+        return self.measure(channel, context, bits)
 
     def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage without a table."""
-        return measure(channel, context, bits)
+        return self.measure(channel, context, bits)
 
     def attained(self, channel: AnyChannel, context: Context) -> Notion | None:
         """Return the smallest guarantee of this kind that a channel keeps; None if it has none."""
-        leakage = measure(channel, context).value
+        leakage = self.measure(channel, context).value
         return None if leakage.is_infinite else LDP(safe_text(leakage))
 
     def belief_limits(self) -> LiftLimits:

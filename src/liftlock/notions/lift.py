@@ -18,12 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.channel import Channel
+from liftlock.context import Context, Intervals, Joint, PriorSet
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure, nearest_float
-from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, dense
+from liftlock.exact.integers import Floats, Integers
+from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.forms.extremes import Corner, lift_corners
 from liftlock.notions.likelihood import SMALLEST, Likelihoods, likelihoods
 from liftlock.notions.reading import Witness, screening_error
 from liftlock.prior import Prior
@@ -203,6 +205,104 @@ def lift_table(channel: AnyChannel, context: Context) -> LiftTable:
         tuple(masses[int(y)] for y in columns),
         prior.total * channel.common_total,
     )
+
+
+# --- extremes in any context ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LiftRange:
+    """The largest and the smallest lift, each with its witness."""
+
+    largest: Extreme
+    smallest: Extreme
+
+
+def extremes(channel: AnyChannel, context: Context) -> LiftRange:
+    """Return the exact extreme lifts in any context (for a set of priors: over the whole set).
+
+    For a form whose reports do not support every set of symbols they are bounds on the safe side.
+    """
+    if isinstance(channel, SupportChannel):
+        found = lift_corners(channel, context)
+        return LiftRange(_extreme(channel, found.largest), _extreme(channel, found.smallest))
+    if isinstance(context, PriorSet):
+        return lift_range(channel, context)
+    table = lift_table(channel, context)
+    return LiftRange(table.largest(), table.smallest())
+
+
+def _extreme(channel: SupportChannel, corner: Corner) -> Extreme:
+    report = channel.report_text(corner.places)
+    return Extreme(corner.value, Witness(corner.secret, report, prior=corner.prior))
+
+
+def lift_range(channel: Channel, priors: PriorSet) -> LiftRange:
+    """Return the exact extreme lifts over every prior of a set.
+
+        sup over P of q(y | x) / P(y)   and   inf over P of q(y | x) / P(y)
+
+    P(y) is linear in the prior, so both ends are attained at extreme points of the set; x runs over
+    all symbols that are possible under some prior of the set.
+
+    Source: 000 Def 6.
+
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.context import Intervals
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> everything = lift_range(bit, Intervals.all_priors([0, 1]))
+    >>> everything.largest.lift, everything.smallest.lift
+    (Fraction(3, 1), Fraction(1, 3))
+    """
+    aligned = priors.reordered(channel.inputs)
+    rows = np.flatnonzero(aligned.possible)
+    factors = np.array(channel.row_factors, dtype=object)
+    top: tuple[Fraction | None, int, int] | None = None
+    bottom: tuple[Fraction, int, int] | None = None
+    for y in range(len(channel.outputs)):
+        column: Integers = channel.weights[:, y].astype(object) * factors
+        least, most = aligned.mass_range(column)
+        if most == 0:
+            continue
+        values = column[rows]
+        high, low = int(rows[values.argmax()]), int(rows[values.argmin()])
+        if least == 0:
+            lift: Fraction | None = None
+        else:
+            lift = Fraction(int(column[high])) / least
+        if top is None or (top[0] is not None and (lift is None or lift > top[0])):
+            top = (lift, high, y)
+        down = Fraction(int(column[low])) / most
+        if bottom is None or down < bottom[0]:
+            bottom = (down, low, y)
+    assert top is not None
+    assert bottom is not None
+    return LiftRange(
+        Extreme(top[0], _witness(channel, aligned, factors, top[1], top[2], least=True)),
+        Extreme(bottom[0], _witness(channel, aligned, factors, bottom[1], bottom[2], least=False)),
+    )
+
+
+def _witness(
+    channel: Channel, priors: PriorSet, factors: Integers, x: int, y: int, *, least: bool
+) -> Witness:
+    column = channel.weights[:, y].astype(object) * factors
+    return Witness(
+        secret=channel.inputs.labels[x],
+        output=channel.outputs.labels[y],
+        prior=priors.extreme(column, least=least),
+    )
+
+
+def worst_case(channel: Channel) -> LiftRange:
+    """Return the extreme lifts over all priors on the inputs: worst-case LIP, which equals LDP.
+
+    Source: 000 Cor 2.
+    """
+    return lift_range(channel, Intervals.all_priors(channel.inputs.labels))
+
+
+# --- inputs that never occur ----------------------------------------------------------------------
 
 
 def impossible_inputs(channel: AnyChannel, context: Context) -> tuple[Label, ...]:

@@ -1,38 +1,41 @@
-"""Local information privacy: every lift within a factor e^epsilon of 1, both ways."""
+"""Local information privacy: every lift within limits, on both sides or on one.
+
+- LIP:   e^-epsilon <= lift <= e^epsilon for every secret and output;
+- ALIP:  e^-lower <= lift <= e^upper (asymmetric);
+- the max-lift (eps_upper) and the min-lift (eps_lower) alone.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
+from liftlock.channel import Channel
 from liftlock.context import Context
+from liftlock.errors import NumberError
 from liftlock.exact.budget import Budget
-from liftlock.exact.enclosure import BITS
-from liftlock.forms import AnyChannel
-from liftlock.notions.alip import extremes, lift_claims, lower_reading, upper_reading
-from liftlock.notions.bounded_prior import LiftRange
-from liftlock.notions.certificate import Certificate, make_certificate
-from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.notion import LiftLimits, Notion, lift_promise, safe_text
+from liftlock.exact.decimals import down_to, fold, moves
+from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.notions.base import LiftLimits, Notion, UpperBound, safe_text
+from liftlock.notions.certificate import Certificate, Claim, make_certificate
+from liftlock.notions.lift import Impossible, LiftRange, extremes, refuse_impossible
 from liftlock.notions.reading import Reading
 
 
-def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
-    """Measure L_LIP = max over s, y of abs(ln lift(s, y)), in nats.
-
-    In a set of priors (bounded-prior LIP) the maximum is over every prior of the set as well.
-
-    Source: 000 eq. (8), Def 6; 001 Def 3; 002 Def 1.
-
-    >>> from liftlock.channel import Channel
-    >>> from liftlock.prior import Prior
-    >>> reading = measure(Channel.identity("ab"), Prior.uniform("ab"))
-    >>> reading.value.is_infinite, str(reading.witness)
-    (True, 'secret "b", output "a"')
-    """
-    return of_range(extremes(channel, context), bits)
+def upper_reading(found: LiftRange, bits: int = BITS) -> Reading:
+    """Turn the largest lift into nats: eps_upper = ln(largest lift)."""
+    return Reading.of_ratio("eps_upper", found.largest.lift, found.largest.witness, bits)
 
 
-def of_range(found: LiftRange, bits: int = BITS) -> Reading:
+def lower_reading(found: LiftRange, bits: int = BITS) -> Reading:
+    """Turn the smallest lift into nats: eps_lower = -ln(smallest lift)."""
+    smallest = found.smallest.lift
+    ratio = 1 / smallest if smallest else None
+    return Reading.of_ratio("eps_lower", ratio, found.smallest.witness, bits)
+
+
+def lip_reading(found: LiftRange, bits: int = BITS) -> Reading:
     """Take the larger of the two sides."""
     largest, smallest = found.largest.lift, found.smallest.lift
     assert smallest is not None
@@ -41,8 +44,89 @@ def of_range(found: LiftRange, bits: int = BITS) -> Reading:
     return Reading("lip", side.value, "nats", side.ratio, side.witness)
 
 
+def lift_claims(
+    found: LiftRange, lower: Budget, upper: Budget
+) -> tuple[list[Claim], dict[str, Enclosure]]:
+    """Compare the extreme lifts with e^upper and e^-lower, exactly."""
+    largest, smallest = found.largest, found.smallest
+    top = Enclosure.infinity() if largest.lift is None else Enclosure.of(largest.lift)
+    bottom = smallest.lift
+    assert bottom is not None
+    inverse = 1 / bottom if bottom else None
+    ceiling = upper.exp()
+    floor = lower.exp()
+    assert floor.upper is not None
+    low_bound = Enclosure(1 / floor.upper, 1 / floor.lower)
+    claims = [
+        Claim("max-lift", top, "<=", ceiling, upper.allows(largest.lift), largest.witness),
+        Claim(
+            "min-lift",
+            Enclosure.of(bottom),
+            ">=",
+            low_bound,
+            lower.allows(inverse),
+            smallest.witness,
+        ),
+    ]
+    nats = {
+        "eps_lower": lower_reading(found).value,
+        "eps_upper": upper_reading(found).value,
+    }
+    return claims, nats
+
+
+class LiftNotion(Notion):
+    """A notion that limits lifts; a subclass says by what."""
+
+    @abstractmethod
+    def lift_limits(self) -> LiftLimits:
+        """Return the budgets of falling and rising beliefs; None is no limit."""
+
+    @property
+    def ldp_budget(self) -> Budget:
+        """The budget of LDP that implies it under every prior: the smaller of its budgets."""
+        return min((side for side in self.lift_limits() if side is not None), key=float)
+
+    @property
+    def promise(self) -> str:
+        """What it promises, in words."""
+        limits = self.lift_limits()
+        start = "Whoever sees the released {column} of a person may "
+        up, down = limits.most, limits.least
+        if limits.upper is not None and limits.lower is not None:
+            return f"{start}raise the probability of any {{secret}} {moves(up, down)}."
+        if limits.upper is not None:
+            return (
+                f"{start}raise the probability of any {{secret}} at most {fold(up)}. How far it "
+                "may fall is not limited: a value may be ruled out."
+            )
+        assert down is not None
+        return (
+            f"{start}lower the probability of any {{secret}} at most to {down_to(down)} of what it "
+            "was. How far it may rise is not limited directly, only through what the falls of all "
+            "the others leave."
+        )
+
+
+class _BothSides(LiftNotion):
+    """A notion that limits the rise and the fall of beliefs."""
+
+    def certify(
+        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
+    ) -> Certificate:
+        """Audit exactly whether every lift stays within the budgets."""
+        unprotected = refuse_impossible(channel, context, impossible)
+        lower, upper = self.lift_limits()
+        assert lower is not None
+        assert upper is not None
+        claims, nats = lift_claims(extremes(channel, context), lower, upper)
+        return make_certificate(
+            self.name, self.budgets, channel, context, claims, nats, unprotected
+        )
+
+
 @dataclass(frozen=True, init=False)
-class LIP(Notion):
+class LIP(_BothSides):
     """The guarantee that every lift lies between e^-epsilon and e^epsilon.
 
     For a `Prior` it protects the value itself, for a `Joint` the secret behind it; for a set of
@@ -71,30 +155,148 @@ class LIP(Notion):
     def __init__(self, epsilon: object) -> None:
         object.__setattr__(self, "epsilon", Budget.of(epsilon))
 
-    def certify(
-        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
-    ) -> Certificate:
-        """Audit exactly whether every lift stays within the budget."""
-        unprotected = refuse_impossible(channel, context, impossible)
-        claims, nats = lift_claims(extremes(channel, context), self.epsilon, self.epsilon)
-        return make_certificate(
-            self.name, self.budgets, channel, context, claims, nats, unprotected
-        )
+    @staticmethod
+    def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
+        """Measure L_LIP = max over s, y of abs(ln lift(s, y)), in nats.
+
+        In a set of priors (bounded-prior LIP) the maximum is over every prior of the set as well.
+
+        Source: 000 eq. (8), Def 6; 001 Def 3; 002 Def 1.
+
+        >>> from liftlock.channel import Channel
+        >>> from liftlock.prior import Prior
+        >>> reading = LIP.measure(Channel.identity("ab"), Prior.uniform("ab"))
+        >>> reading.value.is_infinite, str(reading.witness)
+        (True, 'secret "b", output "a"')
+        """
+        return lip_reading(extremes(channel, context), bits)
 
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest epsilon that the channel satisfies."""
-        return f"lip={safe_text(measure(channel, context).value)}"
+        return f"lip={safe_text(self.measure(channel, context).value)}"
 
     def lift_limits(self) -> LiftLimits:
-        """Return the budgets of falling and rising beliefs."""
+        """Return epsilon for both sides."""
         return LiftLimits(self.epsilon, self.epsilon)
 
-    @property
-    def ldp_budget(self) -> Budget:
-        """The budget of LDP that implies it: the smaller of its budgets."""
-        return self.epsilon
 
-    @property
-    def promise(self) -> str:
-        """What it promises, in words."""
-        return lift_promise(self.lift_limits())
+@dataclass(frozen=True, init=False)
+class ALIP(_BothSides):
+    """The guarantee that every lift lies between e^-lower and e^upper.
+
+    Source: 002 Def 3, eq. (5).
+
+    >>> from liftlock.prior import Prior
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> fair = Prior.uniform([0, 1])
+    >>> ALIP(lower="0.7", upper="0.41").certify(bit, fair).holds
+    True
+    >>> ALIP(lower="0.7", upper="0.4").smallest(bit, fair)
+    'lower=0.6931471806, upper=0.4054651082'
+    """
+
+    lower: Budget
+    upper: Budget
+
+    key = "alip"
+    title = "ALIP"
+    parameters = ("lower", "upper")
+    says = "every lift between e^-lower and e^upper"
+
+    def __init__(self, *, lower: object, upper: object) -> None:
+        object.__setattr__(self, "lower", Budget.of(lower, name="lower budget"))
+        object.__setattr__(self, "upper", Budget.of(upper, name="upper budget"))
+
+    def __str__(self) -> str:
+        return f"alip(lower={self.lower}, upper={self.upper})"
+
+    def smallest(self, channel: AnyChannel, context: Context) -> str:
+        """Say the smallest budgets that the channel satisfies."""
+        found = extremes(channel, context)
+        lower, upper = lower_reading(found).value, upper_reading(found).value
+        return f"lower={safe_text(lower)}, upper={safe_text(upper)}"
+
+    def lift_limits(self) -> LiftLimits:
+        """Return the two budgets."""
+        return LiftLimits(self.lower, self.upper)
+
+
+class MaxLift(LiftNotion, UpperBound):
+    """The guarantee that no belief rises by more than a factor e^budget (one side only).
+
+    Source: 002 eq. (2), Def 3.
+    """
+
+    budget: Budget
+
+    key = "eps_upper"
+    title = "eps_upper (max-lift)"
+    says = "no lift above e^budget"
+    page = "alip"
+
+    @staticmethod
+    def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
+        """Measure eps_upper = ln(largest lift).
+
+        Source: 002 Def 3.
+        """
+        return upper_reading(extremes(channel, context), bits)
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return self.measure(channel, context, bits)
+
+    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+        """Measure the leakage without a table."""
+        return self.measure(channel, context, bits)
+
+    def lift_limits(self) -> LiftLimits:
+        """Return the budget of the rise."""
+        return LiftLimits(None, self.budget)
+
+
+class MinLift(LiftNotion, UpperBound):
+    """The guarantee that no belief falls by more than a factor e^budget (one side only).
+
+    Source: 002 eq. (2), Def 3.
+    """
+
+    budget: Budget
+
+    key = "eps_lower"
+    title = "eps_lower (min-lift)"
+    says = "no lift below e^-budget"
+    page = "alip"
+
+    @staticmethod
+    def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
+        """Measure eps_lower = -ln(smallest lift).
+
+        Source: 002 Def 3.
+        """
+        return lower_reading(extremes(channel, context), bits)
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return self.measure(channel, context, bits)
+
+    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+        """Measure the leakage without a table."""
+        return self.measure(channel, context, bits)
+
+    def lift_limits(self) -> LiftLimits:
+        """Return the budget of the fall."""
+        return LiftLimits(self.budget, None)
+
+
+def lift_notion(*, lower: object = None, upper: object = None) -> Notion:
+    """Return the guarantee with these limits of lifts: of both sides, or of one (None: no limit).
+
+    >>> str(lift_notion(lower="1.3", upper="0.7")), str(lift_notion(upper="0.7"))
+    ('alip(lower=1.3, upper=0.7)', 'eps_upper(0.7)')
+    """
+    if lower is None and upper is None:
+        raise NumberError("no limit of lifts", value=None, remedy="give lower, upper or both")
+    if lower is None:
+        return MaxLift(upper)
+    return MinLift(lower) if upper is None else ALIP(lower=lower, upper=upper)

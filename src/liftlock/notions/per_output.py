@@ -1,17 +1,25 @@
-"""Leakages that average a function of the lift over secrets and take the worst output."""
+"""Leakages at the worst output: a mean over secrets of how far lifts are from 1.
+
+One body and a table of six: the l1-lift and the chi2-lift are means of abs(l - 1) and (l - 1)^2,
+the alpha-lift is the alpha-norm of l; the inverse of each is the same of 1/l.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from liftlock.exact.enclosure import Enclosure, power
+from liftlock.exact.enclosure import BITS, Enclosure, nearest_float, power
 from liftlock.exact.integers import Floats, sum_of
+from liftlock.notions.base import Order, OrderedTableBound, OutputLimit, TableBound
 from liftlock.notions.lift import LiftTable
 from liftlock.notions.reading import Reading, Witness, exact_maximum, screening_error
+
+Lifts = TypeVar("Lifts", Fraction, Floats)
 
 
 def worst_output(
@@ -62,3 +70,203 @@ def power_sum(
 def average(masses: tuple[Fraction, ...], values: list[Fraction]) -> Fraction:
     """Return the exact mean of values under P(s)."""
     return sum_of(m * v for m, v in zip(masses, values, strict=True))
+
+
+# --- means of a distance from 1 -------------------------------------------------------------------
+
+
+class _MeanDistance(TableBound):
+    """A bound of max over y of sum over s of P(s) abs(l - 1)^exponent, l the lift or 1/lift."""
+
+    budget: Fraction
+
+    unit = ""
+    exponent: ClassVar[int]
+    inverse: ClassVar[bool] = False
+
+    @classmethod
+    def distance(cls, lifts: Lifts) -> Lifts:
+        """Return the distance from 1 that is averaged, of one lift or of many."""
+        off = 1 / lifts - 1 if cls.inverse else lifts - 1
+        return abs(off) if cls.exponent == 1 else off**2
+
+    @classmethod
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:  # noqa: ARG003 - exact
+        """Measure it on a table of lifts, exactly."""
+        masses = table.secret_masses
+        return worst_output(
+            cls.key,
+            table,
+            cls.distance,
+            lambda lifts: Enclosure.of(average(masses, [cls.distance(v) for v in lifts])),
+            inverse=cls.inverse,
+        )
+
+    def output_limit(self) -> OutputLimit:
+        """Return the mean of lifts that is limited at every output."""
+        return OutputLimit("l1" if self.exponent == 1 else "chi2", self.inverse, self.budget)
+
+
+class L1Lift(_MeanDistance):
+    """The guarantee that max over y of sum over s of P(s) abs(lift - 1) is at most a number.
+
+    Source: 002 Def 5, eq. (31).
+
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.prior import Prior
+    >>> L1Lift.measure(Channel.identity("ab"), Prior.uniform("ab")).value.lower
+    Fraction(1, 1)
+    """
+
+    key = "l1_lift"
+    title = "l1-lift"
+    says = "mean |lift - 1| at every output"
+    exponent = 1
+
+
+class L1LiftInverse(_MeanDistance):
+    """The guarantee that max over y of sum over s of P(s) abs(1/lift - 1) is at most a number.
+
+    Source: 002 Def 6, eq. (34).
+    """
+
+    key = "l1_lift_inverse"
+    title = "l1-lift-inverse"
+    page = "l1_lift"
+    says = "mean |1/lift - 1| at every output"
+    exponent = 1
+    inverse = True
+
+
+class Chi2Lift(_MeanDistance):
+    """The guarantee that max over y of sum over s of P(s) (lift - 1)^2 is at most a number.
+
+    Source: 002 Def 5, eq. (32).
+
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.prior import Prior
+    >>> Chi2Lift.measure(Channel.identity("abc"), Prior.uniform("abc")).value.lower
+    Fraction(2, 1)
+    """
+
+    key = "chi2_lift"
+    title = "chi2-lift"
+    says = "mean (lift - 1)^2 at every output"
+    exponent = 2
+
+
+class Chi2LiftInverse(_MeanDistance):
+    """The guarantee that max over y of sum over s of P(s) (1/lift - 1)^2 is at most a number.
+
+    Source: 002 Def 6, eq. (35).
+    """
+
+    key = "chi2_lift_inverse"
+    title = "chi2-lift-inverse"
+    page = "chi2_lift"
+    says = "mean (1/lift - 1)^2 at every output"
+    exponent = 2
+    inverse = True
+
+
+# --- norms ----------------------------------------------------------------------------------------
+
+
+class _Norm(OrderedTableBound):
+    """A bound of max over y of (sum over s of P(s) l^alpha)^(1/alpha), l the lift or 1/lift."""
+
+    budget: Fraction
+
+    unit = ""
+    inverse: ClassVar[bool] = False
+
+    def output_limit(self) -> OutputLimit:
+        """Return the norm of lifts that is limited at every output."""
+        return OutputLimit("alpha", self.inverse, self.budget, self.alpha)
+
+
+class AlphaLift(_Norm):
+    """The guarantee that the alpha-norm of the lift is at most a number at every output.
+
+        max over y of (sum over s of P(s) lift^alpha)^(1/alpha)
+
+    Order infinity is the max-lift.
+
+    Source: 002 Def 5, eq. (33), eq. (37).
+
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.prior import Prior
+    >>> float(AlphaLift.measure(Channel.identity("ab"), Prior.uniform("ab"), 2).value) == 2**0.5
+    True
+    """
+
+    key = "alpha_lift"
+    title = "alpha-lift"
+    says = "alpha-norm of the lift"
+
+    @classmethod
+    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+        """Measure it on a table of lifts."""
+        if order is None:
+            found = table.largest()
+            assert found.lift is not None
+            return Reading(cls.key, Enclosure.of(found.lift), "", None, found.witness)
+        if order == 1:  # the mean lift, which is 1 at every output
+            return Reading(
+                cls.key, Enclosure.of(1), "", None, Witness(output=table.outputs.labels[0])
+            )
+        return _norm(cls.key, table, order, bits, inverse=False)
+
+
+class AlphaLiftInverse(_Norm):
+    """The guarantee that the alpha-norm of one over the lift is at most a number at every output.
+
+        max over y of (sum over s of P(s) (1/lift)^alpha)^(1/alpha)
+
+    Order infinity is one over the min-lift.
+
+    Source: 002 Def 6, eq. (36), eq. (37).
+    """
+
+    key = "alpha_lift_inverse"
+    title = "alpha-lift-inverse"
+    page = "alpha_lift"
+    says = "alpha-norm of the inverse lift"
+    inverse = True
+
+    @classmethod
+    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+        """Measure it on a table of lifts."""
+        if order is None:
+            found = table.smallest()
+            value = Enclosure.of(1 / found.lift) if found.lift else Enclosure.infinity()
+            return Reading(cls.key, value, "", None, found.witness)
+        return _norm(cls.key, table, order, bits, inverse=True)
+
+
+def _norm(notion: str, table: LiftTable, order: Fraction, bits: int, *, inverse: bool) -> Reading:
+    """Find the output with the largest power mean, then take the root."""
+    exponent = nearest_float(order)
+    sign = -1.0 if inverse else 1.0
+    scale = table.largest().lift if not inverse else table.smallest().lift
+    if inverse:
+        scale = 1 / scale if scale else Fraction(1)
+    assert scale is not None
+    # The worst sum is at least the smallest P(s), and has to be known relative to that.
+    digits = bits + math.ceil(1 / min(table.secret_masses)).bit_length() + 16
+
+    def estimate(lifts: Floats) -> Floats:
+        # Logarithms relative to the largest lift, so that high orders do not overflow.
+        logs = sign * np.log(lifts)
+        scaled: Floats = np.exp(exponent * (logs - logs[np.isfinite(logs)].max(initial=0.0)))
+        return scaled
+
+    def exactly(lifts: list[Fraction]) -> Enclosure:
+        values = [(1 / v if inverse else v) / scale for v in lifts]
+        return power_sum(values, table.secret_masses, order, digits)
+
+    found = worst_output(notion, table, estimate, exactly, inverse=inverse, amplify=1 + exponent)
+    if found.value.is_infinite:
+        return found
+    root = power(found.value, 1 / order, bits).scaled(scale)
+    return Reading(notion, root, "", None, found.witness)

@@ -27,9 +27,9 @@ from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.exact.encoding import fraction_text
 from liftlock.exact.integers import Floats, Integers
 from liftlock.forms import AnyChannel, dense
+from liftlock.notions.base import UpperBound
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible
-from liftlock.notions.notion import UpperBound
 from liftlock.notions.reading import Reading, Witness, number_to_json, screening_error
 from liftlock.profile_graph import ProfileGraph
 
@@ -207,22 +207,6 @@ def worst_edge(losses: tuple[EdgeLoss, ...]) -> EdgeLoss | None:
     return best
 
 
-def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
-    """Measure the largest loss of any edge, in nats; a graph without edges promises nothing.
-
-    Source: 004 Def 2.
-
-    >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
-    >>> measure(Channel.identity([0, 1]), graph).ratio
-    Fraction(8, 1)
-    """
-    graph = _graph(context)
-    worst = worst_edge(edge_losses(OutputLaws.of(channel, graph)))
-    if worst is None:
-        return Reading.of_ratio("profile", Fraction(1), None, bits)
-    return Reading.of_ratio("profile", worst.ratio, worst.witness, bits)
-
-
 def _graph(context: Context) -> ProfileGraph:
     if not isinstance(context, ProfileGraph):
         raise NotDefined("profile", context.describe(), "give a ProfileGraph (--profiles)")
@@ -299,9 +283,25 @@ class ProfilePrivacy(UpperBound):
     title = "profile-based privacy"
     says = "outputs of joined profiles within e^budget"
 
+    @staticmethod
+    def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
+        """Measure the largest loss of any edge, in nats; a graph without edges promises nothing.
+
+        Source: 004 Def 2.
+
+        >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
+        >>> ProfilePrivacy.measure(Channel.identity([0, 1]), graph).ratio
+        Fraction(8, 1)
+        """
+        graph = _graph(context)
+        worst = worst_edge(edge_losses(OutputLaws.of(channel, graph)))
+        if worst is None:
+            return Reading.of_ratio("profile", Fraction(1), None, bits)
+        return Reading.of_ratio("profile", worst.ratio, worst.witness, bits)
+
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the largest loss of any edge."""
-        return measure(channel, context, bits)
+        return self.measure(channel, context, bits)
 
     @property
     def profile_budget(self) -> Budget:

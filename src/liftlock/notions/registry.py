@@ -9,25 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from liftlock.errors import InputError
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
-from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
-from liftlock.notions.arimoto import Arimoto
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
+from liftlock.notions.base import Kind, Notion
 from liftlock.notions.breach import NoBreach
-from liftlock.notions.chi2 import Chi2
-from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
 from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.identifiability import Identifiability
-from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
+from liftlock.notions.information import (
+    Arimoto,
+    Chi2,
+    MaximalLeakage,
+    MutualInformation,
+    Sibson,
+    TotalVariation,
+)
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.maximal_leakage import MaximalLeakage
-from liftlock.notions.mutual_information import MutualInformation
-from liftlock.notions.notion import Kind, Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
+from liftlock.notions.per_output import (
+    AlphaLift,
+    AlphaLiftInverse,
+    Chi2Lift,
+    Chi2LiftInverse,
+    L1Lift,
+    L1LiftInverse,
+)
 from liftlock.notions.profile import ProfilePrivacy
-from liftlock.notions.sibson import Sibson
-from liftlock.notions.total_variation import TotalVariation
 
 NOTIONS: tuple[type[Notion], ...] = (
     LIP,

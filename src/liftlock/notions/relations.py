@@ -16,13 +16,17 @@ from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.safe_side import log_enclosed, ratio_above, rounded_up, upper_end
-from liftlock.notions.alip import ALIP
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
+from liftlock.notions.base import (
+    Notion,
+    Order,
+    OrderedUpperBound,
+    UpperBound,
+    read_order,
+    safe_text,
+)
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion, OrderedUpperBound, UpperBound, safe_text
-from liftlock.notions.order import Order, read_order
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.reading import number_to_json
 from liftlock.notions.rules import NATS, ORDERED, PLAIN, RATIOS, RULES, Facts, Population

@@ -18,7 +18,7 @@ from liftlock.errors import LiftlockError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import audit
-from liftlock.notions.notion import Notion, safe_text
+from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.reading import number_to_json
 from liftlock.prior import Prior

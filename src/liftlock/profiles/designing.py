@@ -16,8 +16,8 @@ from liftlock.designs.registry import Design, check_fits, check_options, find_de
 from liftlock.errors import InputError, NotCertified, UnprotectedInput
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.mechanism import Mechanism
+from liftlock.notions.base import Notion
 from liftlock.notions.lift import Impossible
-from liftlock.notions.notion import Notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph

@@ -15,7 +15,7 @@ from liftlock.designs.registry import Design, kind_of
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility
 

@@ -11,7 +11,7 @@ from liftlock.context import Joint
 from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.frames.table_file import Watch
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import extremes
+from liftlock.notions.lift import extremes
 from liftlock.prior import Prior, sorted_labels
 from liftlock.protection.combined import count_tuples
 from liftlock.protection.learning import Source, placed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from liftlock.accounting.account import Account
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from liftlock.context import Context, Joint
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.protection.choosing import SECONDS, Watch, choose
 from liftlock.protection.rules import Learned
 from liftlock.protection.shaping import with_missing, with_numbers, without_missing

@@ -9,7 +9,7 @@ from fractions import Fraction
 from liftlock.context import Context
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.protection.choosing import choose
 from liftlock.protection.result import Curve, CurvePoint
 from liftlock.utility.registry import make_utility

@@ -12,7 +12,7 @@ from liftlock.exact.numbers import exact
 from liftlock.frames.table_file import Watch
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import LiftLimits
+from liftlock.notions.base import LiftLimits
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
 from liftlock.protection.in_table import measured_in_table

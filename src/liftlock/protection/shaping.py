@@ -18,8 +18,8 @@ from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import lift_notion
-from liftlock.notions.notion import LiftLimits, Notion
+from liftlock.notions.base import LiftLimits, Notion
+from liftlock.notions.lip import lift_notion
 
 _FINE = Fraction(1, 10**9)
 """Budgets that are made smaller are rounded down to multiples of this."""

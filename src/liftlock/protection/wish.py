@@ -9,7 +9,7 @@ from typing import Any
 from liftlock.alphabet import Label
 from liftlock.context import Joint
 from liftlock.errors import InputError
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.prior import Prior
 from liftlock.protection.rules import Policy
 from liftlock.utility.utility import Utility

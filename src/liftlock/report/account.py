@@ -15,7 +15,7 @@ from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
 from liftlock.context import Joint
 from liftlock.errors import NotDefined
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.notions.reading import Witness
 from liftlock.report.labels import printable, shown
 from liftlock.report.names import NAMES

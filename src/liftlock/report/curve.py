@@ -11,7 +11,7 @@ import numpy as np
 from liftlock.context import Context, Family, Joint
 from liftlock.errors import InputError
 from liftlock.forms import dense
-from liftlock.notions.approximate_lip import FORMS, DeltaCurve
+from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import Audit
 from liftlock.prior import Prior
 from liftlock.report.pictures import check_picture, picture

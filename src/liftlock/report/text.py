@@ -16,8 +16,8 @@ from liftlock.context import Context, Joint
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.encoding import fraction_text
 from liftlock.notions.audit import Audit
+from liftlock.notions.base import Kind, safe_text
 from liftlock.notions.certificate import Certificate
-from liftlock.notions.notion import Kind, safe_text
 from liftlock.notions.reading import Reading, Witness
 from liftlock.notions.relations import Implication
 from liftlock.probe.result import ProbeResult

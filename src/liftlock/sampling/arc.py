@@ -23,7 +23,7 @@ import numpy.typing as npt
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.forms.arc_law import ArcLaw
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes
 from liftlock.sampling.own_priors import (

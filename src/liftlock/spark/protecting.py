@@ -12,7 +12,7 @@ import pyarrow as pa
 from liftlock.errors import InputError
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.protection.choosing import SECONDS
 from liftlock.protection.protecting import prepare
 from liftlock.protection.result import ProtectedColumn, Protection

@@ -20,8 +20,9 @@ from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import as_integers
 from liftlock.forms import AnyChannel
-from liftlock.notions.alip import extremes, lower_reading, upper_reading
-from liftlock.notions.notion import Notion, safe_text
+from liftlock.notions.base import Notion, safe_text
+from liftlock.notions.lift import extremes
+from liftlock.notions.lip import lower_reading, upper_reading
 from liftlock.notions.reading import number_to_json
 from liftlock.notions.relations import implied
 from liftlock.prior import Prior

@@ -21,8 +21,9 @@ from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.forms import AnyChannel, HashingChannel, SupportChannel
 from liftlock.mechanism import Mechanism
-from liftlock.notions import ldp, lip
-from liftlock.notions.notion import Notion
+from liftlock.notions import LDP
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import LIP
 from liftlock.notions.reading import Reading, ends_to_json, number_to_json
 from liftlock.prior import Prior
 from liftlock.transfer.bounds import (
@@ -260,7 +261,7 @@ class Known:
 
     def compared(self, actual: Prior | PriorSet) -> Transfer:
         """Put all bounds together."""
-        exact = None if self.channel is None else lip.measure(self.channel, actual)
+        exact = None if self.channel is None else LIP.measure(self.channel, actual)
         shift = self._shift(actual)
         unprotected = shift.unprotected if shift is not None else self._impossible(actual)
         bounds: list[TransferBound] = []
@@ -298,7 +299,7 @@ class Known:
         """Return the bounds that hold under every prior, those with an unprotected symbol too."""
         ratio = None
         if self.channel is not None:
-            ratio = ldp.measure(self.channel).value
+            ratio = LDP.measure(self.channel).value
         elif self.guarantee is not None and self.guarantee.ratio_limit is not None:
             ratio = self.guarantee.ratio_limit.nats()
         found = likelihood_bounds(

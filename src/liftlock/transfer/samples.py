@@ -17,7 +17,7 @@ from liftlock._checks import require_counts
 from liftlock.confidence import RadiusForm, read_confidence, variation_radius
 from liftlock.context import Ball, Intervals, PriorSet
 from liftlock.errors import InputError
-from liftlock.notions import lip
+from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.transfer.bounds import (
     Shift,
@@ -101,7 +101,7 @@ def _over(known: Known, given: str, near: PriorSet) -> Iterator[TransferBound]:
         "ball, 000": "000 Cor 7 (corrected)",
     }
     if known.channel is not None:
-        value = lip.measure(known.channel, near).value
+        value = LIP.measure(known.channel, near).value
         formula = "the largest |ln lift| over the set, exactly"
         yield TransferBound("worst case", value, formula, f"000 Def 6; {names[given]}", given)
     assert isinstance(known.designed, Prior)

@@ -12,9 +12,8 @@ from liftlock._solver.generation import generate
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
 from liftlock.prior import Prior
 from liftlock.utility import Distortion, Guess, Histogram, Mean, MutualInformation, Own, Utility
 

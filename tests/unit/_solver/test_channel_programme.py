@@ -15,10 +15,9 @@ from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
 from liftlock.prior import Prior
 from liftlock.utility import Distortion, Guess
 

@@ -13,10 +13,9 @@ from liftlock._solver.problem import Problem
 from liftlock.context import Ball, Family, Joint
 from liftlock.designing import design
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
 from liftlock.prior import Prior
 from liftlock.utility.histogram import Histogram
 

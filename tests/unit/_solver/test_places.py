@@ -16,8 +16,8 @@ from liftlock._solver.oracle import Clock, Progress
 from liftlock._solver.outputs import joined, strain
 from liftlock._solver.places import least_loss
 from liftlock._solver.problem import Problem
-from liftlock.notions.alip import MaxLift, MinLift
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.mean import Mean
 from liftlock.utility.registry import make_utility

@@ -14,9 +14,8 @@ from liftlock.context import Ball, Context, Family, Intervals
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import ALIP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.prior import Prior
 from liftlock.utility import Histogram, Mean, MutualInformation, Utility
 from tests.checks import proof_of

@@ -15,8 +15,8 @@ from liftlock._solver.strategies import STRATEGIES, solve
 from liftlock._solver.types import Types
 from liftlock.channel import Table
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import MaxLift, MinLift
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.utility import make_utility
 
 NOTIONS: tuple[Notion, ...] = (

@@ -16,9 +16,8 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.context import Intervals
 from liftlock.errors import InputError, NotComposable, NotDefined, UnprotectedInput
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
-from liftlock.notions.mutual_information import MutualInformation
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
+from liftlock.notions.information import MutualInformation
 from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -81,7 +80,7 @@ def test_what_is_proved_is_never_said_too_small(epsilon: str, binary: ll.Mechani
 
 def test_one_release_is_what_it_is(binary: ll.Mechanism) -> None:
     once = account([binary])
-    assert once["lip"].ratio == ll.notions.lip.measure(binary.channel, binary.context).ratio
+    assert once["lip"].ratio == ll.notions.LIP.measure(binary.channel, binary.context).ratio
     assert once.warning() == ""
     assert once.allows(ll.LIP("1"))
 
@@ -126,8 +125,8 @@ def test_inputs_in_another_order() -> None:
     prior = Prior.from_counts({1: 2, 0: 1})
     product = first.product(second)
     found = account([first, second], prior)
-    assert found["lip"].ratio == ll.notions.lip.measure(product, prior).ratio
-    assert found["ldp"].ratio == ll.notions.ldp.measure(product).ratio
+    assert found["lip"].ratio == ll.notions.LIP.measure(product, prior).ratio
+    assert found["ldp"].ratio == ll.notions.LDP.measure(product).ratio
 
 
 def test_impossible_inputs_are_refused_or_listed() -> None:
@@ -151,7 +150,7 @@ def test_approximate_lip_is_audited_or_refused(binary: ll.Mechanism, large: Chan
     with pytest.raises(NotDefined, match="no rule of composition covers mutual_information"):
         many.allows(MutualInformation("1"))
     both = binary.table.product(binary.table)
-    leaks = ll.notions.mutual_information.measure(both, binary.context).value
+    leaks = ll.notions.MutualInformation.measure(both, binary.context).value
     assert leaks.upper is not None
     assert twice.allows(MutualInformation(leaks.upper + Fraction(1, 10**9)))
     assert not twice.allows(MutualInformation(leaks.lower - Fraction(1, 10**9)))

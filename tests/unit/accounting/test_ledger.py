@@ -170,7 +170,7 @@ def test_different_contexts(flip: ll.Mechanism) -> None:
     under = ledger.account("smokes", who="x", under=skewed)
     assert under.is_exact("lip")
     product = flip.table.product(flip.table)
-    assert under["lip"].ratio == ll.notions.lip.measure(product, skewed).ratio
+    assert under["lip"].ratio == ll.notions.LIP.measure(product, skewed).ratio
     ledger.record(flip, who="x", about="smokes", limit=ll.LIP("9"), under=skewed)
 
 
@@ -312,7 +312,7 @@ def test_encodings_and_secrets(tmp_path: Path) -> None:
     (group,) = LedgerAccount(Ledger.load(path)).groups
     letter, answer = group.items
     assert letter.account.is_exact("lip")
-    assert answer.account["lip"].ratio == ll.notions.lip.measure(secret.channel, joint).ratio
+    assert answer.account["lip"].ratio == ll.notions.LIP.measure(secret.channel, joint).ratio
     # The second item protects another secret: of both only LDP of the data can be said.
     assert group.together is not None
     assert set(group.together.readings) == {"ldp"}

@@ -9,7 +9,7 @@ import pytest
 
 from liftlock.context import Intervals
 from liftlock.mechanism import Mechanism
-from liftlock.notions import lip
+from liftlock.notions import LIP
 from liftlock.prior import Prior
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_bad_input import assert_refused
@@ -39,7 +39,7 @@ def test_a_design_for_every_prior_that_counts_may_come_from(run: Run, name: str)
     assert made.context == near
     for rarest in ([0, 1], [1, 0]):
         worst = near.extreme(np.array(rarest), least=True)
-        assert lip.measure(made.channel, worst).value.lower <= 1
+        assert LIP.measure(made.channel, worst).value.lower <= 1
 
 
 def test_an_audit_over_the_same_set(run: Run) -> None:

@@ -13,9 +13,19 @@ from liftlock.context import Joint
 from liftlock.designs import merging
 from liftlock.designs.merging import Pool
 from liftlock.errors import InputError, NotDefined
-from liftlock.notions import ALIP, LDP, LIP, alip, alpha_lift, chi2_lift, l1_lift
-from liftlock.notions.alip import MaxLift, MinLift
-from liftlock.notions.notion import Notion
+from liftlock.notions import (
+    ALIP,
+    LDP,
+    LIP,
+    AlphaLift,
+    AlphaLiftInverse,
+    Chi2Lift,
+    Chi2LiftInverse,
+    L1Lift,
+    L1LiftInverse,
+)
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.prior import Prior
 
 NOTIONS: list[Notion] = [
@@ -24,15 +34,15 @@ NOTIONS: list[Notion] = [
     MaxLift("0.3"),
     MinLift("0.6"),
     LDP("0.9"),
-    l1_lift.L1Lift("0.3"),
-    l1_lift.L1LiftInverse("0.4"),
-    chi2_lift.Chi2Lift("0.12"),
-    chi2_lift.Chi2LiftInverse("0.2"),
-    alpha_lift.AlphaLift("1.5", "1.05"),
-    alpha_lift.AlphaLift("100", "1.3"),
-    alpha_lift.AlphaLift("inf", "1.3"),
-    alpha_lift.AlphaLiftInverse("2", "1.1"),
-    alpha_lift.AlphaLiftInverse("inf", "1.6"),
+    L1Lift("0.3"),
+    L1LiftInverse("0.4"),
+    Chi2Lift("0.12"),
+    Chi2LiftInverse("0.2"),
+    AlphaLift("1.5", "1.05"),
+    AlphaLift("100", "1.3"),
+    AlphaLift("inf", "1.3"),
+    AlphaLiftInverse("2", "1.1"),
+    AlphaLiftInverse("inf", "1.6"),
 ]
 by_notion = pytest.mark.parametrize("notion", NOTIONS, ids=str)
 
@@ -143,7 +153,7 @@ def test_repair_keeps_the_symbols_and_ends_safe(notion: Notion) -> None:
 
 def test_several_notions_at_once_are_the_tightest_of_them() -> None:
     rng = np.random.default_rng(4)
-    both = [l1_lift.L1Lift("0.3"), l1_lift.L1LiftInverse("0.2")]
+    both = [L1Lift("0.3"), L1LiftInverse("0.2")]
     for _ in range(50):
         joint = random_joint(rng, 3, 5, 1)
         pool = Pool.of(joint, *both)
@@ -173,9 +183,9 @@ def test_names_stay_different() -> None:
 def test_orders_and_budgets_without_meaning_are_refused() -> None:
     prior = Prior.uniform("ab")
     with pytest.raises(InputError, match="smallest feasible budget is 1"):
-        Pool.of(prior, alpha_lift.AlphaLift("2", "0.9"))
+        Pool.of(prior, AlphaLift("2", "0.9"))
     with pytest.raises(NotDefined, match="order of 1 or more"):
-        Pool.of(prior, alpha_lift.AlphaLift("1/2", "1.1"))
+        Pool.of(prior, AlphaLift("1/2", "1.1"))
     with pytest.raises(InputError, match="probability 0"):
         Pool.of(Prior.from_counts({"a": 1, "b": 0}), LIP("1"))
 
@@ -186,6 +196,6 @@ def test_the_oracle_of_this_file_agrees_with_the_audit() -> None:
     for _ in range(40):
         joint = random_joint(rng, 3, 5, 1)
         channel, context = conditioned(joint, [0, 1])
-        audited = alip.ALIP(lower="0.4", upper="0.4").certify(channel, context).holds
+        audited = ALIP(lower="0.4", upper="0.4").certify(channel, context).holds
         sides = [exact_verdict(joint, side, LIP("0.4")) for side in ([0, 1], [2, 3, 4])]
         assert audited == all(sides)

@@ -11,7 +11,7 @@ import liftlock as ll
 from liftlock.designs.draft import Draft
 from liftlock.designs.readings import with_readings
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import MinLift
+from liftlock.notions.lip import MinLift
 from liftlock.utility.reading import posterior_means, posterior_medians
 from liftlock.utility.registry import make_utility
 

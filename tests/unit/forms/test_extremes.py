@@ -16,7 +16,7 @@ from liftlock.forms import HashingChannel, UnaryChannel
 from liftlock.forms.extremes import lift_corners, ratio_corner
 from liftlock.forms.hashing_channel import bucket
 from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.alip import extremes
+from liftlock.notions.lift import extremes
 from liftlock.prior import Prior
 
 

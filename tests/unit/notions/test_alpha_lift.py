@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from liftlock.channel import Channel
 from liftlock.errors import NumberError
-from liftlock.notions import alpha_lift
-from liftlock.notions.alpha_lift import AlphaLift, AlphaLiftInverse
+from liftlock.notions.per_output import AlphaLift, AlphaLiftInverse
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import (
@@ -36,7 +35,7 @@ ORDERS = st.sampled_from(
 
 @given(ANY, ORDERS)
 def test_it_is_the_norm_at_the_worst_output(case: Case, order: Fraction) -> None:
-    found = alpha_lift.measure(case.channel, case.context, order)
+    found = AlphaLift.measure(case.channel, case.context, order)
     assert contains(found.value, oracles.alpha_lift(case.model, order))
     assert found.witness is not None
     column = [case.lift(secret, found.witness.output) for secret in case.secrets]
@@ -48,23 +47,23 @@ def test_it_is_the_norm_at_the_worst_output(case: Case, order: Fraction) -> None
 
 @given(ANY, ORDERS)
 def test_the_inverse(case: Case, order: Fraction) -> None:
-    found = alpha_lift.measure_inverse(case.channel, case.context, order)
+    found = AlphaLiftInverse.measure(case.channel, case.context, order)
     assert contains(found.value, oracles.alpha_lift_inverse(case.model, order))
 
 
 @given(ANY)
 def test_order_infinity_is_the_extreme_lift(case: Case) -> None:
-    found = alpha_lift.measure(case.channel, case.context, "inf")
+    found = AlphaLift.measure(case.channel, case.context, "inf")
     assert is_number(found.value, oracles.max_lift(case.model))
     smallest = oracles.min_lift(case.model)
-    found = alpha_lift.measure_inverse(case.channel, case.context, "inf")
+    found = AlphaLiftInverse.measure(case.channel, case.context, "inf")
     assert is_number(found.value, 1 / smallest if smallest else None)
 
 
 @given(ANY)
 def test_order_1_is_1(case: Case) -> None:
     # The mean lift is 1 at every output.
-    assert is_number(alpha_lift.measure(case.channel, case.context, 1).value, Fraction(1))
+    assert is_number(AlphaLift.measure(case.channel, case.context, 1).value, Fraction(1))
     check_number_budgets(lambda budget: AlphaLift(1, budget), case, Fraction(1))
 
 
@@ -72,7 +71,7 @@ def test_order_1_is_1(case: Case) -> None:
 @given(ANY)
 def test_it_grows_with_the_order_towards_the_max_lift(case: Case) -> None:
     orders = ["1", "2", "5", "50", "1000", "1000000", "1e9"]
-    values = [alpha_lift.measure(case.channel, case.context, order).value for order in orders]
+    values = [AlphaLift.measure(case.channel, case.context, order).value for order in orders]
     top = oracles.max_lift(case.model)
     for first, second in pairwise(values):
         assert second.upper is not None
@@ -94,8 +93,8 @@ def test_extreme_orders(order: str) -> None:
     with mp.workdps(80 if len(order) < 5 else 600):
         high = oracles.alpha_lift(model, Fraction(order))
         low = oracles.alpha_lift_inverse(model, Fraction(order))
-        assert contains(alpha_lift.measure(channel, prior, order).value, high)
-        assert contains(alpha_lift.measure_inverse(channel, prior, order).value, low)
+        assert contains(AlphaLift.measure(channel, prior, order).value, high)
+        assert contains(AlphaLiftInverse.measure(channel, prior, order).value, low)
 
 
 def test_a_rare_secret_at_a_high_order() -> None:
@@ -106,7 +105,7 @@ def test_a_rare_secret_at_a_high_order() -> None:
         [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]],
     )
     for order in ("2", "5/2", "100"):
-        found = alpha_lift.measure(Channel.identity("ab"), prior, order).value
+        found = AlphaLift.measure(Channel.identity("ab"), prior, order).value
         with mp.workdps(700):
             true = oracles.alpha_lift(model, Fraction(order))
             assert found.upper is not None
@@ -142,8 +141,8 @@ def test_large_tables(name: str, order: str, request: pytest.FixtureRequest) -> 
     with mp.workdps(25):
         true = oracles.alpha_lift(case.model, Fraction(order))
         low = oracles.alpha_lift_inverse(case.model, Fraction(order))
-    assert abs(mp.mpf(float(alpha_lift.measure(case.channel, case.context, order))) - true) < 1e-14
-    found = alpha_lift.measure_inverse(case.channel, case.context, order)
+    assert abs(mp.mpf(float(AlphaLift.measure(case.channel, case.context, order))) - true) < 1e-14
+    found = AlphaLiftInverse.measure(case.channel, case.context, order)
     assert abs(mp.mpf(float(found)) - low) < 1e-12
 
 

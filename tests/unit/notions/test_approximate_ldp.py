@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.errors import NumberError
-from liftlock.notions import approximate_ldp
-from liftlock.notions.approximate_ldp import ApproximateLDP, epsilon_for
+from liftlock.notions.approximate import ApproximateLDP
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import TINY, contains, is_number, smallest_values
@@ -36,13 +35,13 @@ RATIOS = st.one_of(
 
 @given(ANY, RATIOS)
 def test_delta_is_the_largest_excess_over_sets(case: Case, ratio: Fraction) -> None:
-    found = approximate_ldp.measure(case.channel, case.context, f"ln {ratio}")
+    found = ApproximateLDP.measure(case.channel, case.context, f"ln {ratio}")
     assert is_number(found.value, oracles.delta_ldp(case.given, ratio))
 
 
 @given(ANY, st.fractions(0, 3, max_denominator=20))
 def test_delta_at_an_irrational_ratio(case: Case, epsilon: Fraction) -> None:
-    found = approximate_ldp.measure(case.channel, case.context, epsilon)
+    found = ApproximateLDP.measure(case.channel, case.context, epsilon)
     assert contains(found.value, oracles.delta_ldp(case.given, mp.exp(oracles.real(epsilon))))
 
 
@@ -52,7 +51,7 @@ def excess_of(rows: Rows, s: int, other: int, chosen: list[int], ratio: Fraction
 
 @given(st.one_of(cases(joints=False, outputs=3), near_ties(size=3, joints=False)), RATIOS)
 def test_the_witness_attains_delta(case: Case, ratio: Fraction) -> None:
-    found = approximate_ldp.measure(case.channel, case.context, f"ln {ratio}")
+    found = ApproximateLDP.measure(case.channel, case.context, f"ln {ratio}")
     witness = found.witness
     assert witness is not None
     assert witness.outputs is not None
@@ -63,7 +62,7 @@ def test_the_witness_attains_delta(case: Case, ratio: Fraction) -> None:
 
 @given(ANY, st.fractions(0, 1, max_denominator=40))
 def test_epsilon_is_the_exact_inverse(case: Case, delta: Fraction) -> None:
-    found = epsilon_for(case.channel, case.context, delta)
+    found = ApproximateLDP.epsilon_for(case.channel, case.context, delta)
     rows = case.given
     if found.ratio is None:
         # The excess over sets that the other row never gives does not depend on E.
@@ -111,10 +110,10 @@ def test_the_smallest_budgets_suffice(case: Case, ratio: Fraction) -> None:
 @given(cases(outputs=3))
 def test_delta_0_is_ldp_and_delta_falls_with_epsilon(case: Case) -> None:
     ratio = oracles.ldp(case.given)
-    found = epsilon_for(case.channel, case.context, 0)
+    found = ApproximateLDP.epsilon_for(case.channel, case.context, 0)
     assert found.ratio == ratio
     values = [
-        approximate_ldp.measure(case.channel, case.context, epsilon).value.lower
+        ApproximateLDP.measure(case.channel, case.context, epsilon).value.lower
         for epsilon in ("0", "0.3", "1", "3")
     ]
     assert values == sorted(values, reverse=True)
@@ -124,14 +123,14 @@ def test_many_equal_pairs() -> None:
     ties = prior_case([1] * 40, randomised_response(40))
     rows = ties.rows
     ratio = Fraction(2)
-    found = approximate_ldp.measure(ties.channel, ties.context, "ln 2")
+    found = ApproximateLDP.measure(ties.channel, ties.context, "ln 2")
     excess = [max(a - ratio * b, Fraction(0)) for a, b in zip(rows[0], rows[1], strict=True)]
     assert is_number(found.value, sum(excess, Fraction(0)))
-    assert epsilon_for(ties.channel, None, 0).ratio == rows[0][0] / rows[0][1]
+    assert ApproximateLDP.epsilon_for(ties.channel, None, 0).ratio == rows[0][0] / rows[0][1]
 
 
 def test_large_tables(large: Case) -> None:
-    found = approximate_ldp.measure(large.channel, large.context, "1/2")
+    found = ApproximateLDP.measure(large.channel, large.context, "1/2")
     E = mp.exp(mp.mpf(1) / 2)
     witness = found.witness
     assert witness is not None
@@ -152,7 +151,7 @@ def test_large_tables(large: Case) -> None:
 def test_a_symmetric_pair_is_looked_at_once_but_named_rightly() -> None:
     # Rows are permutations of one another: the witness must name outputs of its own pair.
     case = prior_case([1, 1, 1], randomised_response(3))
-    witness = approximate_ldp.measure(case.channel, case.context, 0).witness
+    witness = ApproximateLDP.measure(case.channel, case.context, 0).witness
     assert witness is not None
     assert witness.outputs == (f"y{str(witness.secret)[1:]}",)
 
@@ -170,7 +169,7 @@ def test_budgets_too_large_for_floats() -> None:
     with mp.workdps(700):
         E = mp.exp(1000)
         expected = mp.mpf(1) / 2 - E * mp.mpf(10) ** -500
-    found = approximate_ldp.measure(channel, prior, 1000).value
+    found = ApproximateLDP.measure(channel, prior, 1000).value
     assert abs(mp.mpf(float(found)) - expected) < 1e-15
     assert ApproximateLDP("ln 1" + "0" * 500, "1e-300").certify(channel, prior).holds
     assert not ApproximateLDP(1150, "1e-300").certify(channel, prior).holds
@@ -223,7 +222,7 @@ def test_many_pairs_that_are_nearly_alike(wobble: int, ratio: str) -> None:
         for q in rows
     )
     epsilon, prior = f"ln {ratio}", Prior.uniform(range(size))
-    assert is_number(approximate_ldp.measure(channel, None, epsilon).value, expected)
+    assert is_number(ApproximateLDP.measure(channel, None, epsilon).value, expected)
     assert ApproximateLDP(epsilon, expected).certify(channel, prior).holds
     if expected:
         less = expected - Fraction(1, 2 * total)

@@ -16,8 +16,8 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Ball, Family, Intervals
 from liftlock.errors import NotDefined, NumberError, UnprotectedInput
-from liftlock.notions import approximate_ldp, approximate_lip
-from liftlock.notions.approximate_lip import FORMS, ApproximateLIP, DeltaCurve
+from liftlock.notions import ApproximateLDP
+from liftlock.notions.approximate import FORMS, ApproximateLIP, DeltaCurve
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import TINY, contains, is_number, smallest_values
@@ -41,20 +41,20 @@ RATIOS = st.one_of(
 
 @given(ANY, RATIOS, FORM)
 def test_delta_is_the_largest_excess_over_sets(case: Case, ratio: Fraction, form: str) -> None:
-    found = approximate_lip.measure(case.channel, case.context, f"ln {ratio}", form)
+    found = ApproximateLIP.measure(case.channel, case.context, f"ln {ratio}", form)
     assert is_number(found.value, oracles.delta_lip(case.model, ratio, form))
 
 
 @given(ANY, st.fractions(0, 3, max_denominator=20), FORM)
 def test_delta_at_an_irrational_ratio(case: Case, epsilon: Fraction, form: str) -> None:
-    found = approximate_lip.measure(case.channel, case.context, epsilon, form)
+    found = ApproximateLIP.measure(case.channel, case.context, epsilon, form)
     true = oracles.delta_lip(case.model, mp.exp(oracles.real(epsilon)), form)
     assert contains(found.value, true)
 
 
 @given(ANY, RATIOS, FORM)
 def test_the_witness_attains_delta(case: Case, ratio: Fraction, form: str) -> None:
-    found = approximate_lip.measure(case.channel, case.context, f"ln {ratio}", form)
+    found = ApproximateLIP.measure(case.channel, case.context, f"ln {ratio}", form)
     witness, model = found.witness, case.model
     assert witness is not None
     assert witness.outputs is not None
@@ -72,7 +72,7 @@ def test_the_witness_attains_delta(case: Case, ratio: Fraction, form: str) -> No
 def test_the_three_forms_are_ordered(case: Case, ratio: Fraction) -> None:
     # The order stated in the module.
     def5, ediv, joint = (
-        approximate_lip.measure(case.channel, case.context, f"ln {ratio}", form).value.lower
+        ApproximateLIP.measure(case.channel, case.context, f"ln {ratio}", form).value.lower
         for form in FORMS
     )
     largest, smallest = max(case.model.prior), min(case.model.prior)
@@ -157,7 +157,7 @@ def test_families_protect_the_union_of_the_supports(
         model = oracles.Model([], list(range(3)), [], [], masses)
         given_rows = [rows[x] for x in union]
         expected = max(expected, oracles.delta_lip(model, ratio, form, given_rows))
-    found = approximate_lip.measure(channel, family, f"ln {ratio}", form)
+    found = ApproximateLIP.measure(channel, family, f"ln {ratio}", form)
     assert is_number(found.value, expected)
     assert found.witness is not None
     assert found.witness.prior in family.reordered(channel.inputs).priors
@@ -170,7 +170,7 @@ def test_a_leak_spread_over_many_outputs_is_seen() -> None:
         [Fraction(1, 100) if y // 100 == x else Fraction(0) for y in range(200)] for x in range(2)
     ]
     channel, prior = make_channel(rows), Prior.uniform(["x0", "x1"])
-    assert float(approximate_lip.measure(channel, prior, "1/2", "ediv")) == 0.5
+    assert float(ApproximateLIP.measure(channel, prior, "1/2", "ediv")) == 0.5
     assert not ApproximateLIP("1/2", "0.006", "ediv").certify(channel, prior).holds
 
 
@@ -182,7 +182,7 @@ def test_the_counterexample_to_000_corollary_3() -> None:
     prior = Prior.from_probabilities({"x0": 1 / (2 * E), "x1": 1 - 1 / (2 * E)})
     assert ApproximateLIP("1", "0.0100001", "def5").certify(channel, prior).holds
     assert not ApproximateLIP("1", "0.0099999", "def5").certify(channel, prior).holds
-    assert abs(float(approximate_ldp.measure(channel, prior, 2)) - 0.0543656) < 1e-7
+    assert abs(float(ApproximateLDP.measure(channel, prior, 2)) - 0.0543656) < 1e-7
 
 
 def test_two_sets_whose_order_hangs_on_the_fiftieth_digit_of_e() -> None:
@@ -208,7 +208,7 @@ def test_two_sets_whose_order_hangs_on_the_fiftieth_digit_of_e() -> None:
         second = oracles.real(m2) - mp.e * oracles.real(r2)
         assert 0 < first - second < mp.mpf(10) ** -55
         between = Fraction(int(mp.floor((first + second) / 2 * mp.mpf(10) ** 100)), 10**100)
-        found = approximate_lip.measure(channel, prior, 1).value
+        found = ApproximateLIP.measure(channel, prior, 1).value
         assert found.upper is not None
         assert oracles.real(found.lower) <= first <= oracles.real(found.upper)
     assert not ApproximateLIP(1, between).certify(channel, prior).holds
@@ -253,7 +253,7 @@ def test_rows_whose_totals_have_nothing_in_common() -> None:
     prior = Prior.uniform(f"x{i}" for i in range(60))
     model = oracles.of_prior([Fraction(1, 60)] * 60, rows)
     for form in FORMS:
-        found = approximate_lip.measure(channel, prior, "ln 11/10", form)
+        found = ApproximateLIP.measure(channel, prior, "ln 11/10", form)
         assert is_number(found.value, oracles.delta_lip(model, Fraction(11, 10), form))
 
 
@@ -269,7 +269,7 @@ def test_large_tables(name: str, form: str, request: pytest.FixtureRequest) -> N
         down = sum((max(b - ratio * a, Fraction(0)) for a, b in pairs), Fraction(0))
         weight = p if form == "joint" else Fraction(1)
         expected = max(expected, up * weight / (ratio if form == "def5" else 1), down * weight)
-    found = approximate_lip.measure(case.channel, case.context, "ln 5/4", form)
+    found = ApproximateLIP.measure(case.channel, case.context, "ln 5/4", form)
     assert is_number(found.value, expected)
 
 

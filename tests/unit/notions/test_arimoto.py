@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liftlock.channel import Channel
-from liftlock.notions import arimoto, mutual_information
-from liftlock.notions.arimoto import Arimoto
+from liftlock.notions import MutualInformation
+from liftlock.notions.information import FLOAT_CELLS, Arimoto
 from liftlock.notions.lift import lift_table
-from liftlock.notions.mutual_information import FLOAT_CELLS
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import check_ratio_budgets, check_real_budgets, check_smallest, contains, is_ratio
@@ -27,14 +26,14 @@ ORDERS = st.sampled_from(
 
 @given(ANY, ORDERS)
 def test_it_is_the_definition(case: Case, order: Fraction) -> None:
-    found = arimoto.measure(case.channel, case.context, order)
+    found = Arimoto.measure(case.channel, case.context, order)
     assert contains(found.value, oracles.arimoto(case.model, order))
     assert found.value.lower >= 0
 
 
 @given(ANY)
 def test_order_infinity_is_exact(case: Case) -> None:
-    found = arimoto.measure(case.channel, case.context, "inf")
+    found = Arimoto.measure(case.channel, case.context, "inf")
     assert is_ratio(found, oracles.arimoto_infinite(case.model))
     check_ratio_budgets(
         lambda budget: Arimoto("inf", budget), case, oracles.arimoto_infinite(case.model)
@@ -43,19 +42,19 @@ def test_order_infinity_is_exact(case: Case) -> None:
 
 @given(ANY)
 def test_order_1_is_the_mutual_information(case: Case) -> None:
-    found = arimoto.measure(case.channel, case.context, 1)
-    assert found.value == mutual_information.measure(case.channel, case.context).value
+    found = Arimoto.measure(case.channel, case.context, 1)
+    assert found.value == MutualInformation.measure(case.channel, case.context).value
 
 
 @settings(max_examples=25)
 @given(ANY)
 def test_it_tends_to_its_limits(case: Case) -> None:
     top = mp.log(oracles.real(oracles.arimoto_infinite(case.model)))
-    high = arimoto.measure(case.channel, case.context, "1e9").value
+    high = Arimoto.measure(case.channel, case.context, "1e9").value
     assert abs(oracles.real(high.lower) - top) < 1e-6
     middle = oracles.mutual_information(case.model)
     for order in ("0.99999999", "1.00000001"):
-        near = arimoto.measure(case.channel, case.context, order).value
+        near = Arimoto.measure(case.channel, case.context, order).value
         assert abs(oracles.real(near.lower) - middle) < 1e-5
 
 
@@ -80,7 +79,7 @@ def test_extreme_orders(order: str) -> None:
     channel = make_channel(rows)
     prior = Prior.from_counts({"x0": 1, "x1": 20, "x2": 300})
     model = oracles.of_prior([Fraction(n, 321) for n in (1, 20, 300)], rows)
-    found = arimoto.measure(channel, prior, order).value
+    found = Arimoto.measure(channel, prior, order).value
     with mp.workdps(80 if len(order) < 5 else 300):
         true = oracles.arimoto(model, Fraction(order))
         assert contains(found, true)
@@ -90,7 +89,7 @@ def test_extreme_orders(order: str) -> None:
 def test_revealing_everything_of_a_uniform_secret(order: str) -> None:
     # ln m at every order; the sums on the way there are as small as 50^-1000.
     labels = range(50)
-    found = arimoto.measure(Channel.identity(labels), Prior.uniform(labels), order).value
+    found = Arimoto.measure(Channel.identity(labels), Prior.uniform(labels), order).value
     assert contains(found, mp.log(50))
 
 
@@ -104,7 +103,7 @@ def test_large_tables_take_floats_with_a_margin(
     assert len(table.secrets) * len(table.outputs) > FLOAT_CELLS
     with mp.workdps(30):
         true = oracles.arimoto(case.model, Fraction(order))
-        assert contains(arimoto.of_table(table, Fraction(order)).value, true, width=1e-10)
+        assert contains(Arimoto.of_table(table, Fraction(order)).value, true, width=1e-10)
 
 
 @pytest.mark.parametrize("order", ["1/50", "50", "1000", "100000"])
@@ -121,13 +120,13 @@ def test_floats_do_not_lose_a_rare_secret(order: str) -> None:
     case = prior_case([1000 + x for x in range(size - 1)] + [1], rows)
     with mp.workdps(40):
         true = oracles.arimoto(case.model, Fraction(order))
-        found = arimoto.measure(case.channel, case.context, order).value
+        found = Arimoto.measure(case.channel, case.context, order).value
         assert contains(found, true, width=1e-9)
 
 
 @pytest.mark.parametrize("order", ["1e-400", "1e-30", "1e30", "1" + "0" * 400])
 def test_orders_that_no_float_holds_on_a_large_table(order: str, ties: Case) -> None:
-    found = arimoto.measure(ties.channel, ties.context, order).value
+    found = Arimoto.measure(ties.channel, ties.context, order).value
     assert found.upper is not None
     if order.startswith("1e-"):
         assert found.upper < Fraction(1, 10**20)
@@ -141,7 +140,7 @@ def test_floats_with_zeros() -> None:
     for order in ("1/4", "4"):
         with mp.workdps(30):
             true = oracles.arimoto(case.model, Fraction(order))
-        found = arimoto.measure(case.channel, case.context, order).value
+        found = Arimoto.measure(case.channel, case.context, order).value
         assert contains(found, true, width=1e-10)
 
 

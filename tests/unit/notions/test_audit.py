@@ -14,23 +14,27 @@ from liftlock.channel import Channel
 from liftlock.context import Ball, Family, Intervals, Joint
 from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.notions import (
-    alip,
-    alpha_lift,
-    approximate_ldp,
-    approximate_lip,
-    arimoto,
+    LDP,
+    LIP,
+    AlphaLift,
+    AlphaLiftInverse,
+    ApproximateLDP,
+    ApproximateLIP,
+    Arimoto,
+    Chi2,
+    Chi2Lift,
+    Chi2LiftInverse,
+    CrowdMass,
+    Identifiability,
+    L1Lift,
+    L1LiftInverse,
+    MaximalLeakage,
+    MaxLift,
+    MinLift,
+    MutualInformation,
+    Sibson,
+    TotalVariation,
     audit,
-    chi2,
-    chi2_lift,
-    crowd_mass,
-    identifiability,
-    l1_lift,
-    ldp,
-    lip,
-    maximal_leakage,
-    mutual_information,
-    sibson,
-    total_variation,
 )
 from liftlock.notions.audit import percent
 from liftlock.prior import Prior
@@ -46,28 +50,28 @@ def test_it_is_the_same_as_one_by_one(case: Case) -> None:
     channel, context = case.channel, case.context
     found = audit(channel, context, alpha="5/2", at_epsilon="1/2", impossible="ignore")
     expected = {
-        "lip": lip.measure(channel, context),
-        "eps_lower": alip.measure_lower(channel, context),
-        "eps_upper": alip.measure_upper(channel, context),
-        "ldp": ldp.measure(channel, context),
-        "identifiability": identifiability.measure(channel, context),
-        "mutual_information": mutual_information.measure(channel, context),
-        "maximal_leakage": maximal_leakage.measure(channel, context),
-        "total_variation": total_variation.measure(channel, context),
-        "chi2": chi2.measure(channel, context),
-        "l1_lift": l1_lift.measure(channel, context),
-        "chi2_lift": chi2_lift.measure(channel, context),
-        "l1_lift_inverse": l1_lift.measure_inverse(channel, context),
-        "chi2_lift_inverse": chi2_lift.measure_inverse(channel, context),
-        "crowd_mass": crowd_mass.measure(channel, context),
-        "alpha_lift": alpha_lift.measure(channel, context, "5/2"),
-        "alpha_lift_inverse": alpha_lift.measure_inverse(channel, context, "5/2"),
-        "sibson": sibson.measure(channel, context, "5/2"),
-        "arimoto": arimoto.measure(channel, context, "5/2"),
-        "delta_def5": approximate_lip.measure(channel, context, "1/2", "def5"),
-        "delta_ediv": approximate_lip.measure(channel, context, "1/2", "ediv"),
-        "delta_joint": approximate_lip.measure(channel, context, "1/2", "joint"),
-        "delta_ldp": approximate_ldp.measure(channel, context, "1/2"),
+        "lip": LIP.measure(channel, context),
+        "eps_lower": MinLift.measure(channel, context),
+        "eps_upper": MaxLift.measure(channel, context),
+        "ldp": LDP.measure(channel, context),
+        "identifiability": Identifiability.measure(channel, context),
+        "mutual_information": MutualInformation.measure(channel, context),
+        "maximal_leakage": MaximalLeakage.measure(channel, context),
+        "total_variation": TotalVariation.measure(channel, context),
+        "chi2": Chi2.measure(channel, context),
+        "l1_lift": L1Lift.measure(channel, context),
+        "chi2_lift": Chi2Lift.measure(channel, context),
+        "l1_lift_inverse": L1LiftInverse.measure(channel, context),
+        "chi2_lift_inverse": Chi2LiftInverse.measure(channel, context),
+        "crowd_mass": CrowdMass.measure(channel, context),
+        "alpha_lift": AlphaLift.measure(channel, context, "5/2"),
+        "alpha_lift_inverse": AlphaLiftInverse.measure(channel, context, "5/2"),
+        "sibson": Sibson.measure(channel, context, "5/2"),
+        "arimoto": Arimoto.measure(channel, context, "5/2"),
+        "delta_def5": ApproximateLIP.measure(channel, context, "1/2", "def5"),
+        "delta_ediv": ApproximateLIP.measure(channel, context, "1/2", "ediv"),
+        "delta_joint": ApproximateLIP.measure(channel, context, "1/2", "joint"),
+        "delta_ldp": ApproximateLDP.measure(channel, context, "1/2"),
     }
     assert dict(found.readings) == expected
     assert found.measures.keys() == expected.keys()
@@ -143,7 +147,7 @@ def test_sets_of_priors_have_what_is_defined_for_them(
         "delta_ldp",
     }
     assert found.readings.keys() == everything - missing
-    assert found["lip"] == lip.measure(bit, context)
+    assert found["lip"] == LIP.measure(bit, context)
     json.dumps(found.to_data(), allow_nan=False)
     assert len(found.worst_case().splitlines()) == 2
 
@@ -173,7 +177,7 @@ def test_bad_orders_and_budgets_are_refused_before_any_work() -> None:
     said: list[str] = []
     for options in ({"alpha": 0}, {"at_epsilon": -1}):
         with pytest.raises(NumberError):
-            audit(Channel.identity("ab"), Prior.uniform("ab"), progress=said.append, **options)  # type: ignore[arg-type]
+            audit(Channel.identity("ab"), Prior.uniform("ab"), progress=said.append, **options)  # type: ignore[call-overload]
     assert said == []
 
 

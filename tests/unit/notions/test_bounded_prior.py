@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from liftlock.channel import Channel
 from liftlock.context import Ball, Family, Intervals
 from liftlock.errors import UnprotectedInput
-from liftlock.notions import ldp, lip
-from liftlock.notions.alip import measure_lower, measure_upper
-from liftlock.notions.bounded_prior import lift_range, worst_case
+from liftlock.notions import LDP, MaxLift, MinLift
+from liftlock.notions.lift import lift_range, worst_case
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from tests import oracles
@@ -72,9 +71,9 @@ def test_bounded_prior_lip_is_decided_exactly(case: tuple[Rows, Channel, Rows, A
     rows, channel, vertices, context = case
     largest, smallest = oracles.lift_range(rows, vertices)
     ratio = None if largest is None or smallest == 0 else max(largest, 1 / smallest)
-    assert is_ratio(lip.measure(channel, context), ratio)
-    assert is_ratio(measure_upper(channel, context), largest)
-    assert is_ratio(measure_lower(channel, context), 1 / smallest if smallest else None)
+    assert is_ratio(LIP.measure(channel, context), ratio)
+    assert is_ratio(MaxLift.measure(channel, context), largest)
+    assert is_ratio(MinLift.measure(channel, context), 1 / smallest if smallest else None)
 
     def holds(budget: object) -> bool:
         return LIP(budget).certify(channel, context, impossible="ignore").holds
@@ -100,7 +99,7 @@ def test_over_all_priors_it_is_ldp(case: tuple[Rows, Channel]) -> None:
     assert found.largest.lift == expected
     smallest = found.smallest.lift
     assert (1 / smallest if smallest else None) == expected
-    assert ldp.measure(channel).ratio == expected
+    assert LDP.measure(channel).ratio == expected
 
 
 def test_disjoint_supports_make_the_identity_infinite() -> None:
@@ -109,7 +108,7 @@ def test_disjoint_supports_make_the_identity_infinite() -> None:
     channel = Channel.identity("ab")
     for prior in ends:
         assert LIP(0).certify(channel, prior, impossible="ignore").holds
-    assert lip.measure(channel, Family.of(ends)).value.is_infinite
+    assert LIP.measure(channel, Family.of(ends)).value.is_infinite
 
 
 def test_published_intervals_leak_more_than_they_say() -> None:
@@ -119,18 +118,18 @@ def test_published_intervals_leak_more_than_they_say() -> None:
     up, down = b / (b - a + E), (1 - a) / (b - a + E)
     channel = make_channel([[1 - up, up], [down, 1 - down]])
     box = Intervals.of({"x0": (1 - b, 1 - a), "x1": (a, b)})
-    assert abs(float(lip.measure(channel, box)) - 1.64075) < 1e-5
+    assert abs(float(LIP.measure(channel, box)) - 1.64075) < 1e-5
 
 
 def test_the_ball_grows_with_its_radius() -> None:
     channel = make_channel(randomised_response(4))
     centre = Prior.from_counts({"x0": 1, "x1": 2, "x2": 3, "x3": 4})
     values = [
-        lip.measure(channel, Ball.of(centre, r)).ratio for r in ("0", "0.05", "0.1", "0.5", "1")
+        LIP.measure(channel, Ball.of(centre, r)).ratio for r in ("0", "0.05", "0.1", "0.5", "1")
     ]
     assert values == sorted(values, key=lambda v: v or 0)
-    assert values[0] == lip.measure(channel, centre).ratio
-    assert values[-1] == ldp.measure(channel).ratio
+    assert values[0] == LIP.measure(channel, centre).ratio
+    assert values[-1] == LDP.measure(channel).ratio
 
 
 def test_symbols_impossible_under_every_prior_are_refused() -> None:

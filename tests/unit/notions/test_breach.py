@@ -37,7 +37,7 @@ def posterior(case: Case, secrets: tuple[object, ...], output: object) -> Fracti
 
 @given(ANY, st.fractions(0, 1, max_denominator=40))
 def test_it_is_the_highest_posterior_of_a_small_set(case: Case, rho: Fraction) -> None:
-    found = breach.measure(case.channel, case.context, rho)
+    found = NoBreach.measure(case.channel, case.context, rho)
     expected = oracles.breach(case.model, rho)
     assert is_number(found.value, expected)
     witness = found.witness
@@ -116,7 +116,7 @@ def test_a_search_cut_short_is_still_certain(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(breach, "MOST_NODES", 1)
         for rho in (Fraction(1, 5), Fraction(1, 2), Fraction(9, 10)):
-            found = breach.measure(case.channel, case.context, rho).value
+            found = NoBreach.measure(case.channel, case.context, rho).value
             assert found.upper is not None
             assert found.lower <= oracles.breach(case.model, rho) <= found.upper
 
@@ -134,7 +134,7 @@ def test_the_proposition_of_the_paper() -> None:
 
 def test_a_larger_table() -> None:
     case = random_case(14, 6, seed=5)
-    found = breach.measure(case.channel, case.context, "0.3")
+    found = NoBreach.measure(case.channel, case.context, "0.3")
     assert is_number(found.value, oracles.breach(case.model, Fraction(3, 10)))
 
 
@@ -151,7 +151,7 @@ def test_words_and_refusals() -> None:
     with pytest.raises(UnprotectedInput):
         notion.certify(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 0}))
     with pytest.raises(NotDefined):
-        breach.measure(Channel.identity("ab"), Intervals.all_priors("ab"), "0.5")
+        NoBreach.measure(Channel.identity("ab"), Intervals.all_priors("ab"), "0.5")
     assert (
         NoBreach("0.1", "0.2").smallest(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 9}))
         == "no rho2 below 1 at this rho1"

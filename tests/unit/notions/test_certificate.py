@@ -13,7 +13,6 @@ from liftlock.channel import Channel
 from liftlock.context import Family
 from liftlock.errors import FileError, NotCertified
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.alip import ALIP
 from liftlock.notions.certificate import (
     Certificate,
     Claim,
@@ -21,9 +20,9 @@ from liftlock.notions.certificate import (
     enclosure_to_json,
     make_certificate,
 )
-from liftlock.notions.chi2 import Chi2
+from liftlock.notions.information import Chi2
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.reading import Witness
 from liftlock.prior import Prior
 from tests.strategies import Case, cases

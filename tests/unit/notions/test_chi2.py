@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.notions import chi2
-from liftlock.notions.chi2 import Chi2
+from liftlock.notions.information import Chi2
 from tests import oracles
 from tests.checks import check_number_budgets, check_smallest, is_number
 from tests.strategies import Case, cases, make_channel, near_ties
@@ -19,7 +18,7 @@ ANY = st.one_of(cases(), near_ties())
 
 @given(ANY)
 def test_it_is_the_mean_over_outputs(case: Case) -> None:
-    found = chi2.measure(case.channel, case.context)
+    found = Chi2.measure(case.channel, case.context)
     assert is_number(found.value, oracles.chi2(case.model))
 
 
@@ -32,11 +31,11 @@ def test_decisions_at_the_boundary(case: Case) -> None:
 @given(cases())
 def test_independence_is_0(case: Case) -> None:
     same = make_channel([case.rows[0]] * len(case.rows))
-    assert is_number(chi2.measure(same, case.context).value, Fraction(0))
+    assert is_number(Chi2.measure(same, case.context).value, Fraction(0))
 
 
 @pytest.mark.parametrize("name", ["large", "large_joint", "ties"])
 def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
-    found = chi2.measure(case.channel, case.context)
+    found = Chi2.measure(case.channel, case.context)
     assert is_number(found.value, oracles.chi2(case.model))

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.errors import NumberError
-from liftlock.notions import chi2_lift
-from liftlock.notions.chi2_lift import Chi2Lift, Chi2LiftInverse
+from liftlock.notions.per_output import Chi2Lift, Chi2LiftInverse
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import check_number_budgets, check_smallest, is_number
@@ -30,7 +29,7 @@ def at_output(case: Case, output: object, *, inverse: bool) -> Fraction:
 
 @given(ANY)
 def test_it_is_the_average_at_the_worst_output(case: Case) -> None:
-    found = chi2_lift.measure(case.channel, case.context)
+    found = Chi2Lift.measure(case.channel, case.context)
     expected = oracles.chi2_lift(case.model)
     assert is_number(found.value, expected)
     assert found.witness is not None
@@ -39,7 +38,7 @@ def test_it_is_the_average_at_the_worst_output(case: Case) -> None:
 
 @given(ANY)
 def test_the_inverse(case: Case) -> None:
-    found = chi2_lift.measure_inverse(case.channel, case.context)
+    found = Chi2LiftInverse.measure(case.channel, case.context)
     expected = oracles.chi2_lift_inverse(case.model)
     assert is_number(found.value, expected)
     assert found.witness is not None
@@ -65,9 +64,9 @@ def test_the_smallest_budget_suffices(case: Case) -> None:
 def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
     assert is_number(
-        chi2_lift.measure(case.channel, case.context).value, oracles.chi2_lift(case.model)
+        Chi2Lift.measure(case.channel, case.context).value, oracles.chi2_lift(case.model)
     )
-    found = chi2_lift.measure_inverse(case.channel, case.context)
+    found = Chi2LiftInverse.measure(case.channel, case.context)
     assert is_number(found.value, oracles.chi2_lift_inverse(case.model))
 
 
@@ -75,21 +74,19 @@ def test_a_lift_that_no_float_holds_is_not_a_lift_of_0() -> None:
     tiny = Fraction(1, 10**400)
     rows = [[tiny, 1 - tiny], [Fraction(1, 2), Fraction(1, 2)]]
     channel = Channel.from_fractions(Alphabet.of("ab"), Alphabet.of("uv"), rows)
-    found = chi2_lift.measure_inverse(channel, Prior.uniform("ab"))
+    found = Chi2LiftInverse.measure(channel, Prior.uniform("ab"))
     model = oracles.of_prior([Fraction(1, 2)] * 2, rows)
     assert is_number(found.value, oracles.chi2_lift_inverse(model))
     assert found.to_data()["value"] == "inf"
     assert found.to_data()["enclosure"][0] == str(found.value.lower)
-    assert is_number(
-        chi2_lift.measure(channel, Prior.uniform("ab")).value, oracles.chi2_lift(model)
-    )
+    assert is_number(Chi2Lift.measure(channel, Prior.uniform("ab")).value, oracles.chi2_lift(model))
 
 
 def test_squares_that_overflow_are_still_exact() -> None:
     small = Fraction(1, 10**200)
     rows = [[small, 1 - small], [Fraction(1, 2), Fraction(1, 2)]]
     channel = Channel.from_fractions(Alphabet.of("ab"), Alphabet.of("uv"), rows)
-    found = chi2_lift.measure_inverse(channel, Prior.uniform("ab"))
+    found = Chi2LiftInverse.measure(channel, Prior.uniform("ab"))
     model = oracles.of_prior([Fraction(1, 2)] * 2, rows)
     assert is_number(found.value, oracles.chi2_lift_inverse(model))
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from liftlock.channel import Channel
 from liftlock.errors import NumberError, UnprotectedInput
-from liftlock.notions import crowd_mass
 from liftlock.notions.crowd_mass import CrowdMass, limit
 from liftlock.prior import Prior
 from tests import oracles
@@ -23,7 +22,7 @@ ANY = st.one_of(cases(), near_ties())
 
 @given(ANY)
 def test_it_is_the_smallest_raised_set(case: Case) -> None:
-    found = crowd_mass.measure(case.channel, case.context)
+    found = CrowdMass.measure(case.channel, case.context)
     expected = oracles.crowd_mass(case.model)
     assert is_number(found.value, expected)
     if found.witness is None:
@@ -55,7 +54,7 @@ def test_decisions_at_the_boundary(case: Case) -> None:
 @pytest.mark.parametrize("name", ["large", "large_joint", "ties"])
 def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
-    found = crowd_mass.measure(case.channel, case.context)
+    found = CrowdMass.measure(case.channel, case.context)
     assert is_number(found.value, oracles.crowd_mass(case.model))
 
 
@@ -68,13 +67,13 @@ def test_lifts_of_exactly_1_do_not_count() -> None:
         [third / 2, 1 - third / 2],
     ]
     prior = Prior.from_counts({"x0": 1, "x1": 7, "x2": 1})
-    found = crowd_mass.measure(make_channel(rows), prior)
+    found = CrowdMass.measure(make_channel(rows), prior)
     assert found.value.lower == Fraction(1, 9)
 
 
 def test_a_channel_that_tells_nothing_points_at_everybody() -> None:
     channel = Channel.from_rows({"a": {"y": 1}, "b": {"y": 1}})
-    found = crowd_mass.measure(channel, Prior.uniform("ab"))
+    found = CrowdMass.measure(channel, Prior.uniform("ab"))
     assert found.value.lower == 1
     assert found.witness is None
     assert CrowdMass(1).certify(channel, Prior.uniform("ab")).holds
@@ -100,7 +99,7 @@ def test_an_extremal_mechanism_attains_the_limit() -> None:
     # Uniform on 4 symbols, E = 3: one symbol at lift 3, the others at 1/3.
     rows = [[Fraction(3, 4) if x == y else Fraction(1, 12) for y in range(4)] for x in range(4)]
     prior = Prior.uniform(f"x{i}" for i in range(4))
-    found = crowd_mass.measure(make_channel(rows), prior)
+    found = CrowdMass.measure(make_channel(rows), prior)
     assert found.value == limit(lower="ln 3", upper="ln 3")
 
 

@@ -12,7 +12,6 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Family, Intervals
 from liftlock.errors import NotDefined
-from liftlock.notions import identifiability
 from liftlock.notions.identifiability import Identifiability
 from liftlock.prior import Prior
 from tests import oracles
@@ -24,7 +23,7 @@ ANY = st.one_of(cases(), near_ties())
 
 @given(ANY)
 def test_it_is_the_largest_posterior_ratio(case: Case) -> None:
-    found = identifiability.measure(case.channel, case.context)
+    found = Identifiability.measure(case.channel, case.context)
     expected = oracles.identifiability(case.model)
     assert is_ratio(found, expected)
     witness, model = found.witness, case.model
@@ -50,11 +49,11 @@ def test_a_family_has_its_worst_case_at_a_member(
     (rows, channel), (members, family) = case
     values = [oracles.identifiability(oracles.of_prior(member, rows)) for member in members]
     expected = None if None in values else max(value for value in values if value is not None)
-    found = identifiability.measure(channel, family)
+    found = Identifiability.measure(channel, family)
     assert is_ratio(found, expected)
     assert found.witness is not None
     assert found.witness.prior is not None
-    assert identifiability.measure(channel, found.witness.prior).ratio == expected
+    assert Identifiability.measure(channel, found.witness.prior).ratio == expected
     middle = [sum((m[x] for m in members), Fraction(0)) / len(members) for x in range(len(rows))]
     mixture = oracles.identifiability(oracles.of_prior(middle, rows))
     assert expected is None or (mixture is not None and mixture <= expected)
@@ -69,7 +68,7 @@ def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
         for y in range(len(model.outputs))
     ]
     expected = max(max(column) / min(column) for column in posteriors)
-    assert is_ratio(identifiability.measure(case.channel, case.context), expected)
+    assert is_ratio(Identifiability.measure(case.channel, case.context), expected)
 
 
 def test_posteriors_beyond_floats_are_compared_exactly() -> None:
@@ -83,7 +82,7 @@ def test_posteriors_beyond_floats_are_compared_exactly() -> None:
             [tiny * tiny, tiny, 1 - tiny - tiny * tiny],
         ],
     )
-    found = identifiability.measure(channel, Prior.uniform("ab"))
+    found = Identifiability.measure(channel, Prior.uniform("ab"))
     assert found.ratio == Fraction(10**200, 2)
     assert found.witness is not None
     assert found.witness.output == "v"
@@ -92,13 +91,13 @@ def test_posteriors_beyond_floats_are_compared_exactly() -> None:
 def test_a_rare_secret_beyond_floats() -> None:
     prior = Prior(Alphabet.of("ab"), (1, 10**400))
     channel = Channel.from_rows({"a": {0: "1/4", 1: "3/4"}, "b": {0: "3/4", 1: "1/4"}})
-    assert identifiability.measure(channel, prior).ratio == 3 * 10**400
+    assert Identifiability.measure(channel, prior).ratio == 3 * 10**400
 
 
 def test_where_it_is_not_defined() -> None:
     channel = Channel.identity("ab")
     partial = Family.of([Prior.uniform("ab"), Prior.from_counts({"a": 1, "b": 0})])
     with pytest.raises(NotDefined, match="smooth the priors"):
-        identifiability.measure(channel, partial)
+        Identifiability.measure(channel, partial)
     with pytest.raises(NotDefined):
-        identifiability.measure(channel, Intervals.all_priors("ab"))
+        Identifiability.measure(channel, Intervals.all_priors("ab"))

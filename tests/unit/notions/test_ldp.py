@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from liftlock.channel import Channel
 from liftlock.context import Intervals
-from liftlock.notions import ldp
 from liftlock.notions.ldp import LDP
 from liftlock.prior import Prior
 from tests import oracles
@@ -22,7 +21,7 @@ ANY = st.one_of(cases(), near_ties())
 
 @given(ANY)
 def test_the_leakage_is_the_largest_ratio_of_likelihoods(case: Case) -> None:
-    found = ldp.measure(case.channel, case.context)
+    found = LDP.measure(case.channel, case.context)
     expected = oracles.ldp(case.given)
     assert is_ratio(found, expected)
     witness = found.witness
@@ -51,10 +50,10 @@ def test_decisions_at_the_boundary(case: Case) -> None:
 
 @given(cases(joints=False))
 def test_the_prior_plays_no_part(case: Case) -> None:
-    alone = ldp.measure(case.channel)
-    assert ldp.measure(case.channel, case.context).ratio == alone.ratio
+    alone = LDP.measure(case.channel)
+    assert LDP.measure(case.channel, case.context).ratio == alone.ratio
     everything = Intervals.all_priors(case.channel.inputs.labels)
-    assert ldp.measure(case.channel, everything).ratio == alone.ratio
+    assert LDP.measure(case.channel, everything).ratio == alone.ratio
 
 
 @pytest.mark.parametrize("name", ["large", "large_joint", "ties"])
@@ -62,7 +61,7 @@ def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
     # A column's largest over its smallest, as in the definition (all pairs would be slow here).
     expected = max(max(c) / min(c) for c in zip(*case.given, strict=True))
-    assert is_ratio(ldp.measure(case.channel, case.context), expected)
+    assert is_ratio(LDP.measure(case.channel, case.context), expected)
 
 
 def test_every_input_counts_also_an_impossible_one() -> None:
@@ -75,5 +74,5 @@ def test_every_input_counts_also_an_impossible_one() -> None:
 
 def test_outputs_that_nobody_gives_are_ignored() -> None:
     channel = Channel.from_rows({"a": {"u": 1, "v": 0}, "b": {"u": 1, "v": 0}})
-    assert ldp.measure(channel).ratio == 1
+    assert LDP.measure(channel).ratio == 1
     assert LDP(0).certify(channel, Prior.uniform("ab")).holds

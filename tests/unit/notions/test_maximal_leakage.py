@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from liftlock.channel import Channel
 from liftlock.context import Intervals
 from liftlock.errors import UnprotectedInput
-from liftlock.notions import maximal_leakage, sibson
-from liftlock.notions.maximal_leakage import MaximalLeakage
+from liftlock.notions import Sibson
+from liftlock.notions.information import MaximalLeakage
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import check_ratio_budgets, check_smallest, is_ratio
@@ -23,14 +23,14 @@ ANY = st.one_of(cases(), near_ties())
 
 @given(ANY)
 def test_it_is_the_mean_of_the_largest_lift(case: Case) -> None:
-    found = maximal_leakage.measure(case.channel, case.context)
+    found = MaximalLeakage.measure(case.channel, case.context)
     assert is_ratio(found, oracles.leakage(case.model))
 
 
 @given(ANY)
 def test_it_is_sibson_of_order_infinity(case: Case) -> None:
-    found = maximal_leakage.measure(case.channel, case.context)
-    assert sibson.measure(case.channel, case.context, "inf").ratio == found.ratio
+    found = MaximalLeakage.measure(case.channel, case.context)
+    assert Sibson.measure(case.channel, case.context, "inf").ratio == found.ratio
 
 
 @given(ANY)
@@ -42,8 +42,8 @@ def test_decisions_at_the_boundary(case: Case) -> None:
 @given(cases(joints=False, impossible=False))
 def test_it_depends_on_the_support_only(case: Case) -> None:
     uniform = Prior.uniform(case.channel.inputs.labels)
-    first = maximal_leakage.measure(case.channel, case.context)
-    assert first.ratio == maximal_leakage.measure(case.channel, uniform).ratio
+    first = MaximalLeakage.measure(case.channel, case.context)
+    assert first.ratio == MaximalLeakage.measure(case.channel, uniform).ratio
 
 
 @st.composite
@@ -60,27 +60,25 @@ def test_over_a_set_of_priors_every_possible_symbol_counts(
 ) -> None:
     rows, channel, vertices, context = case
     middle = [sum((v[x] for v in vertices), Fraction(0)) / len(vertices) for x in range(len(rows))]
-    found = maximal_leakage.measure(channel, context)  # type: ignore[arg-type]
+    found = MaximalLeakage.measure(channel, context)  # type: ignore[arg-type]
     assert is_ratio(found, oracles.leakage(oracles.of_prior(middle, rows)))
 
 
 @pytest.mark.parametrize("name", ["large", "large_joint", "ties"])
 def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
-    assert is_ratio(
-        maximal_leakage.measure(case.channel, case.context), oracles.leakage(case.model)
-    )
+    assert is_ratio(MaximalLeakage.measure(case.channel, case.context), oracles.leakage(case.model))
 
 
 def test_a_small_leakage_beside_an_infinite_lip() -> None:
     # 000 Thm 3: W = [[.999, .001], [1, 0]] uniform has MIL .001.
     channel = Channel.from_rows({"a": {0: "0.999", 1: "0.001"}, "b": {0: 1, 1: 0}})
-    assert maximal_leakage.measure(channel, Prior.uniform("ab")).ratio == Fraction(1001, 1000)
+    assert MaximalLeakage.measure(channel, Prior.uniform("ab")).ratio == Fraction(1001, 1000)
 
 
 def test_impossible_inputs() -> None:
     prior = Prior.from_counts({"a": 1, "b": 0})
-    assert maximal_leakage.measure(Channel.identity("ab"), prior).ratio == 1
+    assert MaximalLeakage.measure(Channel.identity("ab"), prior).ratio == 1
     with pytest.raises(UnprotectedInput):
         MaximalLeakage(1).certify(Channel.identity("ab"), prior)
-    assert maximal_leakage.measure(Channel.identity("ab"), Intervals.all_priors("ab")).ratio == 2
+    assert MaximalLeakage.measure(Channel.identity("ab"), Intervals.all_priors("ab")).ratio == 2

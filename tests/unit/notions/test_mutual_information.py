@@ -14,9 +14,9 @@ from liftlock.channel import Channel
 from liftlock.context import Intervals
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions import mutual_information
+from liftlock.notions import information
+from liftlock.notions.information import MutualInformation
 from liftlock.notions.lift import lift_table
-from liftlock.notions.mutual_information import MutualInformation
 from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import check_real_budgets, check_smallest, contains
@@ -27,7 +27,7 @@ ANY = st.one_of(cases(), near_ties())
 
 @given(ANY)
 def test_it_is_the_sum_of_the_entropies(case: Case) -> None:
-    found = mutual_information.measure(case.channel, case.context)
+    found = MutualInformation.measure(case.channel, case.context)
     assert contains(found.value, oracles.mutual_information(case.model))
     assert found.value.lower >= 0
 
@@ -35,7 +35,7 @@ def test_it_is_the_sum_of_the_entropies(case: Case) -> None:
 @settings(max_examples=30)
 @given(ANY, st.sampled_from([16, 64, 300, 600]))
 def test_the_precision_is_what_was_asked_for(case: Case, bits: int) -> None:
-    found = mutual_information.measure(case.channel, case.context, bits).value
+    found = MutualInformation.measure(case.channel, case.context, bits).value
     assert found.width <= Fraction(1, 2**bits)
     with mp.workdps(250):
         true = oracles.mutual_information(case.model)
@@ -56,7 +56,7 @@ def test_decisions_at_the_boundary(case: Case) -> None:
 @given(cases())
 def test_independence_is_exactly_0(case: Case) -> None:
     same = make_channel([case.rows[0]] * len(case.rows))
-    assert mutual_information.measure(same, case.context).value == Enclosure.of(0)
+    assert MutualInformation.measure(same, case.context).value == Enclosure.of(0)
     assert MutualInformation(0).certify(same, case.context, impossible="ignore").holds
 
 
@@ -64,8 +64,8 @@ def test_independence_is_exactly_0(case: Case) -> None:
 def test_large_tables_take_floats_with_a_margin(name: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
     table = lift_table(case.channel, case.context)
-    assert len(table.secrets) * len(table.outputs) > mutual_information.FLOAT_CELLS
-    found = mutual_information.of_table(table)
+    assert len(table.secrets) * len(table.outputs) > information.FLOAT_CELLS
+    found = MutualInformation.of_table(table)
     with mp.workdps(30):
         true = oracles.mutual_information(case.model)
         assert contains(found.value, true, width=1e-11)
@@ -74,7 +74,7 @@ def test_large_tables_take_floats_with_a_margin(name: str, request: pytest.Fixtu
 
 def test_floats_with_zeros_and_skewed_masses() -> None:
     case = random_case(160, 130, seed=8, zeros=True)
-    found = mutual_information.measure(case.channel, case.context)
+    found = MutualInformation.measure(case.channel, case.context)
     with mp.workdps(30):
         assert contains(found.value, oracles.mutual_information(case.model), width=1e-11)
 
@@ -99,7 +99,7 @@ def test_a_tie_that_cannot_be_decided_is_refused() -> None:
 def test_masses_beyond_floats_are_enclosed_exactly() -> None:
     prior = Prior(Alphabet.of(["x0", "x1"]), (1, 10**400))
     channel = Channel.identity(["x0", "x1"])
-    found = mutual_information.measure(channel, prior).value
+    found = MutualInformation.measure(channel, prior).value
     assert 0 <= found.lower < Fraction(1, 10**35)
     assert found.upper is not None
     assert 0 < found.upper < Fraction(1, 10**35)
@@ -107,4 +107,4 @@ def test_masses_beyond_floats_are_enclosed_exactly() -> None:
 
 def test_one_prior_is_needed() -> None:
     with pytest.raises(NotDefined):
-        mutual_information.measure(Channel.identity("ab"), Intervals.all_priors("ab"))
+        MutualInformation.measure(Channel.identity("ab"), Intervals.all_priors("ab"))

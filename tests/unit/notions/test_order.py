@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from liftlock.errors import NumberError
-from liftlock.notions.order import order_text, read_order
+from liftlock.notions.base import order_text, read_order
 
 
 @pytest.mark.parametrize("value", [None, "inf", " Infinity ", "INF", float("inf")])

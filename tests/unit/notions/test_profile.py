@@ -14,7 +14,6 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.errors import InputError, NotDefined, UnprotectedInput
 from liftlock.exact.budget import Budget
-from liftlock.notions import profile
 from liftlock.notions.audit import Audit, audit
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.registry import make_notion, parse_claim
@@ -104,7 +103,7 @@ def test_every_edge_is_measured_as_defined(
         else:
             assert expected == 1
     overall = None if None in ratios else max([Fraction(1), *(r for r in ratios if r is not None)])
-    assert profile.measure(channel, graph).ratio == overall
+    assert ProfilePrivacy.measure(channel, graph).ratio == overall
     data = found.to_data()
     assert len(data["edges"]) == len(graph.edges)
     assert found.worst_case()

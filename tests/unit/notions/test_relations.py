@@ -41,8 +41,8 @@ from liftlock.notions import (
     TotalVariation,
     implied,
 )
-from liftlock.notions.alip import MaxLift, MinLift
 from liftlock.notions.breach import NoBreach
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.notions.relations import Implication
 from liftlock.notions.rules import NATS, ORDERED, PLAIN, RATIOS, RULES, Population, Rule
 from liftlock.prior import Prior

@@ -7,7 +7,7 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 
-from liftlock.notions.l1_lift import L1Lift
+from liftlock.notions.per_output import L1Lift
 from liftlock.notions.relations import implied
 from liftlock.notions.rules import RULES, Population
 from liftlock.prior import Prior

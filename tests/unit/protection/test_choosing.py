@@ -14,9 +14,9 @@ from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
-from liftlock.notions.approximate_lip import ApproximateLIP
-from liftlock.notions.l1_lift import L1Lift
+from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.lip import LIP
+from liftlock.notions.per_output import L1Lift
 from liftlock.prior import Prior
 from liftlock.protection import choosing
 from liftlock.protection.choosing import choose

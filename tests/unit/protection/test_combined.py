@@ -22,8 +22,7 @@ from liftlock.context import Joint
 from liftlock.designing import design
 from liftlock.errors import NotDefined
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import MaxLift
-from liftlock.notions.lip import LIP
+from liftlock.notions.lip import LIP, MaxLift
 from liftlock.prior import Prior
 from liftlock.protection import combined
 from liftlock.protection.combined import Released, combined_leaks

@@ -23,10 +23,9 @@ from liftlock.errors import InputError
 from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.prior import Prior
 from liftlock.protection.protecting import Watching, prepare
 from liftlock.protection.releasing import Releasing

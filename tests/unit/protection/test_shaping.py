@@ -18,10 +18,9 @@ from liftlock.context import Joint
 from liftlock.designing import design
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
 from liftlock.protection.making import make_mechanism
 from liftlock.protection.rules import Policy, learn_labels, learn_numbers
 from liftlock.protection.shaping import with_missing, with_numbers, without_missing

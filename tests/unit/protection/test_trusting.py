@@ -11,11 +11,10 @@ import pytest
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.designing import design
-from liftlock.notions.alip import ALIP, MaxLift
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.approximate import ApproximateLIP
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift
 from liftlock.prior import Prior
 from liftlock.protection.other_budgets import curve_around
 from liftlock.protection.trusting import resampled

@@ -20,7 +20,7 @@ from liftlock.context import Ball, Family, Intervals, Joint
 from liftlock.errors import CountError, InputError, LabelError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
-from liftlock.notions import ALIP, LDP, LIP, lip
+from liftlock.notions import ALIP, LDP, LIP
 from liftlock.prior import Prior
 from liftlock.transfer import Transfer, transfer, transfer_from_samples, transfer_within
 from liftlock.transfer.bounds import symbol_ranges
@@ -142,7 +142,7 @@ def test_a_mechanism_brings_its_prior() -> None:
     mechanism = ll.design(USUAL, LIP("1"), method="safe-response")
     found = transfer(mechanism, MILD)
     assert found.before == "a prior on 3 symbols"
-    assert found.exact == lip.measure(mechanism.channel, MILD)
+    assert found.exact == LIP.measure(mechanism.channel, MILD)
     assert str(found).startswith("under P1, a prior on 3 symbols: 1 nats\nunder P2")
     data = json.loads(json.dumps(found.to_data()))
     assert data["format"] == "liftlock.transfer"
@@ -154,7 +154,7 @@ def test_encodings_are_carried_too() -> None:
     encoding = UnaryChannel.of(("none", "cold", "flu"), own=8, other=4, bits=4)
     found = transfer(encoding, MILD, designed=USUAL)
     assert found.exact is not None
-    assert found.exact.ratio == lip.measure(encoding.expanded(), MILD).ratio
+    assert found.exact.ratio == LIP.measure(encoding.expanded(), MILD).ratio
     assert holds_for(found, found.exact.ratio)
     near = transfer_within(encoding, total_variation="0.02", designed=USUAL)
     assert near.level.upper is not None
@@ -312,7 +312,7 @@ def test_what_samples_give_is_the_worst_case_over_the_set() -> None:
     mechanism = ll.design(Prior.from_counts(SEEN), LIP("1"), method="safe-response")
     found = transfer_from_samples(mechanism, SEEN, confidence="0.99")
     box = Intervals.from_counts(SEEN, confidence="0.99")
-    worst = lip.measure(mechanism.channel, box).value
+    worst = LIP.measure(mechanism.channel, box).value
     assert (found.least.name, found.least.given, found.level) == ("worst case", "intervals", worst)
     assert found.exact is None
     assert found.confidence == Fraction(99, 100)
@@ -320,7 +320,7 @@ def test_what_samples_give_is_the_worst_case_over_the_set() -> None:
     for name, form in forms:
         radius = variation_radius(1000, 3, Fraction(1, 100), form=form)
         ball = Ball(Prior.from_counts(SEEN), radius)
-        assert found.bound("worst case", name).value == lip.measure(mechanism.channel, ball).value
+        assert found.bound("worst case", name).value == LIP.measure(mechanism.channel, ball).value
     assert "with probability 0.99" in str(found)
 
 
@@ -396,7 +396,7 @@ def test_the_true_prior_in_the_set_leaks_no_more() -> None:
             if not box.lower[0] <= masses["none"] <= box.upper[0]:
                 continue
             truth = Prior.from_probabilities(masses)
-            assert holds_for(found, lip.measure(channel, truth).ratio)
+            assert holds_for(found, LIP.measure(channel, truth).ratio)
 
 
 def test_refusals_of_samples() -> None:

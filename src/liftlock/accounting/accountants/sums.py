@@ -17,8 +17,8 @@ from liftlock.context import Context, Joint
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.forms import dense
-from liftlock.notions import approximate_ldp
-from liftlock.notions.notion import DeltaLimit
+from liftlock.notions.approximate import ApproximateLDP
+from liftlock.notions.base import DeltaLimit
 from liftlock.notions.reading import Reading
 from liftlock.profile_graph import ProfileGraph
 
@@ -31,6 +31,7 @@ class LdpSum(Accountant[ComposedLevels]):
     Source: 000 Thm 1 (converse), section III.B.
 
     >>> from liftlock.channel import Channel
+    >>> from liftlock.prior import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> found = LdpSum().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
     >>> str(found["ldp"].ratio), str(found["eps_lower"].ratio)
@@ -67,7 +68,8 @@ class DeltaSum(Accountant[tuple[Enclosure, Fraction]]):
 
     Source: 000 Def 1 (basic composition).
 
-    >>> from liftlock.notions.approximate_ldp import ApproximateLDP
+    >>> from liftlock.prior import Prior
+    >>> from liftlock.notions.approximate import ApproximateLDP
     >>> fair = Prior.uniform([0, 1])
     >>> half = Release.promised_delta(ApproximateLDP("1/2", "0.01"), fair)
     >>> twice = DeltaSum().bound([half, half], fair)
@@ -128,7 +130,7 @@ def _delta(release: Release, limit: DeltaLimit, place: int) -> Fraction:
     if release.channel is None:
         raise _secret_only(place)
     # What a joint certifies is about the secret; the releases are independent given the data.
-    measured = approximate_ldp.measure(dense(release.channel), None, limit.epsilon)
+    measured = ApproximateLDP.measure(dense(release.channel), None, limit.epsilon)
     assert measured.value.upper is not None
     return measured.value.upper
 

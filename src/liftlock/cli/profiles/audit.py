@@ -22,7 +22,7 @@ from liftlock.cli.profiles.options import (
 from liftlock.cli.verdicts import Verdicts
 from liftlock.errors import InputError
 from liftlock.notions.audit import audit
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.profile_files import GraphFiles
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph

@@ -12,7 +12,7 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 LARGEST_LIFT = 2.0**20

@@ -11,7 +11,7 @@ from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.errors import NotDefined
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 

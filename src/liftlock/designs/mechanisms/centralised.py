@@ -27,8 +27,8 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact_probability
 from liftlock.exact.reproducible import dot, exp, log, log1p
+from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
 from liftlock.prior import Prior, common_integers
 from liftlock.utility.utility import Utility
 

@@ -9,7 +9,7 @@ from liftlock.designs.mechanisms.k_rr import WIDER
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design, few_outputs
 from liftlock.forms import HashingChannel
 from liftlock.forms.hashing_channel import MOST_SYMBOLS
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 

@@ -17,7 +17,7 @@ from liftlock.designs.merging import Pool
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.exact.integers import Floats
 from liftlock.memory import TABLE
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 

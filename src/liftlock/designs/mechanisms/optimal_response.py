@@ -11,7 +11,7 @@ from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.registry import LIFT_NOTIONS, Design
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 

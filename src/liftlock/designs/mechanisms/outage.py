@@ -23,7 +23,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
-from liftlock.notions.notion import DeltaLimit, Notion
+from liftlock.notions.base import DeltaLimit, Notion
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 from liftlock.utility.mutual_information import MutualInformation
@@ -59,7 +59,7 @@ def outage(
 
     Source: math the truth with probability delta; 000 Def 5, Cor 9; 003 Def 4.
 
-    >>> from liftlock.notions.approximate_lip import ApproximateLIP
+    >>> from liftlock.notions.approximate import ApproximateLIP
     >>> rare = Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
     >>> outage(rare, ApproximateLIP("1", "0.09")).matrix[:, -3:].diagonal().round(6).tolist()
     [0.1, 0.1, 0.1]
@@ -118,7 +118,7 @@ def _bare(prior: Prior) -> Draft:
 def truth_share(masses: Floats, allowed: DeltaLimit, outputs: int) -> float:
     """Return the largest probability with which the value itself may be released.
 
-    >>> from liftlock.notions.approximate_lip import ApproximateLIP
+    >>> from liftlock.notions.approximate import ApproximateLIP
     >>> two = np.array([0.25, 0.75])
     >>> round(truth_share(two, ApproximateLIP("1", "0.03").delta_limit(), 4), 9)
     0.04

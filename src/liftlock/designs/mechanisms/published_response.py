@@ -10,9 +10,8 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.registry import Design
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure, log_of
-from liftlock.notions.alip import ALIP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion, safe_text
+from liftlock.notions.base import Notion, safe_text
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.utility.utility import Utility
 
 

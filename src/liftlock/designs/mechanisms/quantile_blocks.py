@@ -13,7 +13,7 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.mean import points_of
 from liftlock.utility.reading import posterior_means
 from liftlock.utility.utility import Utility

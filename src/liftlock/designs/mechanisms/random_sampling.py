@@ -17,7 +17,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior, number_labels
 from liftlock.line.law import numbers_of
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 from liftlock.utility.utility import Utility
@@ -43,7 +43,7 @@ def random_sampling(
 
     Source: 000 eq. (20), Prop 2.
 
-    >>> from liftlock.notions.approximate_lip import ApproximateLIP
+    >>> from liftlock.notions.approximate import ApproximateLIP
     >>> coins = Prior.from_counts({1: 5, 2: 3, 5: 2})
     >>> for rate in ("exact", "continuous"):
     ...     print(random_sampling(coins, ApproximateLIP("1", "0.01"), rate=rate).remarks[0])

@@ -12,7 +12,7 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility
 

@@ -8,7 +8,7 @@ from liftlock._solver.problem import Problem
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.registry import LIFT_NOTIONS, Design
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 

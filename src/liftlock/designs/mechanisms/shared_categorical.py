@@ -32,7 +32,7 @@ from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility
 

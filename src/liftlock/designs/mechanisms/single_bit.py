@@ -15,7 +15,7 @@ from liftlock.designs.formulas.profiles import flip_at_ratio
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility
 

@@ -19,7 +19,7 @@ from liftlock.designs.merging import (
 )
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 

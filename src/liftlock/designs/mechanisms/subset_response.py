@@ -22,7 +22,7 @@ from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.shape import Linear
 from liftlock.utility.utility import Utility, restricted

@@ -16,7 +16,7 @@ from liftlock.designs.mechanisms.k_rr import WIDER
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility, mean_cost
 
 MOST_OUTPUTS = 25_000

@@ -8,7 +8,7 @@ from liftlock.designs.draft import FormDraft
 from liftlock.designs.mechanisms.k_rr import WIDER
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design, few_outputs
 from liftlock.forms import UnaryChannel
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 

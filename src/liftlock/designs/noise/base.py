@@ -21,7 +21,7 @@ from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.line.law import numbers_of
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 
 _LEAST = 1e-3
 """Noise below this share of a cell changes nothing that is released."""

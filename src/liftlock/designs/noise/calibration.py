@@ -17,8 +17,8 @@ from liftlock.designs.noise.axis import RARE
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.notions.base import Notion
 from liftlock.notions.e_divergence import positive_parts
-from liftlock.notions.notion import Notion
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -20,7 +20,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, log
 from liftlock.exact.reproducible import power as to_power
 from liftlock.line.law import numbers_of
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility, mean_cost
 
 _SHARES = exp(np.linspace(0.0, log(0.05), 33))
@@ -172,7 +172,7 @@ def gaussian(
 
     Source: 000 Thm 5, eq. (24).
 
-    >>> from liftlock.notions.approximate_lip import ApproximateLIP
+    >>> from liftlock.notions.approximate import ApproximateLIP
     >>> from liftlock.prior import Prior
     >>> ages = Prior.from_counts({20: 3, 40: 5, 60: 2})
     >>> gaussian(ages, ApproximateLIP("1", "0.01")).remarks[0]
@@ -250,7 +250,8 @@ def _calibrated(
     needed = needed_shares(noise, notion, common)
 
     def profile(strength: float) -> Floats:
-        return to_power(needed, strength)
+        bent: Floats = to_power(needed, strength)
+        return bent
 
     def cost(place: Noise, sigmas: Floats) -> float:
         matrix = place.cells(sigmas)

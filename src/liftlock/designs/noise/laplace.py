@@ -17,7 +17,7 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior
 from liftlock.line.law import numbers_of
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
 SENSITIVITIES = ("domain", "data")
@@ -317,8 +317,8 @@ def _grouped(noise: Laplace, density: Floats) -> tuple[Laplace, Floats]:
 def epsilon_of(notion: Notion) -> float:
     """Return the epsilon that a published scale is asked for: the smaller of two budgets.
 
-    >>> from liftlock.notions.approximate_lip import ApproximateLIP
-    >>> from liftlock.notions.alip import ALIP
+    >>> from liftlock.notions.approximate import ApproximateLIP
+    >>> from liftlock.notions.lip import ALIP
     >>> epsilon_of(ALIP(lower="2", upper="1")), epsilon_of(ApproximateLIP("0.5", "0.01"))
     (1.0, 0.5)
     """

@@ -14,7 +14,7 @@ from liftlock.designs.draft import Draft
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 
 _INSIDE = Fraction(10**9 - 1, 10**9)

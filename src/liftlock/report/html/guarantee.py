@@ -7,7 +7,7 @@ from string import Formatter
 from liftlock.context import Joint, PriorSet
 from liftlock.errors import NotCertified
 from liftlock.mechanism import Mechanism
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
 from liftlock.protection.result import ProtectedColumn
 from liftlock.report.html.elements import Content, Markup, markup, named
 
@@ -35,7 +35,7 @@ def promise(made: Mechanism, column: str, secret: str | None) -> Markup:
 def promise_of(notion: Notion, column: str, secret: str | None) -> Markup:
     """Say what a guarantee promises.
 
-    >>> from liftlock.notions.alip import MaxLift
+    >>> from liftlock.notions.lip import MaxLift
     >>> print(promise_of(MaxLift("ln 2"), "job", "home").replace("bdi>", "b>"))
     Whoever sees the released “<b>job</b>” of a person may raise the probability of any
     “<b>home</b>” at most 2-fold. How far it may fall is not limited: a value may be ruled out.

@@ -6,8 +6,8 @@ from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import rounded_down, rounded_up
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
-from liftlock.notions.alip import extremes
 from liftlock.notions.certificate import Claim
+from liftlock.notions.lift import extremes
 from liftlock.notions.reading import Witness
 from liftlock.protection.result import ProtectedColumn
 from liftlock.report.html.elements import (

@@ -6,9 +6,8 @@ from fractions import Fraction
 
 from liftlock.accounting.account import Account
 from liftlock.exact import enclosure
-from liftlock.exact.decimals import down_to, fold
-from liftlock.notions.alip import extremes
-from liftlock.notions.notion import moves
+from liftlock.exact.decimals import down_to, fold, moves
+from liftlock.notions.lift import extremes
 from liftlock.protection.limits import keeps, limits_of
 from liftlock.protection.result import CombinedLeak, Protection
 from liftlock.report.account import how

@@ -21,7 +21,7 @@ from liftlock.channel import Channel, Table
 from liftlock.context import Joint
 from liftlock.errors import NotDefined
 from liftlock.forms import UnaryChannel
-from liftlock.notions import approximate_lip, mutual_information
+from liftlock.notions import ApproximateLIP, MutualInformation
 from liftlock.notions.reading import Reading
 from liftlock.prior import Prior
 from tests import strategies
@@ -172,9 +172,9 @@ def test_results_without_order_are_the_whole_product() -> None:
     whole = a.product(b).product(a)
     # C(4, 2) x 2 instead of 18 outputs, and every measure is the same.
     assert (len(small.outputs), len(whole.outputs)) == (12, 18)
-    left, right = (mutual_information.measure(c, prior).value for c in (small, whole))
+    left, right = (MutualInformation.measure(c, prior).value for c in (small, whole))
     assert float(left) == pytest.approx(float(right), rel=1e-12)
-    first, second = (approximate_lip.measure(c, prior, "1/2", "def5") for c in (small, whole))
+    first, second = (ApproximateLIP.measure(c, prior, "1/2", "def5") for c in (small, whole))
     assert float(first) == pytest.approx(float(second), rel=1e-12)
 
 

@@ -19,11 +19,10 @@ from liftlock.accounting.release import LeakageLevels, Release, smallest_mass
 from liftlock.channel import Channel
 from liftlock.context import Context, Family, Intervals, Joint
 from liftlock.errors import NotDefined
-from liftlock.notions.alip import ALIP
+from liftlock.notions.base import Notion
+from liftlock.notions.information import MutualInformation
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.mutual_information import MutualInformation
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP
 from liftlock.prior import Prior
 from tests import strategies
 from tests.theorems import worlds

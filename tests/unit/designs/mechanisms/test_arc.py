@@ -14,7 +14,7 @@ from liftlock import design
 from liftlock.designs import arc
 from liftlock.errors import InputError
 from liftlock.notions import ALIP, LIP
-from liftlock.notions.alip import MaxLift, MinLift
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.prior import Prior
 
 SKEWED = Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})

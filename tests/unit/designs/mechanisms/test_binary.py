@@ -16,10 +16,9 @@ from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
 from liftlock.prior import Prior
 from liftlock.utility import Histogram, MutualInformation, Utility, mean_cost
 from tests.checks import proof_of

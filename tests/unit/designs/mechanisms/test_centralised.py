@@ -14,9 +14,9 @@ from liftlock.context import Joint
 from liftlock.designs import centralised, centralised_error, lock, survey, survey_of
 from liftlock.designs.mechanisms.centralised import posterior_range
 from liftlock.errors import InputError, NotDefined
-from liftlock.notions import ALIP, LDP, LIP, lip
-from liftlock.notions.alip import MaxLift, MinLift
-from liftlock.notions.notion import Notion
+from liftlock.notions import ALIP, LDP, LIP
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.prior import Prior
 from liftlock.utility import Mean, mean_cost
 
@@ -120,7 +120,7 @@ def test_the_error_is_that_of_the_mechanism(people: int, share: str, epsilon: st
     utility = Mean(tuple(range(people + 1)))
     masses = joint.prior.floats()
     assert mean_cost(utility, draft.matrix, masses) == pytest.approx(figures.error, abs=1e-9)
-    audited = lip.measure(locked.channel, joint).value
+    audited = LIP.measure(locked.channel, joint).value
     assert float(audited) == pytest.approx(figures.leakage, abs=1e-9)
 
 

@@ -9,7 +9,7 @@ from liftlock.context import Family, Joint
 from liftlock.designs import hashing
 from liftlock.errors import RowError
 from liftlock.forms import HashingChannel
-from liftlock.notions import ALIP, LDP, LIP, ldp, lip
+from liftlock.notions import ALIP, LDP, LIP
 from liftlock.prior import Prior
 
 PRIOR = Prior.from_counts({"a": 1, "b": 2, "c": 7})
@@ -37,5 +37,5 @@ def test_kept_in_every_context(context: Prior | Joint | Family, notion: LDP | LI
     assert mechanism.certificate.holds
     assert isinstance(mechanism.channel, HashingChannel)
     # LIP in any context is bounded by LDP of the inputs (data processing).
-    everything = float(ldp.measure(mechanism.channel))
-    assert float(lip.measure(mechanism.channel, context)) <= everything + 1e-12
+    everything = float(LDP.measure(mechanism.channel))
+    assert float(LIP.measure(mechanism.channel, context)) <= everything + 1e-12

@@ -12,8 +12,8 @@ from liftlock._solver.oracle import Progress
 from liftlock._solver.problem import Problem
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.errors import InputError
-from liftlock.notions.alip import MaxLift, MinLift
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.utility import Own, make_utility, mean_cost
 from tests.brute_force import COSTS, best_mixture, brute_vertices, ldp_cuts, lift_cuts
 

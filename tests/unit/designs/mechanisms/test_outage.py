@@ -10,9 +10,8 @@ import liftlock as ll
 from liftlock.designing import design
 from liftlock.designs.mechanisms.outage import outage, truth_share
 from liftlock.errors import NotDefined
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP, Form
-from liftlock.notions.notion import Notion
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP, Form
+from liftlock.notions.base import Notion
 
 MASSES = np.array([0.05, 0.15, 0.3, 0.5])
 PRIOR = ll.Prior.from_probabilities({1: "0.05", 2: "0.15", 3: "0.3", 7: "0.5"})

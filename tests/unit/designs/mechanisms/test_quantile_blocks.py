@@ -12,8 +12,8 @@ import liftlock as ll
 from liftlock.designing import design
 from liftlock.designs.mechanisms.quantile_blocks import block_shares, quantile_blocks, two_blocks
 from liftlock.errors import InputError
-from liftlock.notions.alip import MaxLift, MinLift
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift, MinLift
 
 
 def lifts(draft: ll.Draft, masses: np.ndarray) -> np.ndarray:

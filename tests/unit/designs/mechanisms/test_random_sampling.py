@@ -17,13 +17,9 @@ from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_ldp import measure as measure_ldp
-from liftlock.notions.approximate_lip import ApproximateLIP
-from liftlock.notions.approximate_lip import measure as measure_lip
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
 from liftlock.notions.registry import REGISTRY, make_notion
 
 RARE = ll.Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
@@ -74,9 +70,9 @@ def test_the_audit_finds_the_delta_that_was_asked_for(form: str) -> None:
             draft = random_sampling(prior, notion)
             channel = lock(draft, notion, prior).channel
             if form == "ldp":
-                found = float(measure_ldp(channel, prior, epsilon))
+                found = float(ApproximateLDP.measure(channel, prior, epsilon))
             else:
-                found = float(measure_lip(channel, prior, epsilon, form))
+                found = float(ApproximateLIP.measure(channel, prior, epsilon, form))
             if draft.matrix[0, 0] < 1:
                 assert found == pytest.approx(delta, rel=1e-6)
 

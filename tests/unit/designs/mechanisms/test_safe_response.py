@@ -12,7 +12,7 @@ import liftlock as ll
 from liftlock.designing import design
 from liftlock.designs.mechanisms.safe_response import safe_response
 from liftlock.errors import NotDefined
-from liftlock.notions.alip import MaxLift, MinLift
+from liftlock.notions.lip import MaxLift, MinLift
 
 RARE = ll.Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
 

@@ -14,8 +14,8 @@ from liftlock.designs.merging import Pool, equivocation
 from liftlock.errors import NotCertified
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.alip import MaxLift
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift
 from liftlock.prior import Prior
 from tests.unit.designs.test_merging import NOTIONS, exact_verdict, random_joint
 

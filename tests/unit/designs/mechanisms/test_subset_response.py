@@ -19,8 +19,8 @@ from liftlock.designs.mechanisms.subset_merging import safe_subsets
 from liftlock.designs.merging import Pool
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.alip import MaxLift
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift
 from liftlock.prior import Prior
 from liftlock.utility import Guess, Histogram, Mean, MutualInformation, Utility, mean_cost
 from tests.unit.designs.test_merging import random_joint

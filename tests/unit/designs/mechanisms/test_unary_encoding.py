@@ -17,7 +17,7 @@ from liftlock.designs import oue, sue
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
-from liftlock.notions import LDP, LIP, ldp
+from liftlock.notions import LDP, LIP
 from liftlock.prior import Prior
 from liftlock.utility import make_utility
 from liftlock.utility.utility import mean_cost
@@ -70,7 +70,7 @@ def test_fewer_bits_stay_on_the_safe_side() -> None:
     for bits in (4, 8, 20):
         mechanism = design(PRIOR, LDP("1"), method="oue", bits=bits)
         assert mechanism.channel.bits == bits
-        assert float(ldp.measure(mechanism.channel)) <= 1
+        assert float(LDP.measure(mechanism.channel)) <= 1
 
 
 def test_worth_is_that_of_the_table() -> None:

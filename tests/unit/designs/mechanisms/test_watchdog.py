@@ -9,9 +9,9 @@ from liftlock.context import Joint
 from liftlock.designs import lock, watchdog
 from liftlock.errors import InputError, NotCertified
 from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.alip import MaxLift
-from liftlock.notions.l1_lift import L1Lift, L1LiftInverse
-from liftlock.notions.notion import Notion
+from liftlock.notions.base import Notion
+from liftlock.notions.lip import MaxLift
+from liftlock.notions.per_output import L1Lift, L1LiftInverse
 from liftlock.prior import Prior
 from tests.unit.designs.test_merging import NOTIONS, random_joint
 

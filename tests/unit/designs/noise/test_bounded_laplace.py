@@ -17,11 +17,10 @@ from liftlock.designs.noise.laplace import bounded_laplace
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.alip import MaxLift
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import MaxLift
 
 FAIR = ll.Prior.from_counts({0: 1, 1: 1})
 GRADES = ll.Prior.from_probabilities({0: "0.05", 1: "0.9", 2: "0.05"})

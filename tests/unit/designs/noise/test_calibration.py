@@ -25,13 +25,10 @@ from liftlock.designs.noise.calibration import (
 )
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
-from liftlock.notions.alip import ALIP, MaxLift, MinLift
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import FORMS, ApproximateLIP
-from liftlock.notions.approximate_lip import measure as measure_lip
+from liftlock.notions.approximate import FORMS, ApproximateLDP, ApproximateLIP
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
+from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
 
 Cells = Callable[[Floats, Floats, float], Floats]
 
@@ -75,7 +72,7 @@ def test_deltas_against_the_exact_audit(form: str) -> None:
         prior, rows = random_prior(5, seed), random_rows(5, 7, seed)
         table = rounded(Draft.of(range(5), range(7), rows))
         assert isinstance(table, ll.Table)
-        exact = measure_lip(table, prior, "0.4", form)
+        exact = ApproximateLIP.measure(table, prior, "0.4", form)
         found = lip_delta(table.floats(), prior.floats(), math.exp(0.4), form)
         assert found == pytest.approx(float(exact), rel=1e-12)
 
@@ -151,7 +148,7 @@ def test_the_largest_pair_of_many_rows_is_found() -> None:
 
 
 def test_other_notions_are_refused() -> None:
-    from liftlock.notions.chi2_lift import Chi2Lift
+    from liftlock.notions.per_output import Chi2Lift
 
     with pytest.raises(NotDefined, match="designing"):
         slack_of(Chi2Lift("1"))

@@ -26,11 +26,10 @@ from liftlock.designs.noise.gaussian import Gaussian, gaussian
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.line.law import Mixture, normal
-from liftlock.notions.approximate_ldp import ApproximateLDP
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
+from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
-from liftlock.notions.notion import Notion
 from liftlock.notions.registry import REGISTRY, make_notion
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})

@@ -17,7 +17,7 @@ from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace
 from liftlock.errors import InputError, NotCertified
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.ldp import LDP
 from tests.unit.designs.noise.test_bounded_laplace import GRADES
 

@@ -13,7 +13,7 @@ from liftlock.designs.noise.laplace import laplace
 from liftlock.errors import NotCertified
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.approximate_lip import ApproximateLIP
+from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.ldp import LDP
 from tests.unit.designs.noise.test_bounded_laplace import FAIR, GRADES, scale_of
 

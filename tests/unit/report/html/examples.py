@@ -141,7 +141,7 @@ def many() -> Protection:
     matrix = 0.5 * np.eye(200) + 0.5 / 200
     made = ll.lock(
         ll.Draft.of(values, values, matrix),
-        ll.notions.alip.MaxLift("2"),
+        ll.notions.MaxLift("2"),
         ll.Joint.from_counts(counts),
     )
     return Protection("many.csv", 300_000, (ProtectedColumn("product", "person", made, True),))

@@ -15,7 +15,7 @@ import liftlock as ll
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.decimals import rounded_down, rounded_up
 from liftlock.local import LocalMechanism
-from liftlock.notions.alip import MaxLift, MinLift
+from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.notions.registry import make_notion
 from liftlock.report.html import guarantee, own_priors
 from liftlock.report.html.guarantee import promise_of

@@ -6,23 +6,49 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from liftlock.channel import Channel
 from liftlock.context import Context
 from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget, decimal_text
-from liftlock.exact.decimals import down_to, fold, rounded_up
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.order import Order, order_text, read_order
+from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
 from liftlock.notions.reading import Reading
 
 MOST_BITS = 4096
 """A comparison that is still open at this precision counts as a refusal, the safe side."""
+
+
+Order: TypeAlias = Fraction | None
+"""None stands for infinity."""
+
+
+def read_order(value: object) -> Order:
+    """Read an order.
+
+    >>> read_order("2"), read_order("inf") is None
+    (Fraction(2, 1), True)
+    """
+    if value is None or (isinstance(value, str) and value.strip().lower() in {"inf", "infinity"}):
+        return None
+    if isinstance(value, float) and value == float("inf"):
+        return None
+    order = exact(value, name="alpha")
+    if order <= 0:
+        raise NumberError("alpha is not positive", value=value, remedy="use a number above 0")
+    return order
+
+
+def order_text(order: Order) -> str:
+    """Write an order for people."""
+    return "inf" if order is None else str(order)
+
+
+# --- what notions limit ---------------------------------------------------------------------------
 
 
 class LiftLimits(NamedTuple):
@@ -72,6 +98,8 @@ class Kind:
     parameters: tuple[str, ...]
     notion: Callable[..., Notion]
     says: str
+    page: str
+    """The page of the documentation, and the test, that are about it."""
 
     def make(self, *values: object) -> Notion:
         """Make the guarantee from the values of its parameters, in their order."""
@@ -96,13 +124,15 @@ class Notion(ABC):
     """The budgets, in the order in which they are written."""
     says: ClassVar[str]
     """What it bounds, in a few words."""
+    page: ClassVar[str] = ""
+    """The page that explains it, where that is not its key."""
     context_free: ClassVar[bool] = False
     """Whether it speaks of every input and needs no prior."""
 
     @classmethod
     def kinds(cls) -> tuple[Kind, ...]:
         """Return the kinds of guarantee that this class makes, each under its own key."""
-        return (Kind(cls.key, cls.title, cls.parameters, cls, cls.says),)
+        return (Kind(cls.key, cls.title, cls.parameters, cls, cls.says, cls.page or cls.key),)
 
     @property
     def name(self) -> str:
@@ -182,7 +212,7 @@ class Notion(ABC):
     def scaled(self, scale: Fraction) -> Notion:
         """Multiply the budgets; delta and alpha stay.
 
-        >>> from liftlock.notions.alip import ALIP
+        >>> from liftlock.notions.lip import ALIP
         >>> str(ALIP(lower="1.3", upper="0.7").scaled(Fraction(1, 2)))
         'alip(lower=0.65, upper=0.35)'
         """
@@ -191,6 +221,10 @@ class Notion(ABC):
             budget = Budget.of(str(budgets[name]))
             nats = budget.epsilon if budget.epsilon is not None else Fraction(float(budget))
             budgets[name] = decimal_text((nats * scale).limit_denominator(10**12))
+        return self._like(budgets)
+
+    def _like(self, budgets: Mapping[str, object]) -> Notion:
+        """Return the guarantee of the same kind with other budgets."""
         kind = next(kind for kind in self.kinds() if kind.key == self.name)
         return kind.notion(**budgets)
 
@@ -313,6 +347,48 @@ class OrderedUpperBound(UpperBound):
         return {"alpha": order_text(self.alpha), "budget": _exact_text(self.budget)}
 
 
+class TableMeasure(Notion):
+    """A notion that is measured on the table of lifts of one prior or joint; an audit has it."""
+
+    @classmethod
+    @abstractmethod
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
+        """Measure it on a table of lifts."""
+
+    @classmethod
+    def measure(cls, channel: Channel, context: Context, bits: int = BITS) -> Reading:
+        """Measure it exactly, or enclose it."""
+        return cls.of_table(lift_table(channel, context), bits)
+
+
+class TableBound(UpperBound, TableMeasure):
+    """A bound of one number that the table of lifts shows."""
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return self.measure(channel, context, bits)
+
+
+class OrderedTableBound(OrderedUpperBound):
+    """A bound of one number of some order that the table of lifts shows."""
+
+    @classmethod
+    @abstractmethod
+    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+        """Measure it on a table of lifts."""
+
+    @classmethod
+    def measure(
+        cls, channel: Channel, context: Context, alpha: object, bits: int = BITS
+    ) -> Reading:
+        """Measure it exactly, or enclose it."""
+        return cls.of_table(lift_table(channel, context), read_order(alpha), bits)
+
+    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+        """Measure the leakage."""
+        return self.of_table(lift_table(channel, context), self.alpha, bits)
+
+
 def safe_text(value: Enclosure) -> str:
     """Write the upper end as a short decimal that is certainly not too small.
 
@@ -325,46 +401,3 @@ def safe_text(value: Enclosure) -> str:
         return decimal_text(value.upper)
     scaled = value.upper * 10**10
     return decimal_text(Fraction(-(-scaled.numerator // scaled.denominator), 10**10))
-
-
-# --- promises in words ----------------------------------------------------------------------------
-
-BEYOND = "Single values may go beyond the factor, and nothing is said of how far."
-
-
-def moves(up: Fraction | None, down: Fraction | None) -> str:
-    """Say how far a probability may move, as the end of a sentence.
-
-    >>> moves(Fraction(2), Fraction(1, 4)).replace(chr(160), " ")
-    'at most 2-fold, and lower it at most to 25 % of what it was'
-    """
-    most = "without limit" if up is None else f"at most {fold(up)}"
-    if down is None or down == 0:
-        return f"{most}, and may rule it out"
-    return f"{most}, and lower it at most to {down_to(down)} of what it was"
-
-
-def lift_promise(limits: LiftLimits) -> str:
-    """Say what limits of lifts promise."""
-    start = "Whoever sees the released {column} of a person may "
-    up, down = limits.most, limits.least
-    if limits.upper is not None and limits.lower is not None:
-        return f"{start}raise the probability of any {{secret}} {moves(up, down)}."
-    if limits.upper is not None:
-        return (
-            f"{start}raise the probability of any {{secret}} at most {fold(up)}. How far it may "
-            "fall is not limited: a value may be ruled out."
-        )
-    assert down is not None
-    return (
-        f"{start}lower the probability of any {{secret}} at most to {down_to(down)} of what it "
-        "was. How far it may rise is not limited directly, only through what the falls of all the "
-        "others leave."
-    )
-
-
-def delta_texts(limit: DeltaLimit) -> tuple[str, str]:
-    """Return the factor e^epsilon and delta as text on the safe side."""
-    top = limit.epsilon.exp().upper
-    assert top is not None
-    return rounded_up(top), rounded_up(limit.delta)

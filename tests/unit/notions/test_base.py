@@ -27,7 +27,7 @@ from liftlock.notions import (
     Sibson,
     TotalVariation,
 )
-from liftlock.notions.notion import MOST_BITS, UpperBound, safe_text
+from liftlock.notions.base import MOST_BITS, UpperBound, safe_text
 from liftlock.notions.reading import Reading
 from liftlock.prior import Prior
 

@@ -1,0 +1,343 @@
+"""The contract of every accountant: what it supports it bounds, never below the truth.
+
+The truth is brute force over all outputs of all releases, in fractions. What an accountant does not
+support it refuses, and names the part at fault.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import liftlock as ll
+from liftlock.accounting import ACCOUNTANTS, Accountant, Release, account
+from liftlock.accounting.account import limited_by
+from liftlock.context import Context
+from liftlock.errors import NotDefined
+from liftlock.exact.budget import Budget
+from liftlock.forms import UnaryChannel
+from liftlock.profile_graph import ProfileGraph
+from tests import strategies
+from tests.unit.accounting import brute_force
+
+Ratio = Fraction | None
+ONE = Fraction(1)
+KINDS = ("none", "prior", "joint", "set", "profiles")
+
+every = pytest.mark.parametrize("accountant", ACCOUNTANTS.values(), ids=ACCOUNTANTS)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Releases in a context, and what they leak together, by quantity; None is infinite."""
+
+    releases: list[Release]
+    context: Context | None
+    truth: dict[str, Ratio] = field(default_factory=dict)
+
+
+def loss_of_edges(channels: list[strategies.Rows], graph: ProfileGraph) -> Ratio:
+    """Return the largest ratio of the outputs of two joined profiles that share an observation."""
+    laws = []
+    for counts, total in zip(graph.counts, graph.totals, strict=True):
+        masses = [Fraction(count, total) for count in counts]
+        columns = brute_force.likelihoods(channels)
+        laws.append([sum(p * q for p, q in zip(masses, each, strict=True)) for each in columns])
+    worst: Ratio = ONE
+    for i, j in [pair for a, b in graph.edges for pair in ((a, b), (b, a))]:
+        for one, other in zip(laws[i], laws[j], strict=True):
+            if one and not other:
+                return None
+            if one and worst is not None:
+                worst = max(worst, one / other)
+    return worst
+
+
+@st.composite
+def situations(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS) -> Situation:
+    """Return small releases in any kind of context, with the truth by brute force."""
+    size = draw(st.integers(2, 3))
+    zeros = draw(st.booleans())
+    tables = [draw(strategies.rows(size, draw(st.integers(1, 3)), zeros=zeros)) for _ in range(2)]
+    channels = draw(st.lists(st.sampled_from(tables), min_size=1, max_size=3))
+    releases = [Release.of(strategies.make_channel(each)) for each in channels]
+    ldp = brute_force.ratio(brute_force.likelihoods(channels))
+    kind = draw(st.sampled_from(kinds))
+    if kind == "none":
+        return Situation(releases, None, {"ldp": ldp})
+    if kind == "profiles":
+        laws = {
+            name: dict(zip(strategies.inputs_of(size), draw(strategies.counts(size)), strict=True))
+            for name in "abc"
+        }
+        graph = ProfileGraph.chain(laws)
+        truth = {"profile": loss_of_edges(channels, graph), "ldp": ldp}
+        return Situation(releases, graph, truth)
+    if kind == "joint":
+        cells = draw(strategies.counts(size * 2))
+        table = [cells[:size], cells[size:]]
+        joint = [[Fraction(cell) for cell in row] for row in table]
+        secret = [Fraction(sum(row), sum(cells)) for row in table if any(row)]
+        columns = list(brute_force.secret_likelihoods(channels, joint))
+        lower, upper = brute_force.extreme_lifts(iter(columns), [secret])
+        context: Context = strategies.joint_case(table, channels[0]).context
+        ldp = brute_force.ratio(iter(columns))
+    elif kind == "set":
+        vertices, context = draw(strategies.prior_sets(size))
+        lower, upper = brute_force.extreme_lifts(brute_force.likelihoods(channels), vertices)
+    else:
+        masses, context = draw(strategies.priors(size, zeros=True))
+        lower, upper = brute_force.extreme_lifts(brute_force.likelihoods(channels), [masses])
+    lip = None if lower is None or upper is None else max(lower, upper)
+    truth = {"lip": lip, "eps_lower": lower, "eps_upper": upper, "ldp": ldp}
+    return Situation(releases, context, truth)
+
+
+def at_least(bound: Ratio, truth: Ratio) -> bool:
+    return bound is None or (truth is not None and bound >= truth)
+
+
+def level(accountant: Accountant[Any], made: Situation, name: str) -> Ratio:
+    return accountant.bound(made.releases, made.context)[name].ratio
+
+
+# --- what it bounds -------------------------------------------------------------------------------
+
+
+@every
+@settings(max_examples=60, deadline=None)
+@given(made=situations())
+def test_no_bound_is_below_the_truth(accountant: Accountant[Any], made: Situation) -> None:
+    if not accountant.supports(made.releases, made.context):
+        return
+    found = accountant.bound(made.releases, made.context)
+    assert found.accountant == accountant.name
+    assert (found.formula, found.source) == (accountant.formula, accountant.source)
+    assert found.valid == accountant.valid
+    assert found.readings
+    for name, reading in found.readings.items():
+        truth = made.truth[name]
+        assert at_least(reading.ratio, truth), name
+        # What is shown in nats is an enclosure of what was proved, or of less.
+        if truth is not None and reading.value.upper is not None:
+            assert Budget.of(reading.value.upper).allows(truth)
+        if found.exact:
+            assert reading.ratio == truth, name
+
+
+@every
+@settings(max_examples=40, deadline=None)
+@given(made=situations())
+def test_what_is_supported_is_bounded_and_nothing_else(
+    accountant: Accountant[Any], made: Situation
+) -> None:
+    objection = accountant.objection(made.releases, made.context)
+    assert accountant.supports(made.releases, made.context) == (objection is None)
+    if objection is None:
+        accountant.bound(made.releases, made.context)
+        return
+    assert objection.context
+    assert objection.remedy
+    with pytest.raises(NotDefined) as refused:
+        accountant.bound(made.releases, made.context)
+    assert str(refused.value) == str(objection)
+
+
+@every
+@settings(max_examples=40, deadline=None)
+@given(made=situations(), data=st.data())
+def test_the_order_of_releases_does_not_matter(
+    accountant: Accountant[Any], made: Situation, data: st.DataObject
+) -> None:
+    moved = Situation(data.draw(st.permutations(made.releases)), made.context)
+    assert accountant.supports(*(made.releases, made.context)) == accountant.supports(
+        *(moved.releases, moved.context)
+    )
+    if not accountant.supports(made.releases, made.context):
+        return
+    for name in accountant.bound(made.releases, made.context).readings:
+        assert level(accountant, made, name) == level(accountant, moved, name), name
+
+
+@every
+@settings(max_examples=40, deadline=None)
+@given(made=situations(), data=st.data())
+def test_one_more_release_never_costs_less(
+    accountant: Accountant[Any], made: Situation, data: st.DataObject
+) -> None:
+    more = Situation([*made.releases, data.draw(st.sampled_from(made.releases))], made.context)
+    if not accountant.supports(more.releases, more.context):
+        return
+    assert accountant.supports(made.releases, made.context)
+    for name in accountant.bound(made.releases, made.context).readings:
+        assert at_least(level(accountant, more, name), level(accountant, made, name)), name
+
+
+# --- promises without a channel -------------------------------------------------------------------
+
+PROMISES = ("1/3", "2/3", "3/2", "2", "5")
+
+
+@st.composite
+def promised(draw: st.DrawFn) -> tuple[Situation, Situation]:
+    """Return the same releases by what was promised of them, and by their channels."""
+    made = draw(situations(kinds=("prior", "set", "profiles")))
+    promises = []
+    for release in made.releases:
+        alone = account([release], made.context, impossible="ignore")
+        name = "profile" if isinstance(made.context, ProfileGraph) else "lip"
+        ratio = alone[name].ratio
+        if ratio is None:
+            return made, made
+        notion = (ll.ProfilePrivacy if name == "profile" else ll.LIP)(f"ln {ratio}")
+        assert made.context is not None
+        promises.append(Release.promised(notion, made.context))
+    return Situation(promises, made.context), made
+
+
+@every
+@settings(max_examples=40, deadline=None)
+@given(both=promised())
+def test_a_promise_is_never_worth_more_than_its_channel(
+    accountant: Accountant[Any], both: tuple[Situation, Situation]
+) -> None:
+    """Whatever keeps the promise is bounded, so the true leakage of one that does is."""
+    told, made = both
+    if not accountant.supports(told.releases, told.context):
+        return
+    for name, reading in accountant.bound(told.releases, told.context).readings.items():
+        assert at_least(reading.ratio, made.truth[name]), name
+
+
+PRIOR = ll.Prior.from_counts({"x0": 1, "x1": 3})
+GRAPH = ProfileGraph.chain({"a": {"x0": 1, "x1": 3}, "b": {"x0": 2, "x1": 1}})
+FLIP = Release.of(
+    ll.Channel.from_rows({"x0": {"y0": "3/4", "y1": "1/4"}, "x1": {"y0": "1/4", "y1": "3/4"}})
+)
+NEEDS_CHANNELS = {"exact", "pairs", "pairwise"}
+
+
+@every
+def test_the_part_at_fault_is_named(accountant: Accountant[Any]) -> None:
+    only_promised = Release.promised(ll.LIP("1"), PRIOR)
+    objection = accountant.objection([FLIP, only_promised, FLIP], PRIOR)
+    if accountant.name in NEEDS_CHANNELS:
+        assert objection is not None
+        assert "release 2 (lip(1)), of which only the levels are known" in str(objection)
+    plain = accountant.objection([FLIP, FLIP], None)
+    if plain is not None and accountant.name != "delta-sum":
+        assert "different contexts, or in none" in str(plain)
+    graph = accountant.objection([FLIP, FLIP], GRAPH)
+    if graph is not None and accountant.name != "delta-sum":
+        assert GRAPH.describe() in str(graph)
+    assert accountant.supports([FLIP, FLIP], PRIOR) == (accountant.name != "delta-sum")
+
+
+def test_what_each_accountant_supports() -> None:
+    """By kind of context: whoever adds an accountant says here what it is for."""
+    contexts: dict[str, Context | None] = {
+        "none": None,
+        "prior": PRIOR,
+        "joint": ll.Joint.from_counts({"s": {"x0": 1, "x1": 2}, "t": {"x0": 3, "x1": 1}}),
+        "set": ll.Family.of([PRIOR, ll.Prior.uniform(["x0", "x1"])]),
+        "profiles": GRAPH,
+    }
+    found = {
+        name: [kind for kind in KINDS if accountant.supports([FLIP, FLIP], contexts[kind])]
+        for name, accountant in ACCOUNTANTS.items()
+    }
+    assert found == {
+        "exact": ["prior", "joint", "set", "profiles"],
+        "pairs": [*KINDS],
+        "tight": ["prior", "joint", "set", "profiles"],
+        "pairwise": ["prior", "joint", "set"],
+        "ldp-sum": [*KINDS],
+        "delta-sum": [],
+        "published": ["prior"],
+    }
+
+
+def test_encodings_too_large_for_a_table() -> None:
+    bits = Release.of(UnaryChannel.of(range(40), own=2**51, other=2**50, bits=52))
+    prior = ll.Prior.uniform(range(40))
+    assert {name for name, each in ACCOUNTANTS.items() if each.supports([bits, bits], prior)} == {
+        *("pairs", "tight", "pairwise", "ldp-sum", "published")
+    }
+
+
+# --- epsilon and delta ----------------------------------------------------------------------------
+
+
+def delta_at(columns: list[strategies.Row], ratio: Fraction) -> Fraction:
+    """Return the largest P(Y in A | x) - ratio P(Y in A | x') over pairs and sets of outputs."""
+    pairs = itertools.permutations(range(len(columns[0])), 2)
+    gains = ([max(c[x] - ratio * c[o], Fraction(0)) for c in columns] for x, o in pairs)
+    return max(sum(each, Fraction(0)) for each in gains)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_epsilons_and_deltas_add_up(data: st.DataObject) -> None:
+    size = data.draw(st.integers(2, 3))
+    tables = [data.draw(strategies.rows(size, data.draw(st.integers(1, 3)))) for _ in range(2)]
+    prior = ll.Prior.uniform(strategies.inputs_of(size))
+    ratios = [Fraction(data.draw(st.sampled_from(PROMISES[2:]))) for _ in tables]
+    releases = []
+    for table, ratio in zip(tables, ratios, strict=True):
+        delta = delta_at(list(brute_force.likelihoods([table])), ratio)
+        notion = ll.ApproximateLDP(f"ln {ratio}", delta)
+        releases.append(Release.promised_delta(notion, prior))
+    (name,) = [key for key, each in ACCOUNTANTS.items() if key == "delta-sum"]
+    found = ACCOUNTANTS[name].bound(releases, prior)
+    truth = delta_at(list(brute_force.likelihoods(tables)), math.prod(ratios, start=ONE))
+    told = found["delta_ldp"].value.upper
+    assert told is not None
+    assert truth <= told
+    assert found["epsilon_ldp"].value.upper is not None
+    assert float(found["epsilon_ldp"]) == pytest.approx(sum(math.log(r) for r in ratios))
+
+
+# --- all of them together -------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(made=situations())
+def test_the_account_takes_the_least_valid_bound(made: Situation) -> None:
+    found = account(made.releases, made.context, impossible="ignore")
+    bounds: dict[str, list[Ratio]] = {}
+    for each in ACCOUNTANTS.values():
+        supported = each.supports(made.releases, made.context)
+        assert supported == (each.name not in found.refused)
+        if not supported or not each.valid:
+            continue
+        for name, reading in each.bound(made.releases, made.context).readings.items():
+            bounds.setdefault(name, []).append(reading.ratio)
+    assert set(found.best) == set(bounds)
+    for name, ratios in bounds.items():
+        finite = [ratio for ratio in ratios if ratio is not None]
+        assert found[name].ratio == (min(finite) if finite else None)
+        assert at_least(found[name].ratio, made.truth[name])
+
+
+@settings(max_examples=40, deadline=None)
+@given(made=situations(kinds=("prior", "joint", "set", "profiles")))
+def test_limits_are_kept_exactly_as_far_as_is_true(made: Situation) -> None:
+    """Small releases are known exactly: a limit at the truth is kept, and one below it is not."""
+    found = account(made.releases, made.context, impossible="ignore")
+    name = "profile" if isinstance(made.context, ProfileGraph) else "lip"
+    truth = made.truth[name]
+    make = ll.ProfilePrivacy if name == "profile" else ll.LIP
+    if truth is None:
+        assert not found.allows(make("1000"))
+        return
+    assert found.allows(make(f"ln {truth}"))
+    assert name in limited_by(make("1")) or {"eps_lower", "eps_upper"} == set(limited_by(make("1")))
+    if truth > 1:
+        assert not found.allows(make(f"ln {1 + (truth - 1) * Fraction(999, 1000)}"))
