@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from liftlock.context import Kind
 from liftlock.designs.mechanisms.arc import DESIGN as ARC
 from liftlock.designs.mechanisms.binary import DESIGN as BINARY
 from liftlock.designs.mechanisms.centralised import DESIGN as CENTRALISED
@@ -30,7 +31,7 @@ from liftlock.designs.mechanisms.unary_encoding import OUE, SUE
 from liftlock.designs.mechanisms.watchdog import DESIGN as WATCHDOG
 from liftlock.designs.noise.gaussian import GAUSSIAN, INSTANCE_GAUSSIAN
 from liftlock.designs.noise.laplace import BOUNDED_LAPLACE, INSTANCE_LAPLACE, LAPLACE
-from liftlock.designs.registry import Design, Kind
+from liftlock.designs.registry import Design
 
 DESIGNS: Mapping[str, Design] = {
     design.key: design
