@@ -105,12 +105,15 @@ def draw_salaries() -> None:
 def draw_profiles() -> None:
     """Draw the workstation of the tutorial, and the settings of 004 Fig. 2 and Fig. 3."""
     from liftlock import audit
-    from liftlock.profiles import couplet_curve, design_profiles, example, sweep
+    from liftlock.designing import design
+    from liftlock.profile_examples import example
     from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
     from liftlock.report.profile_graph import draw_graph
+    from liftlock.report.profile_sweep import sweep
+    from liftlock_papers.paper_004.couplet_curve import couplet_curve
 
     graph = example("workstation")
-    made = design_profiles(graph, "0.3")
+    made = design(graph, "0.3")
     draw_graph(audit(made.channel, graph), FOLDER / "workstation.png", budget=0.3)
     steps = [f"{step / 20:g}" for step in range(1, 41)]
     chains = [sweep(example(name), steps) for name in ("chain-6", "chain-21")]

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +39,19 @@ from liftlock.prior import (
 )
 from liftlock.profile_graph import ProfileGraph
 
+Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""Designs say which of these they fit; verbs dispatch on them."""
+
 
 @runtime_checkable
 class Context(Protocol):
     """What every context can say of itself."""
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of knowledge it is."""
+        ...
 
     @property
     def inputs(self) -> Alphabet:
@@ -77,6 +86,7 @@ class Joint:
     (Fraction(1, 2), Fraction(2, 5))
     """
 
+    kind: ClassVar[Literal["joint"]] = "joint"
     secrets: Alphabet
     inputs: Alphabet
     counts: tuple[tuple[int, ...], ...]
@@ -249,6 +259,7 @@ class Family:
     (Fraction(1, 2), Fraction(3, 4))
     """
 
+    kind: ClassVar[Literal["family"]] = "family"
     priors: tuple[Prior, ...]
 
     @classmethod
@@ -320,6 +331,7 @@ class Intervals:
     (Fraction(1, 10), Fraction(1, 5))
     """
 
+    kind: ClassVar[Literal["intervals"]] = "intervals"
     inputs: Alphabet
     lower: tuple[Fraction, ...]
     upper: tuple[Fraction, ...]
@@ -474,6 +486,7 @@ class Ball:
     (Fraction(2, 5), Fraction(3, 5))
     """
 
+    kind: ClassVar[Literal["ball"]] = "ball"
     centre: Prior
     radius: Fraction
 

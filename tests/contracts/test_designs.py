@@ -24,10 +24,10 @@ import liftlock.designs
 from liftlock import line
 from liftlock._solver.problem import supported
 from liftlock.channel import Table
-from liftlock.context import Context, Joint, representative
+from liftlock.context import Context, Joint, Kind, representative
 from liftlock.designing import design, design_as_published
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import ALL_KINDS, Design, Kind, kind_of
+from liftlock.designs.registry import ALL_KINDS, Design
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.forms.support_channel import dense
@@ -379,7 +379,7 @@ def test_other_contexts_and_notions_are_refused_clearly(key: str) -> None:
         with pytest.raises(NotDefined, match=f"the method {key} is not defined for .*; it needs"):
             design(worlds.context(kind, 3, "random", 0), notion, method=key)
     context = worlds.context(entry.contexts[0], 3, "random", 0)
-    assert kind_of(context) == entry.contexts[0]
+    assert context.kind == entry.contexts[0]
     for name in set(REGISTRY) - set(entry.notions) - {"breach"}:
         other = make_notion(name, "0.5")
         with pytest.raises(NotDefined, match=f"the method {key} is not defined for the notion"):
@@ -409,7 +409,7 @@ def test_a_design_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kinds_are_those_of_the_contexts() -> None:
     assert set(get_args(Kind)) == {*ALL_KINDS, "profiles"}  # which has designs of its own
     for kind in ALL_KINDS:
-        assert kind_of(worlds.context(kind, 3, "random", 0)) == kind
+        assert worlds.context(kind, 3, "random", 0).kind == kind
 
 
 @pytest.mark.parametrize("key", DESIGNS)

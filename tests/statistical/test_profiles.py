@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from liftlock.designing import design
 from liftlock.notions.profile import OutputLaws
+from liftlock.profile_examples import example
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
-from liftlock.profiles.examples import example
 
 PEOPLE = 120_000
 ALARM = 1e-7
@@ -25,7 +25,7 @@ ALARM = 1e-7
 @pytest.mark.parametrize("method", ["smooth-categorical", "shared-categorical", "cluster"])
 def test_released_values_follow_the_audited_law(method: str) -> None:
     graph = example("categorical-chain")
-    mechanism = design_profiles(graph, "0.5", method=method)
+    mechanism = design(graph, "0.5", method=method)
     laws = OutputLaws.of(mechanism.channel, graph).floats
     chosen = np.random.default_rng(11)
     for place, name in enumerate(graph.profiles.labels):
@@ -41,7 +41,7 @@ def test_released_values_follow_the_audited_law(method: str) -> None:
 def test_the_adversary_gains_no_more_than_the_budget() -> None:
     """The best test of one profile against its neighbour, on released values."""
     graph = ProfileGraph.bernoulli({"a": "0.1", "b": "0.9"})
-    mechanism = design_profiles(graph, "1")
+    mechanism = design(graph, "1")
     chosen = np.random.default_rng(5)
     share = {}
     for name in ("a", "b"):

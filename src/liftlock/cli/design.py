@@ -31,7 +31,7 @@ from liftlock.cli.options import (
     method_option,
     require_gap_option,
 )
-from liftlock.comparison import Yardstick, fitting, yardsticks
+from liftlock.comparison import fitting
 from liftlock.context import Context
 from liftlock.designing import best, design, design_as_published, usual_method
 from liftlock.designs.catalogue import DESIGNS
@@ -46,6 +46,7 @@ from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.released import number_data
 from liftlock.utility.utility import Utility, restricted
+from liftlock.yardsticks import Yardstick, yardsticks
 
 
 @click.command("design", short_help="Design a certified mechanism for what you know.")

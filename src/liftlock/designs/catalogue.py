@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from liftlock.context import Kind
 from liftlock.designs.bounded_laplace import DESIGN as BOUNDED_LAPLACE
 from liftlock.designs.gaussian import DESIGN as GAUSSIAN
 from liftlock.designs.instance_gaussian import DESIGN as INSTANCE_GAUSSIAN
@@ -33,7 +34,7 @@ from liftlock.designs.mechanisms.subset_response import DESIGN as SUBSET_RESPONS
 from liftlock.designs.mechanisms.subset_selection import DESIGN as SUBSET_SELECTION
 from liftlock.designs.mechanisms.unary_encoding import OUE, SUE
 from liftlock.designs.mechanisms.watchdog import DESIGN as WATCHDOG
-from liftlock.designs.registry import Design, Kind
+from liftlock.designs.registry import Design
 
 DESIGNS: Mapping[str, Design] = {
     design.key: design

@@ -1,28 +1,20 @@
-"""What profiles release as the budget grows, under several methods: the paper's experiments."""
+"""What profiles release as the budget grows, under several methods: a comparison as curves."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from liftlock.comparison import Point, compare
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
-from liftlock.exact.numbers import exact
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.designing import design_profiles
-from liftlock.utility.profile_utility import profile_errors
-
-Watch = Callable[[str, int, int], None]
-"""Is told what is being made, how many are done, and how many there will be."""
 
 BASELINE = "randomised-response"
-_GAPS = 51
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +34,21 @@ class SweepPoint:
     """The mean chance of a wrong value, every profile counted alike."""
     costs: Floats
     """The largest error of the frequency of each value over the profiles (004 eq. (8))."""
+
+    @classmethod
+    def of(cls, point: Point) -> SweepPoint:
+        """Read a point of a comparison."""
+        errors = point.errors
+        assert errors is not None
+        return cls(
+            point.epsilon,
+            point.guarantee,
+            point.needed,
+            errors.released,
+            errors.largest,
+            errors.mean_wrong,
+            errors.marginal,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +147,7 @@ def sweep(
     epsilons: Iterable[Any],
     *,
     methods: Sequence[str] | None = None,
-    watch: Watch | None = None,
+    watch: Callable[[str, int, int], None] | None = None,
 ) -> Sweep:
     """Design and certify with every method at every budget.
 
@@ -160,87 +167,11 @@ def sweep(
     chosen = tuple(dict.fromkeys(usual_methods(graph) if methods is None else methods))
     if not chosen:
         raise InputError("no methods to sweep", remedy="name at least one method")
-    total, done = len(chosen) * len(budgets), 0
-    curves = []
-    for method in chosen:
-        points = []
-        for epsilon, given in budgets:
-            if watch is not None:
-                watch(f"{method} at {epsilon:g}", done, total)
-            points.append(_point(graph, given, epsilon, method))
-            done += 1
-        curves.append(SweepCurve(method, tuple(points)))
-    return Sweep(graph, tuple(curves))
-
-
-def _point(graph: ProfileGraph, given: Any, epsilon: float, method: str) -> SweepPoint:
-    made = design_profiles(graph, given, method=method)
-    found = profile_errors(made.table, graph)
-    return SweepPoint(
-        epsilon,
-        made.certificate.guarantee,
-        float(made.certificate.nats["profile"]),
-        found.released,
-        found.largest,
-        found.mean_wrong,
-        found.marginal,
+    found = compare(graph, None, chosen, [given for _, given in budgets], progress=watch)
+    return Sweep(
+        graph,
+        tuple(
+            SweepCurve(curve.method, tuple(SweepPoint.of(point) for point in curve.points))
+            for curve in found.curves
+        ),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Couplet:
-    """How often a bit is flipped for two profiles whose parameters are so far apart."""
-
-    epsilon: float
-    method: str
-    gaps: Floats
-    flips: Floats
-
-    @property
-    def warner(self) -> float:
-        """The flipping probability of randomised response, 1 / (1 + e^epsilon)."""
-        return 1.0 / (1.0 + math.exp(self.epsilon))
-
-
-def couplet_curve(
-    epsilon: Any,
-    gaps: Iterable[Any] | None = None,
-    *,
-    lowest: Any = None,
-    method: str = "smooth-one-bit",
-    watch: Watch | None = None,
-) -> Couplet:
-    """Design for two joined profiles of one bit, for every difference of their parameters.
-
-    The parameters lie evenly about 1/2, or start at `lowest`; without gaps they go from 0 to 1, or
-    as far as `lowest` lets them. The certified flipping probability is the larger of the two.
-
-    Source: 004 Fig. 2a.
-
-    >>> curve = couplet_curve("1", ["0", "0.5", "1"], method="cluster")
-    >>> curve.flips.round(4).tolist(), round(curve.warner, 4)
-    ([0.0, 0.0379, 0.2689], 0.2689)
-    """
-    budget = Budget.of(epsilon)
-    start = None if lowest is None else exact(lowest, name="lowest")
-    furthest = Fraction(1) if start is None else 1 - start
-    given = (
-        [furthest * place / (_GAPS - 1) for place in range(_GAPS)]
-        if gaps is None
-        else [exact(gap, name="gap") for gap in gaps]
-    )
-    flips = []
-    for place, gap in enumerate(given):
-        if not 0 <= gap <= furthest:
-            raise InputError(
-                "a difference that no two parameters have",
-                value=str(gap),
-                remedy=f"use 0 to {furthest}",
-            )
-        if watch is not None:
-            watch(f"difference {float(gap):g}", place, len(given))
-        low = (1 - gap) / 2 if start is None else start
-        pair = ProfileGraph.bernoulli({"lower": low, "upper": low + gap})
-        made = design_profiles(pair, budget, method=method)
-        flips.append(profile_errors(made.table, pair).largest)
-    return Couplet(float(budget), method, np.array([float(gap) for gap in given]), np.array(flips))

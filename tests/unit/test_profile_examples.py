@@ -8,14 +8,7 @@ from fractions import Fraction
 import pytest
 
 from liftlock.errors import CountError, InputError
-from liftlock.profiles.examples import (
-    EXAMPLES,
-    LEVELS,
-    ROLES,
-    bernoulli_chain,
-    example,
-    workstation,
-)
+from liftlock.profile_examples import EXAMPLES, LEVELS, ROLES, bernoulli_chain, example, workstation
 
 
 def test_every_example_is_made_by_its_name() -> None:

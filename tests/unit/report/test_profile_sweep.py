@@ -10,9 +10,10 @@ import pytest
 from scipy.optimize import linprog
 
 from liftlock.errors import InputError
+from liftlock.profile_examples import bernoulli_chain, example
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.curves import couplet_curve, sweep, usual_methods
-from liftlock.profiles.examples import bernoulli_chain, example
+from liftlock.report.profile_sweep import sweep, usual_methods
+from liftlock_papers.paper_004.couplet_curve import couplet_curve
 
 
 def least_flip(low: float, high: float, epsilon: float) -> float:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from liftlock import yardsticks
 from liftlock.designs.catalogue import designs_for
 from liftlock.errors import InputError
 from liftlock.notions.audit import audit
 from liftlock.notions.profile import ProfilePrivacy
+from liftlock.profile_examples import example
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import comparing
-from liftlock.profiles.comparing import NO_NOISE, NO_RELEASE, compare_profiles
-from liftlock.profiles.examples import example
+from liftlock.yardsticks import NO_NOISE, NO_RELEASE, profile_yardsticks
 
 PROFILE_DESIGNS = designs_for("profiles")
 
@@ -23,7 +23,7 @@ PROFILE_DESIGNS = designs_for("profiles")
 @pytest.mark.parametrize("name", ["couplet", "chain-6", "categorical-chain", "workstation"])
 def test_rows_are_certified_and_in_order(name: str) -> None:
     graph = example(name)
-    rows = compare_profiles(graph, "0.5")
+    rows = profile_yardsticks(graph, "0.5")
     made = [row for row in rows if row.mechanism is not None]
     assert not [row.reason for row in rows if row.reason]
     for row in made:
@@ -50,7 +50,7 @@ def test_rows_are_certified_and_in_order(name: str) -> None:
 
 
 def test_no_release_and_no_noise() -> None:
-    rows = {row.name: row for row in compare_profiles(example("chain-6"), "1")}
+    rows = {row.name: row for row in profile_yardsticks(example("chain-6"), "1")}
     nothing, truth = rows[NO_RELEASE], rows[NO_NOISE]
     assert (nothing.certified, nothing.objective) == (True, 0.5)
     assert nothing.mean_wrong == pytest.approx(0.5)
@@ -66,7 +66,7 @@ def test_no_release_and_no_noise() -> None:
 
 def test_no_noise_may_be_within_the_budget() -> None:
     """Two profiles that are nearly the same need no noise at all."""
-    rows = compare_profiles(ProfileGraph.bernoulli(["0.5", "0.55"]), "1")
+    rows = profile_yardsticks(ProfileGraph.bernoulli(["0.5", "0.55"]), "1")
     truth = next(row for row in rows if row.name == NO_NOISE)
     assert truth.certified
     assert truth.loss is not None
@@ -76,7 +76,7 @@ def test_no_noise_may_be_within_the_budget() -> None:
 def test_aims_and_weights() -> None:
     graph = example("categorical-chain")
     weights = {"P1": 8, "P2": 1, "P3": 1}
-    rows = compare_profiles(graph, "0.5", utility="hamming", weights=weights)
+    rows = profile_yardsticks(graph, "0.5", utility="hamming", weights=weights)
     shares = np.array([0.8, 0.1, 0.1])
     for row in rows:
         if row.mechanism is None:
@@ -92,7 +92,7 @@ def test_aims_and_weights() -> None:
 
 
 def test_information_is_better_the_more_there_is() -> None:
-    rows = compare_profiles(example("couplet"), "0.1", utility="mutual-information")
+    rows = profile_yardsticks(example("couplet"), "0.1", utility="mutual-information")
     values = [row.objective for row in rows if row.certified]
     numbers = [value for value in values if value is not None]
     assert len(numbers) == len(values) > 2
@@ -106,8 +106,8 @@ def test_what_could_not_be_made_is_listed_with_the_reason(
     def refuse(*_: object, method: str, **__: object) -> None:
         raise InputError(f"{method} gave up", remedy="another day")
 
-    monkeypatch.setattr(comparing, "design_profiles", refuse)
-    rows = compare_profiles(example("couplet"), "0.5")
+    monkeypatch.setattr(yardsticks, "design", refuse)
+    rows = profile_yardsticks(example("couplet"), "0.5")
     failed = [row for row in rows if row.reason]
     assert [row.name for row in rows][:2] == [NO_RELEASE, NO_NOISE]
     assert {row.name for row in failed} == set(PROFILE_DESIGNS)
@@ -117,9 +117,7 @@ def test_what_could_not_be_made_is_listed_with_the_reason(
 
 def test_progress_and_data() -> None:
     told: list[str] = []
-    rows = compare_profiles(
-        example("couplet"), ProfilePrivacy("0.5"), watch=lambda what, *_: told.append(what)
-    )
+    rows = profile_yardsticks(example("couplet"), ProfilePrivacy("0.5"), progress=told.append)
     assert told == list(PROFILE_DESIGNS)
     data = rows[0].to_data()
     assert data["certified"] is True
