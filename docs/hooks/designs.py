@@ -7,6 +7,7 @@ the table that replaces it is made while the site is built, so it cannot be out 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
@@ -18,14 +19,17 @@ from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.registry import Design
 from liftlock.utility.registry import REGISTRY
 
+PAGES = Path(__file__).parents[1] / "designs"
+
 
 def page_of(entry: Design) -> str:
-    """Return the name of the page that explains a design: that of its module.
+    """Return the name of the page that explains a design: its own, or that of its module.
 
-    >>> page_of(DESIGNS["safe-response"])
-    'safe_response.md'
+    >>> page_of(DESIGNS["safe-response"]), page_of(DESIGNS["oue"])
+    ('safe_response.md', 'unary_encoding.md')
     """
-    return f"{entry.make.__module__.rpartition('.')[2]}.md"
+    own = f"{entry.make.__name__}.md"
+    return own if (PAGES / own).exists() else f"{entry.make.__module__.rpartition('.')[2]}.md"
 
 
 def designs() -> str:
