@@ -18,7 +18,7 @@ import numpy as np
 from liftlock.files import read_channel, read_prior
 from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import audit
-from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Rule
+from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Facts, Rule
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "pictures"
@@ -105,12 +105,15 @@ def draw_salaries() -> None:
 def draw_profiles() -> None:
     """Draw the workstation of the tutorial, and the settings of 004 Fig. 2 and Fig. 3."""
     from liftlock import audit
-    from liftlock.profiles import couplet_curve, design_profiles, example, sweep
+    from liftlock.designing import design
+    from liftlock.profile_examples import example
     from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
     from liftlock.report.profile_graph import draw_graph
+    from liftlock.report.profile_sweep import sweep
+    from liftlock_papers.paper_004.couplet_curve import couplet_curve
 
     graph = example("workstation")
-    made = design_profiles(graph, "0.3")
+    made = design(graph, "0.3")
     draw_graph(audit(made.channel, graph), FOLDER / "workstation.png", budget=0.3)
     steps = [f"{step / 20:g}" for step in range(1, 41)]
     chains = [sweep(example(name), steps) for name in ("chain-6", "chain-21")]
@@ -269,8 +272,8 @@ def strengths() -> dict[tuple[str, str], bool]:
 
 def holds_without_prior(rule: Rule) -> bool:
     """Tell whether a rule gives a bound for every prior."""
-    facts = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
-    return rule.bound(facts, None, Fraction(2)) is not None
+    bounds = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
+    return rule.apply(Facts(bounds, order=Fraction(2))) is not None
 
 
 def arrow(colours: Colours, path: str, always: bool) -> str:

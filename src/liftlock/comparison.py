@@ -1,28 +1,27 @@
-"""Privacy against utility: the same context under several methods and budgets, and yardsticks."""
+"""Privacy against utility: the same context under several methods and budgets."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from liftlock._solver.problem import ldp_budget
-from liftlock.context import Context, representative
-from liftlock.designing import cut, design, design_as_published, usual_goal
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import (
-    Design,
-    Kind,
-    check_fits,
-    check_memory,
-    find_design,
-    kind_of,
+from liftlock.context import Context, Kind, representative
+from liftlock.designing import (
+    AnyUtility,
+    Weights,
+    cut,
+    design,
+    design_as_published,
+    read_utility,
 )
-from liftlock.errors import InputError, LiftlockError, NotDefined
+from liftlock.designs.catalogue import DESIGNS, designs_for
+from liftlock.designs.registry import Design, check_fits, find_design
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.line.grid import GridPrior, LinePrior
@@ -30,11 +29,13 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import extremes
-from liftlock.notions.lip import ALIP, lower_reading, upper_reading
+from liftlock.notions.lip import ALIP, LIP, lower_reading, upper_reading
+from liftlock.notions.profile import ProfilePrivacy
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Progress, Step
-from liftlock.utility.registry import make_utility
-from liftlock.utility.utility import Utility, value, value_of_nothing, value_of_truth
+from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
+from liftlock.utility.utility import Utility, value_of_nothing, value_of_truth
 
 MakeNotion = Callable[[Any], Notion]
 """Makes the notion of a budget epsilon; its budgets grow in proportion to epsilon."""
@@ -45,15 +46,14 @@ PREFERRED: Mapping[Kind, tuple[str, ...]] = {
     "family": ("optimal", "optimal:ldp", "k-rr"),
     "intervals": ("optimal", "optimal:ldp", "k-rr"),
     "ball": ("optimal", "optimal:ldp", "k-rr"),
+    "profiles": tuple(designs_for("profiles")),
 }
 """The methods that are compared when none are named, as far as they fit the notion."""
 
 FOR_NUMBERS = ("optimal", "quantile-blocks", "bounded-laplace", "laplace", "gaussian", "sampling")
 """Those that are compared for a prior on the line."""
 
-CONTEXT_FREE = "laplace"
-"""The design that numbers are compared with, at the scale that needs no prior."""
-_FEW_SYMBOLS = 12
+FEW_SYMBOLS = 12
 """Up to so many symbols the optimum of LDP is found in a moment; beyond, k-RR stands in for it."""
 
 
@@ -66,13 +66,20 @@ class Point:
     needed: float
     """The budget that the mechanism truly needs: above `epsilon` if it breaks its promise."""
     objective: float
-    eps_lower: float
-    eps_upper: float
+    eps_lower: float | None
+    eps_upper: float | None
+    """The lifts in nats; None for profiles, whose edges `needed` speaks of."""
     outputs: int | str
     gap: float | None
     seconds: float
     guarantee: str
     """What was certified of its integers."""
+    errors: ProfileErrors | None = field(default=None, repr=False, compare=False)
+    """What happens to the values of each profile, for a graph of them."""
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form: the numbers of the point itself."""
+        return {name: found for name, found in vars(self).items() if name != "errors"}
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,16 @@ class Comparison:
     left_out: int = 0
     """How many points were not made, because somebody stopped the comparison."""
 
+    def __getitem__(self, method: str) -> Curve:
+        for curve in self.curves:
+            if curve.method == method:
+                return curve
+        raise InputError(
+            "a method that was not compared",
+            value=method,
+            remedy=f"known are {', '.join(curve.method for curve in self.curves)}",
+        )
+
     @property
     def asked(self) -> int:
         """How many points were asked for."""
@@ -113,7 +130,7 @@ class Comparison:
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat row for each point, as a CSV wants them."""
         return [
-            {"method": curve.method, "notion": curve.notion, "keeps": curve.keeps} | vars(point)
+            {"method": curve.method, "notion": curve.notion, "keeps": curve.keeps} | point.to_data()
             for curve in self.curves
             for point in curve.points
         ]
@@ -136,7 +153,7 @@ class Comparison:
                     "method": curve.method,
                     "notion": curve.notion,
                     "keeps": curve.keeps,
-                    "points": [_finite(vars(point)) for point in curve.points],
+                    "points": [_finite(point.to_data()) for point in curve.points],
                 }
                 for curve in self.curves
             ],
@@ -145,11 +162,13 @@ class Comparison:
 
 def compare(
     context: Context | LinePrior,
-    make_notion: MakeNotion,
+    make_notion: MakeNotion | None = None,
     methods: Sequence[str] | None = None,
     epsilons: Iterable[Any] = ("0.25", "0.5", "1", "2", "4"),
-    utility: str | Utility | None = None,
+    utility: AnyUtility | None = None,
     *,
+    loss: Any = None,
+    weights: Weights = None,
     seconds: float | None = None,
     cells: int | None = None,
     spacing: str | None = None,
@@ -166,18 +185,28 @@ def compare(
     are complete are all there will be; the one in the making is dropped. A prior on the line is
     cut once, into `cells` with a `spacing`, as in `design`.
 
-    >>> from liftlock.notions.lip import LIP
+    `make_notion` is LIP unless told otherwise. For a graph of profiles it is ProfilePrivacy, its
+    `loss` and `weights` are those of `design`, and each point tells what happens to the values.
+
     >>> from liftlock.prior import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> found = compare(prior, LIP, ["safe-response"], ["0.5", "1"], "histogram")
     >>> [round(point.objective, 4) for point in found.curves[0].points]
     [0.4576, 0.4432]
+    >>> graph = ProfileGraph.bernoulli(["0.8", "0.9"])
+    >>> found = compare(graph, methods=["cluster"], epsilons=["0.5", "1"])
+    >>> [point.errors.released[:, 1].round(4).tolist() for point in found["cluster"].points]
+    [[0.7707, 0.8609], [0.8, 0.9]]
     """
     context = cut(context, cells, spacing)
-    if isinstance(context, ProfileGraph):
+    if isinstance(context, PerUserPriors | AnyUserPrior):
         raise NotDefined(
-            "comparing by budget", context.describe(), "use liftlock.profiles.compare_profiles"
+            "comparing by budget",
+            context.describe(),
+            "design with each method and compare mechanism.expected_error(priors)",
         )
+    if make_notion is None:
+        make_notion = ProfilePrivacy if context.kind == "profiles" else LIP
     budgets = [(given, _positive(given)) for given in epsilons]
     if not budgets:
         raise InputError("no budgets to compare", remedy="give at least one epsilon")
@@ -186,8 +215,8 @@ def compare(
     entries = [(name, _Method.of(name, context, asked)) for name in dict.fromkeys(chosen)]
     if not entries:
         raise InputError("no methods to compare", remedy="name at least one method")
-    goal = make_utility(usual_goal(context) if utility is None else utility, context.inputs)
-    masses = representative(context).floats()
+    goal = read_utility(context, utility, loss=loss, weights=weights)
+    nothing, truth = ends(goal, context)
     curves = []
     total, done = len(entries) * len(budgets), 0
     for name, method in entries:
@@ -214,11 +243,20 @@ def compare(
         goal.name,
         goal.title,
         goal.larger_is_better,
-        value_of_nothing(goal, masses),
-        value_of_truth(goal, masses),
+        nothing,
+        truth,
         tuple(curves),
         total - done,
     )
+
+
+def ends(goal: Utility | ProfileUtility, context: Context) -> tuple[float, float]:
+    """Return the utility of no release and that of no noise."""
+    if isinstance(goal, ProfileUtility):
+        assert isinstance(context, ProfileGraph)
+        return goal.of_nothing(context.laws), goal.of_truth(context.laws)
+    masses = representative(context).floats()
+    return value_of_nothing(goal, masses), value_of_truth(goal, masses)
 
 
 def _positive(given: object) -> float:
@@ -229,29 +267,43 @@ def _point(
     context: Context,
     asked: Notion,
     method: _Method,
-    goal: Utility,
+    goal: Utility | ProfileUtility,
     epsilon: float,
     seconds: float | None,
 ) -> Point:
     options: dict[str, Any] = {}
     if seconds is not None and method.entry.accepts("seconds"):
         options["seconds"] = seconds
-    make = design_as_published if method.published else design
+    used = method.used(asked)
     started = time.monotonic()
-    made = make(context, method.used(asked), utility=goal, method=method.entry.key, **options)
+    if method.published:
+        assert not isinstance(goal, ProfileUtility)
+        made = design_as_published(context, used, utility=goal, method=method.entry.key, **options)
+    else:
+        made = design(context, used, utility=goal, method=method.entry.key, **options)
     elapsed = time.monotonic() - started
     assert made.origin is not None
-    leakage = Leakage.of(made)
+    lower = upper = errors = None
+    if isinstance(context, ProfileGraph):
+        assert isinstance(goal, ProfileUtility)
+        needed = _number(made.audit()["profile"].value)
+        errors = profile_errors(made.table, context, goal.weights)
+    else:
+        leakage = Leakage.of(made)
+        lower, upper = leakage.lower, leakage.upper
+        at_delta = asked.delta_limit() is not None
+        needed = _at_delta(made, asked) if at_delta else leakage.needed(asked, epsilon)
     return Point(
         epsilon,
-        leakage.needed(asked, epsilon) if asked.delta_limit() is None else _at_delta(made, asked),
+        needed,
         made.origin.objective,
-        leakage.lower,
-        leakage.upper,
+        lower,
+        upper,
         made.channel.output_number,
         made.origin.gap,
         elapsed,
         made.certificate.guarantee,
+        errors,
     )
 
 
@@ -384,12 +436,14 @@ class _Method:
 def fitting(context: Context, asked: Notion) -> list[str]:
     """Return the methods that are compared unless some are named."""
     names = []
-    usual = FOR_NUMBERS if isinstance(context, GridPrior) else PREFERRED[kind_of(context)]
+    usual = FOR_NUMBERS if isinstance(context, GridPrior) else PREFERRED[context.kind]
     for name in usual:
         key, _, ldp = name.partition(":")
-        if key not in DESIGNS or (ldp and len(context.inputs) > _FEW_SYMBOLS):
+        if key not in DESIGNS or (ldp and len(context.inputs) > FEW_SYMBOLS):
             continue
         if ldp and asked.ratio_limit is not None:
+            continue
+        if not DESIGNS[key].fits(context):
             continue
         try:
             _Method.of(name, context, asked)
@@ -397,96 +451,3 @@ def fitting(context: Context, asked: Notion) -> list[str]:
             continue
         names.append(name)
     return names
-
-
-# --- yardsticks ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Yardstick:
-    """Something a mechanism is measured against."""
-
-    name: str
-    objective: float
-    guarantee: str
-    """What it guarantees: a notion, ``everything`` or ``nothing``."""
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return vars(self)
-
-
-def yardsticks(
-    mechanism: Mechanism, utility: str | Utility, *, seconds: float = 5.0
-) -> tuple[Yardstick, ...]:
-    """Return what a designed mechanism is to be compared with, itself first.
-
-    The others are the optimum under LDP at the same budget (k-ary randomised response where that
-    would take long; for numbers also the Laplace mechanism that ignores the prior), no release at
-    all, and no noise. They are drafts: nothing is certified.
-    """
-    origin, context = mechanism.origin, mechanism.context
-    assert origin is not None
-    goal = make_utility(utility, context.inputs)
-    masses = representative(context).floats()
-    found = [
-        Yardstick(f"this mechanism ({origin.method})", origin.objective, str(mechanism.notion))
-    ]
-    if isinstance(context, GridPrior):
-        found += _under_ldp(context, mechanism.notion, goal, seconds)
-    elif mechanism.notion.ratio_limit is None:
-        found += _ldp(context, mechanism.notion, goal, seconds)
-    found.append(Yardstick("no release", value_of_nothing(goal, masses), "everything"))
-    found.append(Yardstick("no noise", value_of_truth(goal, masses), "nothing"))
-    return tuple(found)
-
-
-def _under_ldp(
-    context: GridPrior, notion: Notion, goal: Utility, seconds: float
-) -> list[Yardstick]:
-    """Measure what protects everybody, whatever the prior is: the best known, and Laplace noise."""
-    try:
-        asked = implying(notion.without_delta)
-    except NotDefined:
-        return []
-    if float(asked.bound()) == 0:
-        return []
-    ways: list[tuple[str, str, dict[str, Any]]] = [
-        ("Laplace noise for any prior", CONTEXT_FREE, {"scale": "context-free"})
-    ]
-    if goal.numeric and notion.ratio_limit is None:
-        ways.insert(0, ("the best found under LDP", "optimal", {"seconds": seconds}))
-    found = []
-    for name, key, options in ways:
-        try:
-            draft = DESIGNS[key].make(context, asked, utility=goal, **options)
-        except LiftlockError:
-            continue
-        found.append(Yardstick(name, value(goal, draft.matrix, context.floats()), str(asked)))
-    return found
-
-
-def _ldp(context: Context, notion: Notion, goal: Utility, seconds: float) -> list[Yardstick]:
-    try:
-        asked = implying(notion)
-    except NotDefined:
-        return []
-    if float(asked.bound()) == 0:
-        return []  # only the constant mechanism is left
-    optimum = [] if len(context.inputs) > _FEW_SYMBOLS else ["optimal"]
-    for key in (*optimum, "k-rr"):
-        entry = DESIGNS.get(key)
-        if entry is None:
-            continue
-        try:
-            check_fits(entry, context, asked)
-            check_memory(entry, context, asked, goal)
-            options = {"seconds": seconds} if entry.accepts("seconds") else {}
-            draft = entry.make(context, asked, utility=goal, **options)
-        except LiftlockError:
-            continue
-        if isinstance(draft, Draft):
-            worth = value(goal, draft.matrix, representative(context).floats())
-            name = "the optimum under LDP" if key == "optimal" else "k-ary randomised response"
-            return [Yardstick(name, worth, str(asked))]
-    return []

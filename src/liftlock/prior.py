@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Prior:
     True
     """
 
+    kind: ClassVar[Literal["prior"]] = "prior"
     alphabet: Alphabet
     counts: tuple[int, ...]
 

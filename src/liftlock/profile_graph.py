@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,7 @@ class ProfileGraph:
     (Fraction(0, 1), (('day', 'night'), ('night', 'idle')))
     """
 
+    kind: ClassVar[Literal["profiles"]] = "profiles"
     profiles: Alphabet
     inputs: Alphabet
     counts: tuple[tuple[int, ...], ...]

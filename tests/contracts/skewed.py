@@ -16,10 +16,9 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any, get_args
 
-from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock.context import Ball, Context, Family, Intervals, Joint, Kind
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import Kind, kind_of
 from liftlock.errors import LiftlockError
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY
@@ -83,7 +82,7 @@ def run(seed: int) -> str:
         given = context(source)
     except LiftlockError:
         return "no context"
-    fitting = [entry for entry in DESIGNS.values() if kind_of(given) in entry.contexts]
+    fitting = [entry for entry in DESIGNS.values() if given.kind in entry.contexts]
     # Half of the cases are for the optimum, in both of its ways.
     entry = DESIGNS["optimal"] if source.random() < 0.5 else source.choice(fitting)
     asked = notion(source.choice(entry.notions), source)

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 
 from liftlock.channel import Table
+from liftlock.designing import design
 from liftlock.designs.catalogue import designs_for
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
 from liftlock.utility import profile_errors
 from liftlock.utility.profile_utility import AIMS
 
@@ -120,7 +120,7 @@ def test_the_budget_is_kept(key: str, flavour: str) -> None:
             graph = make_graph(flavour, shape, size, width, number)
             if not fits(key, graph):
                 continue
-            made = design_profiles(graph, budget, method=key)
+            made = design(graph, budget, method=key)
             check(made, graph, budget)
             tried += 1
     assert tried >= len(BUDGETS)
@@ -132,21 +132,21 @@ def test_what_does_not_fit_is_refused_by_name(key: str) -> None:
     if fits(key, graph):
         return
     with pytest.raises(LiftlockError, match=key) as caught:
-        design_profiles(graph, "1", method=key)
+        design(graph, "1", method=key)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("key", PROFILE_DESIGNS)
 def test_a_graph_that_promises_nothing_is_refused(key: str) -> None:
     with pytest.raises(InputError, match="a graph without edges promises nothing"):
-        design_profiles(make_graph("even", "chain", 2, 2, 0).with_edges([]), "1", method=key)
+        design(make_graph("even", "chain", 2, 2, 0).with_edges([]), "1", method=key)
 
 
 @pytest.mark.parametrize("key", PROFILE_DESIGNS)
 def test_what_would_take_hours_is_refused(key: str) -> None:
     wide = {name: dict.fromkeys(range(2100), 1) for name in ("a", "b")}
     with pytest.raises(InputError, match=r"2,100 x 2,100 values.*right column|two values|2 values"):
-        design_profiles(ProfileGraph.complete(wide), "1", method=key)
+        design(ProfileGraph.complete(wide), "1", method=key)
 
 
 @pytest.mark.parametrize("key", PROFILE_DESIGNS)
@@ -155,13 +155,13 @@ def test_other_notions_are_refused(key: str) -> None:
 
     graph = make_graph("even", "one edge", 2, 2, 0)
     with pytest.raises(NotDefined, match="lip"):
-        design_profiles(graph, LIP("1"), method=key)
+        design(graph, LIP("1"), method=key)
 
 
 @pytest.mark.parametrize("key", PROFILE_DESIGNS)
 def test_files_and_releases(key: str, tmp_path: Any) -> None:
     graph = make_graph("even", "one edge", 2, 2, 3)
-    made = design_profiles(graph, "0.5", method=key)
+    made = design(graph, "0.5", method=key)
     made.save(tmp_path / "made.json")
     again = Mechanism.load(tmp_path / "made.json")
     assert again.channel == made.channel
@@ -190,9 +190,9 @@ def test_every_aim(key: str, aim: str) -> None:
         given["loss"] = loss
     if key == "smooth-one-bit" and aim not in ("minimax", "hamming"):
         with pytest.raises(LiftlockError, match="smooth-categorical"):
-            design_profiles(graph, "0.7", **given)
+            design(graph, "0.7", **given)
         return
-    made = design_profiles(graph, "0.7", **given)
+    made = design(graph, "0.7", **given)
     check(made, graph, "0.7")
     origin = made.origin
     assert origin is not None

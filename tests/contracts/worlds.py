@@ -6,8 +6,7 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designs.registry import Kind
+from liftlock.context import Ball, Context, Family, Intervals, Joint, Kind
 from liftlock.prior import Prior
 
 FLAVOURS = ("random", "skewed", "zeros")

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from liftlock import line
+from liftlock import profile_examples as examples
 from liftlock.context import Ball, Context, Joint
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.registry import kind_of
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
@@ -28,7 +28,6 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
-from liftlock.profiles import examples
 from tests.contracts import worlds
 
 STORED = Path(__file__).with_name("mechanisms.json")
@@ -83,7 +82,7 @@ def _named() -> Iterator[tuple[str, Callable[[], Mechanism]]]:
                 continue
             context = worlds.context(kind, 5, "random", 1)
             notion = next((n for n in (LIP("1"), LDP("1")) if n.name in entry.notions), None)
-            if notion is not None and kind == kind_of(context):
+            if notion is not None and kind == context.kind:
                 yield f"{key} {kind}", making(context, notion, method=key, utility="histogram")
     for key in (
         "gaussian",

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Joint
+from liftlock.designing import design
 from liftlock.notions import LDP, ProfilePrivacy
 from liftlock.notions.audit import audit
 from liftlock.notions.profile import OutputLaws
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
 
 Law = tuple[Fraction, ...]
 
@@ -202,7 +202,7 @@ def test_observation_10_is_no_value(
     assert published(float(p), float(q), math.exp(float(epsilon))) == pytest.approx(
         printed, abs=6e-4
     )
-    made = design_profiles(ProfileGraph.bernoulli({"a": p, "b": q}), epsilon, method="single-bit")
+    made = design(ProfileGraph.bernoulli({"a": p, "b": q}), epsilon, method="single-bit")
     assert made.origin is not None
     assert made.origin.objective == pytest.approx(true, abs=6e-6)
 
@@ -214,7 +214,7 @@ def test_theorems_6_to_8_and_their_order(graph: ProfileGraph, epsilon: str) -> N
     methods = ("smooth-categorical", "smooth-one-bit", "cluster", "randomised-response")
     worst = []
     for method in methods:
-        made = design_profiles(graph, epsilon, method=method)
+        made = design(graph, epsilon, method=method)
         assert made.certificate.holds
         assert made.origin is not None
         worst.append(made.origin.objective)
@@ -229,7 +229,7 @@ def test_theorem_8_with_categories(graph: ProfileGraph, epsilon: str) -> None:
     """One matrix for each profile <= one for all <= k-ary response (which Theorem 9 allows)."""
     worst = []
     for method in ("smooth-categorical", "shared-categorical", "randomised-response"):
-        made = design_profiles(graph, epsilon, method=method)
+        made = design(graph, epsilon, method=method)
         assert made.certificate.holds
         assert made.origin is not None
         worst.append(made.origin.objective)
@@ -269,7 +269,7 @@ def test_chains_spread_more_than_the_baseline(size: int) -> None:
     graph = ProfileGraph.bernoulli([Fraction(i, size - 1) for i in range(size)])
     spread = []
     for method in ("randomised-response", "smooth-one-bit", "smooth-categorical"):
-        made = design_profiles(graph, "0.2", method=method)
+        made = design(graph, "0.2", method=method)
         ones = OutputLaws.of(made.channel, graph).floats[:, 1]
         spread.append(np.ptp(ones))
     assert spread[0] == pytest.approx(math.tanh(0.1), abs=1e-9)
@@ -286,8 +286,8 @@ def test_categories_that_tell_little_are_kept_better() -> None:
     }
     graph = ProfileGraph.chain({name: dict(enumerate(row)) for name, row in table.items()})
     for epsilon in ("0.1", "0.2", "0.5", "1"):
-        made = design_profiles(graph, epsilon)
-        baseline = design_profiles(graph, epsilon, method="randomised-response")
+        made = design(graph, epsilon)
+        baseline = design(graph, epsilon, method="randomised-response")
         costs = [
             np.abs(graph.laws - OutputLaws.of(each.channel, graph).floats).max(axis=0)
             for each in (made, baseline)

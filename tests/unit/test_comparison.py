@@ -10,7 +10,6 @@ import pytest
 
 import liftlock as ll
 from liftlock.comparison import (
-    CONTEXT_FREE,
     FOR_NUMBERS,
     Leakage,
     MakeNotion,
@@ -18,7 +17,6 @@ from liftlock.comparison import (
     compare,
     fitting,
     implying,
-    yardsticks,
 )
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
@@ -26,6 +24,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.progress import Step
 from liftlock.utility import Own
+from liftlock.yardsticks import CONTEXT_FREE, yardsticks
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
 JOINT = ll.Joint.from_counts({"s": {"a": 25, "b": 23, "c": 2}, "t": {"a": 20, "b": 20, "c": 10}})

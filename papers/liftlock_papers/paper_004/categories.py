@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import liftlock as ll
-from liftlock.profiles import example, sweep
 from liftlock.utility import profile_errors
 from liftlock_papers.paper_004.least_cost import least_cost
 from liftlock_papers.points import Point
@@ -28,8 +27,18 @@ _QUICK = ("0.02", "0.05", "0.3", "0.8", "1.2")
 
 
 def graph() -> ll.ProfileGraph:
-    """Return the paper's Categorical-Chain."""
-    return example("categorical-chain")
+    """Return the paper's Categorical-Chain.
+
+    Source: 004 Table 1.
+    """
+    table = {
+        "P1": ("0.2", "0.3", "0.4", "0.1"),
+        "P2": ("0.3", "0.3", "0.3", "0.1"),
+        "P3": ("0.4", "0.4", "0.1", "0.1"),
+    }
+    return ll.ProfileGraph.chain(
+        {name: dict(enumerate(masses, start=1)) for name, masses in table.items()}
+    )
 
 
 def category(number: int) -> str:
@@ -60,14 +69,15 @@ def categories(setting: Setting) -> Iterator[Point]:
     panels = {RESPONSE: "b", SMOOTH: "c"}
     for epsilon in setting.each(setting.choose(full=_FULL, quick=_QUICK), "budgets"):
         budget = float(epsilon)
-        found = sweep(chain, [epsilon], methods=list(METHODS.values()))
+        found = ll.compare(chain, methods=list(METHODS.values()), epsilons=[epsilon])
         for name, method in METHODS.items():
             (point,) = found[method].points
+            assert point.errors is not None
+            costs, loss = point.errors.marginal, point.needed
             if name in panels:
-                for number, cost in enumerate(point.costs, start=1):
-                    curve = category(number)
-                    yield Point(panels[name], curve, budget, cost, None, point.loss, budget)
-            yield Point("largest", name, budget, max(point.costs), None, point.loss, budget)
+                for number, cost in enumerate(costs, start=1):
+                    yield Point(panels[name], category(number), budget, cost, None, loss, budget)
+            yield Point("largest", name, budget, max(costs), None, loss, budget)
         made = least_cost(chain, epsilon)
         costs = profile_errors(made.table, chain).marginal
         loss = float(made.certificate.nats["profile"])

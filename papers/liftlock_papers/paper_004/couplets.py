@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import liftlock as ll
 from liftlock.designs.formulas import profiles as formulas
-from liftlock.profiles import design_profiles
 from liftlock.utility import profile_errors
 from liftlock_papers.points import Point
 from liftlock_papers.setting import Setting
@@ -65,7 +64,7 @@ def _flip(panel: str, rule: str, epsilon: str, lowest: Fraction | None, gap: Fra
     """Return the largest flipping probability of a certified mechanism."""
     graph = pair(lowest, gap)
     method = "smooth-one-bit" if rule == OURS else "single-bit"
-    made = design_profiles(graph, epsilon, method=method)
+    made = ll.design(graph, epsilon, method=method)
     flip = profile_errors(made.table, graph).largest
     loss = float(made.certificate.nats["profile"])
     return Point(panel, of(rule, epsilon), float(gap), flip, None, loss, float(epsilon))

@@ -24,8 +24,8 @@ _LITTLE = 1e-4
 def least_cost(graph: ll.ProfileGraph, epsilon: str) -> ll.Mechanism:
     """Design and certify it.
 
-    >>> from liftlock.profiles import example
-    >>> least_cost(example("categorical-chain"), "0.5").certificate.guarantee
+    >>> chain = ll.ProfileGraph.bernoulli(["0.8", "0.9"])
+    >>> least_cost(chain, "0.5").certificate.guarantee
     'profile(budget=0.5)'
     """
     released = _released(graph, math.exp(float(epsilon) * (1 - _ROOM)))

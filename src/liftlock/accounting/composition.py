@@ -112,9 +112,9 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
 
     Source: 004 Obs 4, Obs 5, Obs 13.
 
-    >>> from liftlock.profiles.designing import design_profiles
+    >>> from liftlock.designing import design
     >>> graph = ProfileGraph.bernoulli(["0.9", "1"])
-    >>> flip = design_profiles(graph, "1", method="cluster")
+    >>> flip = design(graph, "1", method="cluster")
     >>> round(float(compose([flip, flip]).loss), 6)
     2.0
     >>> compose([flip, flip], "observation")

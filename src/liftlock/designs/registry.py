@@ -5,19 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock.context import Context, Kind
 from liftlock.errors import InputError, NotDefined
 from liftlock.memory import TABLE, refuse_beyond
 from liftlock.notions.base import Notion
-from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.utility import Utility
 
-Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles"]
 ALL_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
 _FEW_OUTPUTS = 64
+MOST_CELLS = 4_000_000
+"""Designs for profiles with more probabilities would take hours and gigabytes."""
 LIFT_NOTIONS = ("lip", "alip", "eps_upper", "eps_lower")
 
 
@@ -89,22 +89,6 @@ def option_meanings(design: Design) -> dict[str, str]:
     return {name: said.get(name, "") for name in option_names(design) if name not in _OF_PROGRAMS}
 
 
-def kind_of(context: Context) -> Kind:
-    """Name the kind of a context."""
-    kinds: tuple[tuple[type, Kind], ...] = (
-        (Prior, "prior"),
-        (Joint, "joint"),
-        (Family, "family"),
-        (Intervals, "intervals"),
-        (Ball, "ball"),
-        (ProfileGraph, "profiles"),
-    )
-    for form, kind in kinds:
-        if isinstance(context, form):
-            return kind
-    raise NotDefined("designing", context.describe(), f"known contexts are {', '.join(ALL_KINDS)}")
-
-
 def find_design(key: str, designs: Mapping[str, Design]) -> Design:
     """Find a design by its key."""
     try:
@@ -117,8 +101,7 @@ def find_design(key: str, designs: Mapping[str, Design]) -> Design:
 
 def check_fits(design: Design, context: Context, notion: Notion) -> None:
     """Refuse a context or a notion that a design was not made for, and name those that fit."""
-    kind = kind_of(context)
-    if kind not in design.contexts:
+    if context.kind not in design.contexts:
         raise NotDefined(
             f"the method {design.key}",
             context.describe(),
@@ -145,6 +128,19 @@ def check_memory(design: Design, context: Context, notion: Notion, utility: Util
         remedy="merge rare values, cut numbers into fewer cells, try a method that needs less "
         "(oue or hashing for LDP, quantile-blocks for numbers)",
     )
+
+
+def check_matrices(design: Design, graph: ProfileGraph) -> None:
+    """Refuse a design for a graph with so many probabilities that it would take hours."""
+    values, matrices = len(graph.inputs), len(graph) if design.by_profile else 1
+    cells = matrices * values**2
+    if cells > MOST_CELLS:
+        raise InputError(
+            f"{matrices:,} matrices of {values:,} x {values:,} values",
+            value=f"{cells:,} probabilities",
+            remedy=f"merge values or profiles to have at most {MOST_CELLS:,}; is it the right "
+            "column?",
+        )
 
 
 def few_outputs(context: Context, notion: Notion, utility: Utility) -> float:  # noqa: ARG001

@@ -10,7 +10,7 @@ from liftlock._solver.oracle import Clock
 from liftlock.context import Context
 from liftlock.designing import design
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import Design, kind_of
+from liftlock.designs.registry import Design
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
@@ -58,14 +58,13 @@ def choose(
             )
         return made
     end = time.monotonic() + seconds - Clock.paused
-    kind = kind_of(context)
     found: list[Mechanism] = []
     refused: list[LiftlockError] = []
     best: Design = DESIGNS["optimal"]
     fitting = [
         entry
         for entry in DESIGNS.values()
-        if entry.keeps and kind in entry.contexts and notion.name in entry.notions
+        if entry.keeps and context.kind in entry.contexts and notion.name in entry.notions
     ]
     others = [entry for entry in fitting if entry is not best and not entry.on_request]
     # Fixed shares, so that what is chosen does not depend on how fast the machine is.

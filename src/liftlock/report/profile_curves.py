@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from liftlock.errors import InputError
-from liftlock.profiles.curves import BASELINE, Couplet, Sweep, SweepCurve
+from liftlock.exact.integers import Floats
 from liftlock.report.labels import cut, printable, told_apart
 from liftlock.report.pictures import check_picture, picture, plain_number
+from liftlock.report.profile_sweep import BASELINE, Sweep, SweepCurve
 from liftlock.report.tradeoff import spread
 
 if TYPE_CHECKING:
@@ -33,6 +34,35 @@ _NAMED = 8
 _LINE_HEIGHT = 0.075
 _ALIKE = 1e-6
 _MARK, _GRID = "#555555", "#e3e3e3"
+
+
+class Couplet(Protocol):
+    """How often a bit is flipped for two profiles, by how far apart their parameters are."""
+
+    @property
+    def epsilon(self) -> float:
+        """The budget."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """The key of the design."""
+        ...
+
+    @property
+    def gaps(self) -> Floats:
+        """The differences of the parameters."""
+        ...
+
+    @property
+    def flips(self) -> Floats:
+        """The larger flipping probability of the two, for each difference."""
+        ...
+
+    @property
+    def warner(self) -> float:
+        """The flipping probability of randomised response."""
+        ...
 
 
 def draw_sweep(found: Sweep, path: Path) -> None:
@@ -253,13 +283,12 @@ def _costs(axes: Axes, found: Sweep, curve: SweepCurve) -> None:
     axes.set_xlabel("budget epsilon (nats)")
 
 
-def draw_couplet(curves: Couplet | Sequence[Couplet], path: Path) -> None:
+def draw_couplet(given: Sequence[Couplet], path: Path) -> None:
     """Draw how often a bit is flipped by how far apart two profiles are, and Warner's line.
 
     Source: 004 Fig. 2a.
     """
     check_picture(path)
-    given = [curves] if isinstance(curves, Couplet) else list(curves)
     if not given:
         raise InputError("nothing to draw", remedy="give at least one curve")
     with picture(path, 6.4, 4.2) as figure:

@@ -16,12 +16,12 @@ from liftlock.notions.audit import ProfileAudit
 from liftlock.notions.profile import EdgeLoss, worst_edge
 from liftlock.notions.reading import Reading
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.comparing import ProfileRow
 from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable, shown, shown_pair
 from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
 from liftlock.utility.profile_utility import ProfileErrors, profile_errors
+from liftlock.yardsticks import ProfileYardstick
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -44,7 +44,7 @@ _NOT_JOINED = (
 )
 
 
-def profile_report(made: Mechanism, rows: Sequence[ProfileRow] = ()) -> RenderableType:
+def profile_report(made: Mechanism, rows: Sequence[ProfileYardstick] = ()) -> RenderableType:
     """Return the certificate, what each profile gets, what it costs, and what else there is."""
     audit = made.audit()
     assert isinstance(audit, ProfileAudit)
@@ -178,7 +178,7 @@ def _costs(found: ProfileErrors) -> list[RenderableType]:
     return [grid, *_more(len(order) - MOST_ROWS, "value")]
 
 
-def _comparison(rows: Sequence[ProfileRow], title: str) -> list[RenderableType]:
+def _comparison(rows: Sequence[ProfileYardstick], title: str) -> list[RenderableType]:
     """List every design that fits, the best first."""
     grid = grid_of()
     grid.add_column("compared with", no_wrap=True)

@@ -58,10 +58,10 @@ class ProfileUtility:
     def of(
         cls,
         graph: ProfileGraph,
-        aim: str | Utility | None = None,
+        aim: str | Utility | ProfileUtility | None = None,
         *,
         loss: Any = None,
-        weights: Prior | Mapping[Any, Any] | None = None,
+        weights: Prior | Mapping[Any, Any] | Floats | None = None,
     ) -> ProfileUtility:
         """Read an aim; a loss is a matrix with a row and a column for each value.
 
@@ -69,6 +69,14 @@ class ProfileUtility:
         >>> ProfileUtility.of(graph, "hamming", weights={"0.2": 3, "0.9": 1}).weights.tolist()
         [0.75, 0.25]
         """
+        if isinstance(aim, ProfileUtility):
+            if len(aim.weights) != len(graph) or loss is not None or weights is not None:
+                raise InputError(
+                    "a utility for another graph, or with a loss or weights beside it",
+                    value=aim.name,
+                    remedy="make it for this graph, with all that belongs to it",
+                )
+            return aim
         if isinstance(aim, Distortion):
             return cls.of(graph, "distortion", loss=aim.loss, weights=weights)
         name = "minimax" if loss is None else "distortion"
@@ -147,9 +155,11 @@ def information(joint: Floats) -> float:
     return max(0.0, float((joint[used] * log(joint[used] / product[used])).sum()))
 
 
-def _weights(graph: ProfileGraph, weights: Prior | Mapping[Any, Any] | None) -> Floats:
+def _weights(graph: ProfileGraph, weights: Prior | Mapping[Any, Any] | Floats | None) -> Floats:
     if weights is None:
         return np.full(len(graph), 1.0 / len(graph))
+    if isinstance(weights, np.ndarray):
+        return weights
     prior = weights if isinstance(weights, Prior) else Prior.from_counts(weights)
     for name in prior.labels:
         if name not in graph.profiles:
@@ -243,7 +253,7 @@ class ProfileErrors:
 def profile_errors(
     channel: Channel,
     graph: ProfileGraph,
-    weights: Prior | Mapping[Any, Any] | None = None,
+    weights: Prior | Mapping[Any, Any] | Floats | None = None,
 ) -> ProfileErrors:
     """Measure a channel whose outputs are values of the profiles.
 

@@ -13,7 +13,6 @@ from liftlock.designs.registry import (
     check_fits,
     check_options,
     find_design,
-    kind_of,
     option_meanings,
     option_names,
 )
@@ -65,14 +64,21 @@ def test_options_are_those_of_the_function() -> None:
 
 def test_kinds() -> None:
     prior = ll.Prior.uniform("ab")
-    assert kind_of(prior) == "prior"
-    assert kind_of(ll.Ball.of(prior, "0.1")) == "ball"
-    assert kind_of(ll.Family.of([prior])) == "family"
-    assert kind_of(ll.Intervals.all_priors("ab")) == "intervals"
-    assert kind_of(ll.Joint.from_counts({"s": {"a": 1}})) == "joint"
+    assert prior.kind == prior_on_cells().kind == "prior"
+    assert ll.Ball.of(prior, "0.1").kind == "ball"
+    assert ll.Family.of([prior]).kind == "family"
+    assert ll.Intervals.all_priors("ab").kind == "intervals"
+    assert ll.Joint.from_counts({"s": {"a": 1}}).kind == "joint"
+    assert ll.ProfileGraph.bernoulli(["0.2", "0.9"]).kind == "profiles"
 
+
+def prior_on_cells() -> Any:
+    return ll.line.normal(0, 1).grid(4)
+
+
+def test_what_is_no_context_is_refused() -> None:
     class Rumour:
-        inputs = secrets = prior.alphabet
+        inputs = secrets = ll.Prior.uniform("ab").alphabet
         fingerprint = ""
 
         def describe(self) -> str:
@@ -81,8 +87,8 @@ def test_kinds() -> None:
         def to_data(self) -> dict[str, Any]:
             return {}
 
-    with pytest.raises(NotDefined, match="a rumour; known contexts are prior"):
-        kind_of(Rumour())
+    with pytest.raises(InputError, match=r"not a prior, a joint, .*: 'Rumour'; make one"):
+        ll.design(Rumour(), ll.LIP("1"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("key", DESIGNS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -176,9 +177,10 @@ def test_impossible_inputs_are_refused() -> None:
 
 def test_bad_orders_and_budgets_are_refused_before_any_work() -> None:
     said: list[Step] = []
-    for options in ({"alpha": 0}, {"at_epsilon": -1}):
+    refused: tuple[dict[str, Any], ...] = ({"alpha": 0}, {"at_epsilon": -1})
+    for options in refused:
         with pytest.raises(NumberError):
-            audit(Channel.identity("ab"), Prior.uniform("ab"), progress=said.append, **options)  # type: ignore[call-overload]
+            audit(Channel.identity("ab"), Prior.uniform("ab"), progress=said.append, **options)
     assert said == []
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from liftlock.errors import FileError, InputError
+from liftlock.profile_examples import bernoulli_chain, example
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.curves import Sweep, couplet_curve, sweep
-from liftlock.profiles.examples import bernoulli_chain, example
 from liftlock.report import pictures, profile_curves
 from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
+from liftlock.report.profile_sweep import Sweep, sweep
+from liftlock_papers.paper_004.couplet_curve import couplet_curve
 from tests.unit.report.figures import kept_figures
 
 BUDGETS = ["0.05", "0.2", "1"]
@@ -140,7 +141,7 @@ def test_one_line_for_each_value(tmp_path: Path, figures: list[Any], categories:
 
 def test_the_legend_covers_no_curve(tmp_path: Path, figures: list[Any], categories: Sweep) -> None:
     draw_sweep(categories, tmp_path / "values.png")
-    draw_couplet(couplet_curve("1", ["0", "0.5", "1"], method="cluster"), tmp_path / "two.png")
+    draw_couplet([couplet_curve("1", ["0", "0.5", "1"], method="cluster")], tmp_path / "two.png")
     for figure in figures:
         figure.canvas.draw()
         (legend,) = figure.legends
@@ -152,7 +153,7 @@ def test_the_legend_covers_no_curve(tmp_path: Path, figures: list[Any], categori
 def test_two_profiles_apart(tmp_path: Path, figures: list[Any]) -> None:
     curves = [couplet_curve(e, ["0", "0.5", "1"], method="cluster") for e in ("0.5", "1")]
     draw_couplet(curves, tmp_path / "two.svg")
-    draw_couplet(curves[0], tmp_path / "one.svg")
+    draw_couplet(curves[:1], tmp_path / "one.svg")
     within(figures[0])
     drawn = [list(line.get_ydata()) for line in figures[0].axes[0].lines]
     for curve in curves:

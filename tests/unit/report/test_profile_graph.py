@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.channel import Channel
+from liftlock.designing import design
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.audit import ProfileAudit, audit
+from liftlock.profile_examples import example
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.designing import design_profiles
-from liftlock.profiles.examples import example
 from liftlock.report import pictures, profile_graph
 from liftlock.report.pictures import HIGHEST, WIDEST
 from liftlock.report.profile_graph import OVER, draw_graph
@@ -174,7 +174,7 @@ def test_over_the_budget() -> None:
 
 
 def test_a_budget_of_nothing(tmp_path: Path) -> None:
-    made = design_profiles(example("couplet"), "0", method="cluster")
+    made = design(example("couplet"), "0", method="cluster")
     draw_graph(edges_of(made), tmp_path / "zero.svg", budget=0.0)
     content = (tmp_path / "zero.svg").read_text()
     assert "largest loss 0 nats; budget 0" in content
@@ -193,13 +193,13 @@ def test_edges_above_the_budget_are_dashed_and_said(tmp_path: Path) -> None:
     assert "0.224" in content  # ln 5/4
     draw_graph(audit, tmp_path / "free.svg")
     assert "dashed, orange: the loss is infinite" in (tmp_path / "free.svg").read_text()
-    made = edges_of(design_profiles(audit.graph, "1", method="cluster"))
+    made = edges_of(design(audit.graph, "1", method="cluster"))
     draw_graph(made, tmp_path / "within.svg", budget=1.0)
     assert "dashed" not in (tmp_path / "within.svg").read_text()
 
 
 def test_the_picture_says_what_it_shows(tmp_path: Path) -> None:
-    made = design_profiles(example("workstation"), "0.5", method="cluster")
+    made = design(example("workstation"), "0.5", method="cluster")
     draw_graph(edges_of(made), tmp_path / "graph.svg", budget=0.5)
     content = (tmp_path / "graph.svg").read_text()
     for text in (
@@ -217,7 +217,7 @@ def test_the_picture_says_what_it_shows(tmp_path: Path) -> None:
 def test_charts_show_truth_and_release(tmp_path: Path, figures: list[Any]) -> None:
     """The heights of the bars are in proportion to the probabilities."""
     graph = example("categorical-chain")
-    audit = edges_of(design_profiles(graph, "0.2", method="cluster"))
+    audit = edges_of(design(graph, "0.2", method="cluster"))
     draw_graph(audit, tmp_path / "graph.png")
     heights = []
     for patches in figures[0].axes[0].collections:

@@ -10,15 +10,15 @@ import pytest
 from rich.console import Console
 
 from liftlock.channel import Channel
+from liftlock.designing import design
 from liftlock.designs.draft import Draft
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.audit import audit
 from liftlock.notions.profile import ProfilePrivacy
+from liftlock.profile_examples import bernoulli_chain, example
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.comparing import ProfileRow, compare_profiles
-from liftlock.profiles.designing import design_profiles
-from liftlock.profiles.examples import bernoulli_chain, example
 from liftlock.report.profiles import MOST_ROWS, profile_audit_report, profile_report
+from liftlock.yardsticks import ProfileYardstick, profile_yardsticks
 from tests.profile_oracles import edges_of
 
 
@@ -30,13 +30,13 @@ def rendered(renderable: Any, width: int = 100) -> list[str]:
 
 
 def made(name: str = "workstation") -> Mechanism:
-    return design_profiles(example(name), "0.5", method="cluster")
+    return design(example(name), "0.5", method="cluster")
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_everything_fits_the_terminal(width: int) -> None:
     mechanism = made()
-    rows = compare_profiles(example("workstation"), "0.5")
+    rows = profile_yardsticks(example("workstation"), "0.5")
     for part in (
         profile_report(mechanism, rows),
         profile_audit_report(edges_of(mechanism), width),
@@ -52,8 +52,8 @@ def test_headers_are_wrapped_before_numbers() -> None:
         for k, counts in enumerate([(5, 3, 2), (2, 3, 0), (0, 1, 8)])
     }
     graph = ProfileGraph.chain(rows)
-    mechanism = design_profiles(graph, "0.3", method="cluster")
-    compared = compare_profiles(graph, "0.3")
+    mechanism = design(graph, "0.3", method="cluster")
+    compared = profile_yardsticks(graph, "0.3")
     wide, narrow = (rendered(profile_report(mechanism, compared), w) for w in (200, 80))
     assert max(len(line) for line in narrow) <= 80
 
@@ -104,7 +104,7 @@ def test_the_table_of_profiles() -> None:
 
 def test_profiles_without_an_edge_are_said_to_have_none() -> None:
     graph = ProfileGraph.of({"a": {0: 1, 1: 1}, "b": {0: 1, 1: 2}, "c": {0: 5, 1: 1}}, [("a", "b")])
-    mechanism = design_profiles(graph, "1", method="cluster")
+    mechanism = design(graph, "1", method="cluster")
     lines = rendered(profile_report(mechanism))
     (row,) = (line for line in lines if line.startswith('"c"'))
     assert row.endswith("no edge")
@@ -113,12 +113,12 @@ def test_profiles_without_an_edge_are_said_to_have_none() -> None:
 
 
 def test_long_tables_are_cut_and_say_so() -> None:
-    mechanism = design_profiles(bernoulli_chain(50), "0.3", method="cluster")
+    mechanism = design(bernoulli_chain(50), "0.3", method="cluster")
     lines = rendered(profile_report(mechanism))
     assert f"and {50 - MOST_ROWS} profiles more, none changed more often" in lines
     values = {f"v{k}": k + 1 for k in range(30)}
     graph = ProfileGraph.chain({"a": values, "b": dict.fromkeys(values, 1)})
-    lines = rendered(profile_report(design_profiles(graph, "0.3", method="cluster")))
+    lines = rendered(profile_report(design(graph, "0.3", method="cluster")))
     assert "and 10 values more" in lines
     found = audit(Channel.identity([0, 1]), bernoulli_chain(50))
     lines = rendered(profile_audit_report(found))
@@ -142,7 +142,7 @@ def test_edges_come_worst_first_and_rounded_up() -> None:
 
 def test_what_is_not_protected_is_said() -> None:
     graph = example("chain-6")
-    mechanism = design_profiles(graph, "0.5", method="randomised-response")
+    mechanism = design(graph, "0.5", method="randomised-response")
     text = " ".join(rendered(profile_audit_report(edges_of(mechanism), 100)))
     assert "NOT protected (probability 0, but would give away more than any edge):" in text
     assert '"0" with value 1, "1" with value 0' in text
@@ -155,8 +155,8 @@ def test_an_audit_without_edges() -> None:
 
 
 def test_the_comparison() -> None:
-    rows = compare_profiles(example("couplet"), "0.5")
-    failed = ProfileRow("magic", certified=False, reason="it gave up; another day")
+    rows = profile_yardsticks(example("couplet"), "0.5")
+    failed = ProfileYardstick("magic", certified=False, reason="it gave up; another day")
     lines = rendered(profile_report(made("couplet"), (*rows, failed)), 100)
     start = next(k for k, line in enumerate(lines) if line.startswith("compared with"))
     names = [row.name for row in rows]
@@ -167,7 +167,7 @@ def test_the_comparison() -> None:
 
 
 def test_rows_that_do_not_cover_impossible_values_have_a_star() -> None:
-    rows = compare_profiles(example("chain-6"), "0.5")
+    rows = profile_yardsticks(example("chain-6"), "0.5")
     lines = rendered(profile_report(made("chain-6"), rows), 100)
     assert "* not for values that occur although their profile calls them impossible" in lines
     for name, star in (("no noise", True), ("cluster", False), ("randomised-response", False)):
@@ -188,7 +188,7 @@ def test_a_mechanism_made_by_hand_whose_outputs_are_not_values() -> None:
 def test_names_cannot_disturb_the_terminal() -> None:
     names = ["\x1b[31mred", "two\nlines", "long " * 30]
     graph = ProfileGraph.chain({name: {0: 1 + k, 1: 2} for k, name in enumerate(names)})
-    mechanism = design_profiles(graph, "0.1", method="cluster")
+    mechanism = design(graph, "0.1", method="cluster")
     for part in (profile_report(mechanism), profile_audit_report(edges_of(mechanism), 80)):
         text = "\n".join(rendered(part, 80))
         assert "\x1b" not in text

@@ -24,9 +24,9 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.designs.catalogue import designs_for
 from liftlock.designs.registry import find_design
-from liftlock.profiles.curves import Sweep, sweep
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_curves import draw_sweep
+from liftlock.report.profile_sweep import Sweep, sweep
 from liftlock.report.text import grid_of
 from liftlock.storage import write_atomically
 

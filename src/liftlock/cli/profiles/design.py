@@ -26,6 +26,7 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     table_options,
 )
+from liftlock.designing import design
 from liftlock.designs.catalogue import designs_for
 from liftlock.designs.registry import find_design
 from liftlock.errors import FileError, InputError, NotCertified
@@ -38,14 +39,13 @@ from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_files import GraphFiles, read_weights
-from liftlock.profiles.comparing import ProfileRow, compare_profiles
-from liftlock.profiles.designing import design_profiles
 from liftlock.progress import Step
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_report, unprotected_text
 from liftlock.utility.mean import points_of
 from liftlock.utility.profile_utility import AIMS, profile_errors
+from liftlock.yardsticks import ProfileYardstick, profile_yardsticks
 
 _METHODS = designs_for("profiles")
 _USUAL = next(iter(_METHODS))
@@ -139,7 +139,7 @@ def profile_design_command(
         if entry.accepts("watch"):
             options["watch"] = progress
         try:
-            made = design_profiles(found, notion, method=entry.key, bits=bits, **goal, **options)
+            made = design(found, notion, method=entry.key, bits=bits, **goal, **options)
         except NotCertified as refusal:
             if bits < DEFAULT_BITS:
                 refusal.args = (f"{refusal}, or use more bits: --bits is {bits}",)
@@ -153,14 +153,14 @@ def profile_design_command(
             progress(Step("drawing"))
             draw_graph(audit(made.channel, found), plot, budget=float(notion.bound()))
             note(f"picture written to {plot}")
-        rows: tuple[ProfileRow, ...] = ()
+        rows: tuple[ProfileYardstick, ...] = ()
         if not no_comparison:
-            rows = compare_profiles(
+            rows = profile_yardsticks(
                 found,
                 notion,
                 **goal,
                 seconds=options.get("seconds"),
-                watch=lambda step: progress(Step(f"comparing with {step.stage}")),
+                progress=lambda step: progress(Step(f"comparing with {step.stage}")),
             )
     if as_json:
         show_json(design_data(made, shares, rows, output, note.texts))
@@ -215,7 +215,7 @@ def square_loss(path: Path, values: Alphabet) -> Floats:
 def design_data(
     made: Mechanism,
     weights: Prior | None,
-    rows: Sequence[ProfileRow],
+    rows: Sequence[ProfileYardstick],
     output: Path | None,
     notes: Sequence[str],
 ) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from liftlock._solver.problem import Step
 from liftlock._solver.strategies import AUTO
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
@@ -24,6 +26,7 @@ def optimal_response(
     seconds: float | None = None,
     watch: Progress | None = None,
     how: str = AUTO,
+    explain: Callable[[Step], None] | None = None,
 ) -> Draft:
     """Maximise I(X; Y) under the notion, whatever the utility it is then judged by.
 
@@ -48,6 +51,7 @@ def optimal_response(
         seconds=seconds,
         watch=watch,
         how=how,
+        explain=explain,
     )
     if utility is None or utility.name == MutualInformation.name:
         return replace(found, method=DESIGN.key)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import liftlock as ll
 from liftlock.files import read_mechanism
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles.designing import design_profiles
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import DESIGN, FILES, GRAPH, assert_refused
 
@@ -35,7 +35,7 @@ def test_it_is_what_python_designs(run: Run) -> None:
         },
         [("ann", "bob"), ("bob", "cy")],
     )
-    made = design_profiles(graph, "1", method="cluster")
+    made = ll.design(graph, "1", method="cluster")
     data = json.loads(run(*DESIGN, "--json", "-o", "safe.json", files=FILES).out)
     assert data["certificate"]["channel"] == made.channel.fingerprint
     assert data["certificate"]["context"] == graph.fingerprint
@@ -182,7 +182,7 @@ def test_an_interruption_says_what_is_there(run: Run, monkeypatch: pytest.Monkey
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liftlock.cli.profiles.design.compare_profiles", interrupt)
+    monkeypatch.setattr("liftlock.cli.profiles.design.profile_yardsticks", interrupt)
     outcome = run(*design(*DESIGN[2:-1]), "-o", "safe.json", files=FILES)
     assert (outcome.code, set(outcome.made)) == (130, {"safe.json"})
     assert outcome.err.splitlines() == [

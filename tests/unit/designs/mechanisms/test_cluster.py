@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from liftlock.designing import design
 from liftlock.designs.formulas.profiles import flip_probability, warner
 from liftlock.designs.mechanisms.cluster import cluster, edge_noise, part_noise
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
 from tests.profile_oracles import both_ways, many_graphs, random_graph
 
 
@@ -96,4 +96,4 @@ def test_what_is_mended_keeps_the_budget() -> None:
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_certified_on_every_kind_of_graph(epsilon: str, width: int) -> None:
     for graph in many_graphs(12, width=width):
-        assert design_profiles(graph, epsilon, method="cluster").certificate.holds
+        assert design(graph, epsilon, method="cluster").certificate.holds

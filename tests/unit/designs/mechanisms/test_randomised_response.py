@@ -7,13 +7,13 @@ import math
 import mpmath as mp
 import pytest
 
+from liftlock.designing import design
 from liftlock.designs.mechanisms.randomised_response import randomised_response
 from liftlock.notions.audit import audit
 from liftlock.notions.ldp import LDP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
 from tests.profile_oracles import many_graphs
 
 
@@ -30,7 +30,7 @@ def test_closed_form(width: int) -> None:
 @pytest.mark.parametrize("width", [2, 3, 5])
 def test_it_is_ldp_with_the_whole_budget_and_so_serves_every_graph(width: int) -> None:
     for graph in many_graphs(16, width=width):
-        mechanism = design_profiles(graph, "0.8", method="randomised-response")
+        mechanism = design(graph, "0.8", method="randomised-response")
         assert mechanism.certificate.holds
         # Where no profile stands alone the rows are those of the values.
         if len(graph) > 1:
@@ -45,7 +45,7 @@ def test_certain_profiles_spend_the_budget_and_near_ones_hardly_any() -> None:
     far = ProfileGraph.bernoulli([0, 1])
     near = ProfileGraph.bernoulli(["0.5", "0.51"])
     losses = [
-        float(audit(design_profiles(graph, "1", method="randomised-response").channel, graph).loss)
+        float(audit(design(graph, "1", method="randomised-response").channel, graph).loss)
         for graph in (far, near)
     ]
     assert losses[0] == pytest.approx(1, abs=1e-8)
@@ -53,8 +53,6 @@ def test_certain_profiles_spend_the_budget_and_near_ones_hardly_any() -> None:
 
 
 def test_remarks_say_where_the_true_loss_is() -> None:
-    mechanism = design_profiles(
-        ProfileGraph.bernoulli(["0.8", "0.9"]), "0.5", method="randomised-response"
-    )
+    mechanism = design(ProfileGraph.bernoulli(["0.8", "0.9"]), "0.5", method="randomised-response")
     assert mechanism.origin is not None
     assert any("in the certificate" in remark for remark in mechanism.origin.remarks)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from liftlock.context import Joint
+from liftlock.designing import design
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.randomised_response import response_at
 from liftlock.designs.mechanisms.shared_categorical import shared_categorical
@@ -17,7 +18,6 @@ from liftlock.designs.profiles.setting import Setting
 from liftlock.notions.ldp import LDP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
 from liftlock.utility import profile_errors
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.profile_utility import ProfileUtility
@@ -99,7 +99,7 @@ def test_between_randomised_response_and_a_matrix_for_each_profile(aim: str) -> 
 def test_certified_on_every_kind_of_graph(epsilon: str, aim: str) -> None:
     for width in (1, 2, 3):
         for graph in many_graphs(4, width=width):
-            mechanism = design_profiles(graph, epsilon, method="shared-categorical", utility=aim)
+            mechanism = design(graph, epsilon, method="shared-categorical", utility=aim)
             assert mechanism.certificate.holds
             assert mechanism.origin is not None
             assert mechanism.origin.gap is not None
@@ -109,7 +109,7 @@ def test_certified_on_every_kind_of_graph(epsilon: str, aim: str) -> None:
 
 def test_it_does_not_ask_for_the_profile() -> None:
     graph = random_graph(1, size=3, width=3, density=1.0)
-    mechanism = design_profiles(graph, "1", method="shared-categorical")
+    mechanism = design(graph, "1", method="shared-categorical")
     assert mechanism.channel.inputs.labels == graph.inputs.labels
     assert mechanism.origin is not None
     assert not any("uses the profile" in remark for remark in mechanism.origin.remarks)
@@ -123,7 +123,7 @@ def test_a_value_that_no_profile_has_gives_nothing_away() -> None:
             "c": {"x": 1, "y": 1, "z": 0},
         }
     )
-    mechanism = design_profiles(graph, "0.5", method="shared-categorical")
+    mechanism = design(graph, "0.5", method="shared-categorical")
     assert mechanism.certificate.holds
     # Its row is a mixture of what the profiles release, so it is covered as well.
     assert not mechanism.certificate.unprotected
@@ -179,7 +179,7 @@ def test_a_search_without_time_is_no_worse_than_randomised_response() -> None:
 def test_ties_go_to_what_is_wrong_less_often() -> None:
     """Randomised response has the same largest entry here, and many more wrong values."""
     graph = ProfileGraph.chain({"a": {0: 1, 1: 1}, "b": {2: 1}})
-    made = design_profiles(graph, "1", method="shared-categorical")
+    made = design(graph, "1", method="shared-categorical")
     assert made.origin is not None
     assert made.origin.objective == pytest.approx(1 / (2 + np.e), abs=1e-7)
     assert profile_errors(made.table, graph).mean_wrong == pytest.approx(1.5 / (2 + np.e), abs=1e-6)

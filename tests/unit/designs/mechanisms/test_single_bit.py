@@ -8,18 +8,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from liftlock.designing import design
 from liftlock.designs.mechanisms.single_bit import single_bit
 from liftlock.errors import InputError
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
 from liftlock.utility.profile_utility import ProfileUtility
 from tests.profile_oracles import flip_rows, solved
 
 
 def test_published_example() -> None:
     graph = ProfileGraph.bernoulli(["0.8", "0.9"])
-    mechanism = design_profiles(graph, "0.5", method="single-bit")
+    mechanism = design(graph, "0.5", method="single-bit")
     assert mechanism.origin is not None
     assert mechanism.origin.objective == pytest.approx(0.04886, abs=5e-6)
     assert mechanism.origin.gap == pytest.approx(0.0, abs=1e-8)
@@ -33,7 +33,7 @@ def test_certain_profiles_need_warner() -> None:
         draft = single_bit(graph, ProfilePrivacy(epsilon))
         value = math.log(3) if epsilon == "ln 3" else float(epsilon)
         assert draft.matrix[0, 1] == pytest.approx(1 / (1 + math.exp(value)), abs=1e-8)
-        assert design_profiles(graph, epsilon, method="single-bit").certificate.holds
+        assert design(graph, epsilon, method="single-bit").certificate.holds
 
 
 def test_the_flip_is_the_least_one_that_serves_both_profiles() -> None:
@@ -58,7 +58,7 @@ def test_every_flip_is_certified() -> None:
             p /= 10**8
         graph = ProfileGraph.bernoulli({"p": p, "q": q})
         for epsilon in ("0", "0.01", "1", "5", "60"):
-            mechanism = design_profiles(graph, epsilon, method="single-bit", utility="hamming")
+            mechanism = design(graph, epsilon, method="single-bit", utility="hamming")
             assert mechanism.certificate.holds
 
 
@@ -87,4 +87,4 @@ def test_the_optimum_is_claimed_only_for_aims_that_a_flip_minimises() -> None:
 )
 def test_other_graphs_are_refused_with_the_remedy(graph: ProfileGraph, remedy: str) -> None:
     with pytest.raises(InputError, match=remedy):
-        design_profiles(graph, "1", method="single-bit")
+        design(graph, "1", method="single-bit")

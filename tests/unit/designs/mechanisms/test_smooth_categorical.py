@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock.designing import design
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms import smooth_categorical as module
 from liftlock.designs.mechanisms.cluster import cluster
@@ -20,7 +21,6 @@ from liftlock.designs.profiles.output_laws import Master
 from liftlock.designs.profiles.setting import Setting
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
 from liftlock.utility.profile_utility import ProfileUtility
 from tests.profile_oracles import Array, many_graphs, matrix_rows, random_graph, solved
 
@@ -60,7 +60,7 @@ def least_wrong(graph: ProfileGraph, ratio: float, weights: Array, cap: float) -
 
 def designed(graph: ProfileGraph, budget: str, aim: str = "minimax") -> Origin:
     """Design from end to end; return what is known of the mechanism."""
-    mechanism = design_profiles(graph, budget, method="smooth-categorical", utility=aim)
+    mechanism = design(graph, budget, method="smooth-categorical", utility=aim)
     assert mechanism.certificate.holds
     assert mechanism.origin is not None
     return mechanism.origin

@@ -8,13 +8,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from liftlock.designing import design
 from liftlock.designs.formulas.profiles import warner
 from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
-from liftlock.profiles import design_profiles
 from liftlock.utility.profile_utility import ProfileUtility
 from tests.profile_oracles import Array, flip_rows, many_graphs, random_graph, solved
 
@@ -115,7 +115,7 @@ def test_the_proved_bound_is_below_and_near() -> None:
 @pytest.mark.parametrize("aim", ["minimax", "hamming"])
 def test_certified_on_every_kind_of_graph(epsilon: str, aim: str) -> None:
     for graph in many_graphs(24):
-        mechanism = design_profiles(graph, epsilon, method="smooth-one-bit", utility=aim)
+        mechanism = design(graph, epsilon, method="smooth-one-bit", utility=aim)
         assert mechanism.certificate.holds
         assert mechanism.origin is not None
         if epsilon != "0":
@@ -136,12 +136,12 @@ def test_two_thousand_profiles_in_a_chain() -> None:
 
 def test_a_budget_of_nothing_says_so() -> None:
     graph = ProfileGraph.bernoulli(["0.2", "0.9"])
-    mechanism = design_profiles(graph, 0, method="smooth-one-bit")
+    mechanism = design(graph, 0, method="smooth-one-bit")
     assert mechanism.origin is not None
     assert mechanism.origin.objective == 0.5
     assert any("budget of 0" in remark for remark in mechanism.origin.remarks)
     alike = ProfileGraph.bernoulli({"a": "0.2", "b": "0.2"})
-    kept = design_profiles(alike, 0, method="smooth-one-bit")
+    kept = design(alike, 0, method="smooth-one-bit")
     assert kept.origin is not None
     assert kept.origin.objective == 0.0
 
@@ -149,7 +149,7 @@ def test_a_budget_of_nothing_says_so() -> None:
 def test_more_values_and_other_aims_are_refused_with_the_remedy() -> None:
     three = ProfileGraph.chain({"a": {0: 1, 1: 1, 2: 1}, "b": {0: 1}})
     with pytest.raises(InputError, match="use smooth-categorical"):
-        design_profiles(three, "1", method="smooth-one-bit")
+        design(three, "1", method="smooth-one-bit")
     two = ProfileGraph.bernoulli(["0.2", "0.9"])
     with pytest.raises(NotDefined, match="smooth-categorical"):
-        design_profiles(two, "1", method="smooth-one-bit", utility="mutual-information")
+        design(two, "1", method="smooth-one-bit", utility="mutual-information")
