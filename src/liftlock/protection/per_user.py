@@ -1,0 +1,116 @@
+"""A column whose rows each bring a prior of their own, in other columns of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.column_code import CellReader, ColumnCode
+from liftlock.errors import CellError, InputError
+from liftlock.exact.integers import Floats
+from liftlock.forms import ArcChannel
+from liftlock.frames.arrow_cells import numbers_of_column
+from liftlock.mechanism import Mechanism
+from liftlock.per_user import PerUserPriors
+
+_SUMS = 1e-6
+
+
+@dataclass(frozen=True)
+class UserColumn:
+    """A mechanism of users at work on batches: the value in one column, its prior in others."""
+
+    mechanism: Mechanism
+    column: str
+    priors: Mapping[Label, str]
+
+    def __post_init__(self) -> None:
+        missing = [label for label in self._alphabet.labels if label not in self.priors]
+        if missing:
+            raise InputError(
+                "no column with the probability of a value",
+                value=missing[0],
+                remedy="give one for every value",
+            )
+
+    @property
+    def _alphabet(self) -> Alphabet:
+        return self.mechanism.channel.inputs
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (
+            self.column,
+            *(self.priors[label] for label in self._alphabet.labels),
+        )
+
+    @cached_property
+    def _reader(self) -> CellReader:
+        return CellReader(ColumnCode(self.column), self._alphabet)
+
+    def released_type(self, before: pa.DataType) -> pa.DataType:
+        """Return the type of the released column: a number of 32 bits for the arc."""
+        return pa.uint32() if isinstance(self.mechanism.channel, ArcChannel) else before
+
+    def released(self, batch: pa.RecordBatch) -> pa.Array:
+        """Randomise each value under the prior of its own row."""
+        cells = batch.column(self.column)
+        known = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+        entries = known.dictionary.to_pylist()
+        values = known.indices.to_numpy(zero_copy_only=False)
+        codes = np.zeros(len(cells), dtype=np.int64)
+        empty = np.asarray(known.indices.is_null())
+        for row in np.flatnonzero(empty)[:1]:
+            self._reader.index(None, int(row))
+        for at, entry in enumerate(entries):
+            here = ~empty & (values == at)
+            if here.any():
+                codes[here] = self._reader.index(entry, int(np.argmax(here)))
+        masses = self._masses(batch)
+        own = masses[np.arange(len(codes)), codes]
+        for row in np.flatnonzero(own <= 0)[:1]:
+            raise CellError(
+                "a value that its own prior calls impossible, which nothing could protect",
+                int(row),
+                self.column,
+                value=cells[int(row)].as_py(),
+                remedy="smooth the model's probabilities so that none is 0",
+            )
+        priors = PerUserPriors.of(self._alphabet, masses)
+        reports = self.mechanism.release(codes, priors, coded=True)
+        kind = self.released_type(cells.type)
+        if isinstance(self.mechanism.channel, ArcChannel):
+            return pa.array(np.asarray(reports), type=kind)
+        labels = [str(label) for label in self._alphabet.labels]
+        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+        named = pa.array(labels).cast(inner)
+        found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
+        return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
+
+    def _masses(self, batch: pa.RecordBatch) -> Floats:
+        columns: Sequence[Any] = [
+            numbers_of_column(
+                batch.column(self.priors[label]),
+                CellReader(ColumnCode(self.priors[label]), self._alphabet),
+            )
+            for label in self._alphabet.labels
+        ]
+        masses: Floats = np.stack(columns, axis=1)
+        wrong = np.isnan(masses).any(axis=1) | (masses < 0).any(axis=1)
+        wrong |= np.abs(masses.sum(axis=1) - 1) > _SUMS
+        for row in np.flatnonzero(wrong)[:1]:
+            raise CellError(
+                "the probabilities of a row are no prior",
+                int(row),
+                next(iter(self.priors.values())),
+                value=[float(mass) for mass in masses[row][:8]],
+                remedy="they are 0 or more and sum to 1",
+            )
+        return masses
