@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.notions.profile import OutputLaws
 from liftlock.profile_examples import example
 from liftlock.profile_graph import ProfileGraph

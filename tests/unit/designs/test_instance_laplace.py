@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design, design_as_published
+from liftlock.designing.api import design, design_as_published
 from liftlock.designs.axis import Axis
 from liftlock.designs.bounded_laplace import bounded_laplace
 from liftlock.designs.draft import Draft

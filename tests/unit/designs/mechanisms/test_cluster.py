@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.formulas.profiles import flip_probability, warner
 from liftlock.designs.mechanisms.cluster import cluster, edge_noise, part_noise
 from liftlock.designs.profiles.setting import Setting, response

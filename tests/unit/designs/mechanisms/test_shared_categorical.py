@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liftlock.context import Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.randomised_response import response_at
 from liftlock.designs.mechanisms.shared_categorical import shared_categorical

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liftlock._solver.oracle import Progress
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms import smooth_categorical as module
 from liftlock.designs.mechanisms.cluster import cluster
