@@ -18,7 +18,7 @@ import numpy as np
 from liftlock.files import read_channel, read_prior
 from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import audit
-from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Rule
+from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Facts, Rule
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "pictures"
@@ -272,8 +272,8 @@ def strengths() -> dict[tuple[str, str], bool]:
 
 def holds_without_prior(rule: Rule) -> bool:
     """Tell whether a rule gives a bound for every prior."""
-    facts = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
-    return rule.bound(facts, None, Fraction(2)) is not None
+    bounds = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
+    return rule.apply(Facts(bounds, order=Fraction(2))) is not None
 
 
 def arrow(colours: Colours, path: str, always: bool) -> str:

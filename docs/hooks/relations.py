@@ -13,7 +13,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 from liftlock.notions.registry import REGISTRY
-from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Rule
+from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Facts, Rule
 from liftlock.report.names import NAMES
 
 PAGE = "notions/relations.md"
@@ -26,8 +26,8 @@ def needs_prior(rule: Rule) -> bool:
     >>> [needs_prior(rule) for rule in RULES if rule.gives == "maximal_leakage"]
     [False]
     """
-    facts = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
-    return rule.bound(facts, None, Fraction(2)) is None
+    bounds = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
+    return rule.apply(Facts(bounds, order=Fraction(2))) is None
 
 
 def link(key: str) -> str:

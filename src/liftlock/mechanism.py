@@ -18,7 +18,7 @@ from liftlock.designs.origin import Origin
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import estimate, estimate_reports
-from liftlock.estimate.expected import ExpectedError, expected_error
+from liftlock.estimate.expected import ExpectedError, expected_error, expected_of_profiles
 from liftlock.estimate.question import About, ask
 from liftlock.estimate.result import Estimate
 from liftlock.exact.weights import DEFAULT_BITS, LARGE
@@ -271,7 +271,6 @@ class Mechanism(Stored):
         >>> (coin.aggregate(["yes", "no"]) + coin.aggregate(["yes"])).counts
         (1, 2)
         """
-        self._refuse_profiles("counting reports")
         if isinstance(self.context, GridPrior) and isinstance(self.channel, Table):
             codes = codes_of_numbers(self.table.outputs, reports)
             return Aggregate.of_codes(self.table, codes, weights, offsets)
@@ -298,7 +297,8 @@ class Mechanism(Stored):
         """Estimate a histogram, a survey, a sum or a mean from reports, or from their aggregate.
 
         The prior is that of the mechanism unless another is given. `options` are those of
-        `liftlock.estimate.estimate`: method, interval, level, about, seed.
+        `liftlock.estimate.estimate`: method, interval, level, about, seed. A mechanism for profiles
+        also answers ``profiles``: how many people have each; a prior then has their shares.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
@@ -308,8 +308,9 @@ class Mechanism(Stored):
         >>> coin.estimate(ys, "survey", value="yes", method="unbiased").value
         300.0
         """
-        self._refuse_profiles("estimates")
         known = self.known_prior if prior is None else prior
+        if isinstance(self.context, ProfileGraph):
+            options["graph"] = self.context
         if isinstance(reports, Aggregate):
             if weights is not None or offsets is not None:
                 raise InputError(
@@ -317,7 +318,7 @@ class Mechanism(Stored):
                     remedy="give them to aggregate(...), with the reports",
                 )
             return estimate(self.channel, reports, of, value=value, prior=known, **options)
-        if isinstance(self.channel, SupportChannel):
+        if isinstance(self.channel, SupportChannel) and "graph" not in options:
             # The reports themselves know more than their counts: which symbols go together.
             return estimate_reports(
                 self.channel,
@@ -338,11 +339,15 @@ class Mechanism(Stored):
         of: str = "histogram",
         *,
         value: Any = None,
+        prior: Prior | None = None,
         method: str = "bayes",
         about: About = "people",
         level: object = "0.95",
     ) -> ExpectedError:
         """Return the error that an estimate from so many people will have, before any is asked.
+
+        It is a mean over the prior of the mechanism, unless another is given; for a mechanism for
+        profiles the prior has their shares.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
@@ -352,13 +357,18 @@ class Mechanism(Stored):
         >>> round(found.errors[0], 2), found.people_for("2%")
         (27.39, 7203)
         """
-        self._refuse_profiles("expected errors")
-        known = self.known_prior
+        known = self.known_prior if prior is None else prior
+        graph = self.context if isinstance(self.context, ProfileGraph) else None
         if known is None:
+            what = "one prior" if graph is None else "shares of the profiles"
             raise NotDefined(
                 "an expected error",
                 self.context.describe(),
-                "it is a mean over one prior: use liftlock.estimate.expected_error with one",
+                f"it is a mean over {what}: give prior=",
+            )
+        if graph is not None:
+            return expected_of_profiles(
+                self.channel, graph, known, people, of, value, method, about=about, level=level
             )
         question = ask(self.channel.inputs, of, value)
         return expected_error(
@@ -371,14 +381,6 @@ class Mechanism(Stored):
         if isinstance(self.context, Joint):
             return self.context.prior
         return self.context if isinstance(self.context, Prior) else None
-
-    def _refuse_profiles(self, what: str) -> None:
-        if isinstance(self.context, ProfileGraph):
-            raise NotDefined(
-                what,
-                self.context.describe(),
-                "take the rows of one profile, channel.restricted(...), and liftlock.estimate",
-            )
 
     # --- audits, words and files ----------------------------------------------------------------
 

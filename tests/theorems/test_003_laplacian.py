@@ -10,11 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.designs.bounded_laplace import bounded_laplace
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.instance_laplace import instance_laplace
 from liftlock.designs.lock import rounded
+from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace
 from liftlock.exact.budget import Budget
 from liftlock.notions import ApproximateLDP, ApproximateLIP
 from liftlock.notions.lip import LIP

@@ -25,7 +25,7 @@ from liftlock.notions import LDP, ProfilePrivacy
 from liftlock.notions.base import DeltaLimit, Notion
 from liftlock.notions.lift import extremes, impossible_inputs
 from liftlock.notions.relations import Implication, implied
-from liftlock.notions.rules import RULES, Population
+from liftlock.notions.rules import Facts, Population, ldp_from_lifts
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -338,12 +338,7 @@ def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
     if not isinstance(context, Prior):
         return None
     who = Population.of(context.restricted())
-    return _LIFTS_TO_LDP.bound({"eps_lower": lower, "eps_upper": upper}, who, None)
-
-
-_LIFTS_TO_LDP = next(
-    rule for rule in RULES if rule.gives == "ldp" and set(rule.needs) == {"eps_lower", "eps_upper"}
-)
+    return ldp_from_lifts(Facts({"eps_lower": lower, "eps_upper": upper}, who))
 
 
 def _least(*ratios: Ratio) -> Ratio:

@@ -7,20 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Group
+from rich.text import Text
 
 from liftlock.cli.asked import check_different, check_output
 from liftlock.cli.console import Notes, Passing, passing, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.reports import read_reports
 from liftlock.cli.tables import table_options
-from liftlock.errors import FileError, InputError
+from liftlock.errors import FileError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import METHODS
 from liftlock.estimate.intervals import KINDS
 from liftlock.estimate.question import ABOUT, QUESTIONS
+from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
-from liftlock.report.estimate import draw_estimate, estimate_report
+from liftlock.profile_graph import ProfileGraph
+from liftlock.report.estimate import draw_estimates, estimate_report
 from liftlock.report.pictures import check_picture
 
 
@@ -36,7 +40,7 @@ from liftlock.report.pictures import check_picture
     "--of",
     "of",
     type=click.Choice(QUESTIONS),
-    help="What is asked.  [default: survey with --value, else histogram]",
+    help="What is asked.  [default: survey with --value, else histogram, and profiles if known]",
 )
 @click.option(
     "--value", "values", multiple=True, metavar="LABEL", help="The value to count. Repeatable."
@@ -66,7 +70,16 @@ from liftlock.report.pictures import check_picture
 @click.option("--weights", metavar="NAME", help="A column that gives each report its weight.")
 @click.option("--offsets", metavar="NAME", help="A column that is added to the weighted sum.")
 @click.option(
-    "--prior", type=FILE, metavar="PRIOR", help="Another prior than the mechanism was made for."
+    "--prior",
+    type=FILE,
+    metavar="PRIOR",
+    help="Another prior than the mechanism was made for; shares of profiles, for those.",
+)
+@click.option(
+    "--trust-profiles/--no-trust-profiles",
+    default=None,
+    help="Whether values are read through the distributions of the profiles.  [default: only "
+    "where nothing else tells them apart]",
 )
 @click.option("--seed", metavar="S", help="The seed of intervals that are simulated.")
 @click.option(
@@ -88,6 +101,7 @@ def estimate_command(
     weights: str | None,
     offsets: str | None,
     prior: Path | None,
+    trust_profiles: bool | None,
     seed: str | None,
     output: Path | None,
     plot: Path | None,
@@ -99,7 +113,8 @@ def estimate_command(
 
     REPORTS are tables (CSV, Parquet, Arrow; of any size) with one row for each report, or counts
     that were written before with -o; several are added up. The estimate says how it was found, and
-    warns when the reports do not look as the prior says they should.
+    warns when the reports do not look as the prior says they should. Of a mechanism for profiles it
+    tells the shares of the profiles and the distribution of the values, and what each assumes.
 
     \b
     liftlock estimate safe.json reports.csv --column answer
@@ -117,34 +132,72 @@ def estimate_command(
         check_output(output, inputs)
     number = None if seed is None else _seed(seed)
     made = read_mechanism(mechanism)
-    asked = ("survey" if values else "histogram") if of is None else of
+    graph = made.context if isinstance(made.context, ProfileGraph) else None
+    asked = [("survey" if values else "histogram") if of is None else of]
+    if graph is not None and of is None and not values:
+        asked.append("profiles")
     another = None if prior is None else read_prior(prior, note)
     with passing("counting") as shown:
         counted = _gathered(made, reports, column, weights, offsets, note, delimiter, names, shown)
     with working("estimating"):
-        found = made.estimate(
-            counted,
-            asked,
-            value=labels_of(made.channel.inputs.labels, values) if values else None,
-            prior=another,
-            method=method,
-            interval=interval,
-            level=level,
-            about=about,
-            seed=number,
-        )
+        options: dict[str, Any] = {
+            "value": labels_of(_known(made, asked[0]), values) if values else None,
+            "prior": another,
+            "method": method,
+            "interval": interval,
+            "level": level,
+            "about": about,
+            "seed": number,
+        }
+        if trust_profiles is not None:
+            options["trust_profiles"] = trust_profiles
+        found = _estimates(made, counted, asked, options, note)
         if output is not None:
             counted.save(output)
             note(f"counts written to {output}")
         if plot is not None:
-            draw_estimate(found, plot, made.known_prior if another is None else another)
+            draw_estimates(found, plot, made.known_prior if another is None else another)
             note(f"picture written to {plot}")
     if as_json:
-        show_json(found.to_data() | {"notes": note.texts})
+        others = {each.of: each.to_data() for each in found[1:]}
+        show_json(found[0].to_data() | others | {"notes": note.texts})
     else:
-        show(estimate_report(found))
+        for place, each in enumerate(found):
+            show(estimate_report(each) if place == 0 else Group(Text(), estimate_report(each)))
     note.show()
     return 0
+
+
+def _estimates(
+    made: Mechanism,
+    counted: Aggregate,
+    asked: Sequence[str],
+    options: dict[str, Any],
+    note: Notes,
+) -> list[Estimate]:
+    """Answer each question; of several, those that the reports do not determine are told."""
+    found: list[Estimate] = []
+    refused: list[NotDefined] = []
+    for of in asked:
+        given = options
+        if of == "profiles" and len(asked) > 1:
+            given = {name: value for name, value in options.items() if name != "trust_profiles"}
+        try:
+            found.append(made.estimate(counted, of, **given))
+        except NotDefined as error:
+            refused.append(error)
+            if len(asked) > 1:
+                note(f"no estimate of the {of}: {error}")
+    if not found:
+        raise refused[0]
+    return found
+
+
+def _known(made: Mechanism, of: str) -> Sequence[Any]:
+    """Return the labels that a value to count may be."""
+    if isinstance(made.context, ProfileGraph):
+        return (made.context.profiles if of == "profiles" else made.context.inputs).labels
+    return made.channel.inputs.labels
 
 
 def _gathered(

@@ -32,7 +32,7 @@ from liftlock.report.plan import draw_plan, plan_report
 @click.option(
     "--of",
     "of",
-    type=click.Choice([name for name in QUESTIONS if name != "sum"]),
+    type=click.Choice([name for name in QUESTIONS if name not in ("sum", "profiles")]),
     help="What is to be estimated.  [default: survey with --value, else histogram]",
 )
 @click.option(

@@ -322,7 +322,8 @@ class PriorRequest(DesignRequest):
 
     def constant(self) -> Draft:
         """Return the mechanism that says nothing; where the secret is X itself, none is better."""
-        task = Task(Problem.of(self.context, self.notion), self.goal)
+        explain = self.options.get("explain")
+        task = Task(Problem.of(self.context, self.notion), self.goal, explain=explain)
         made = draft_of(without_room(task), self.context.inputs, self.entry.key)
         if isinstance(self.context, Joint):  # independent outputs might be better
             made = replace(made, optimality=None)

@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from liftlock.context import Kind
-from liftlock.designs.bounded_laplace import DESIGN as BOUNDED_LAPLACE
-from liftlock.designs.gaussian import DESIGN as GAUSSIAN
-from liftlock.designs.instance_gaussian import DESIGN as INSTANCE_GAUSSIAN
-from liftlock.designs.instance_laplace import DESIGN as INSTANCE_LAPLACE
-from liftlock.designs.laplace import DESIGN as LAPLACE
 from liftlock.designs.mechanisms.arc import DESIGN as ARC
 from liftlock.designs.mechanisms.binary import DESIGN as BINARY
 from liftlock.designs.mechanisms.centralised import DESIGN as CENTRALISED
@@ -34,6 +29,8 @@ from liftlock.designs.mechanisms.subset_response import DESIGN as SUBSET_RESPONS
 from liftlock.designs.mechanisms.subset_selection import DESIGN as SUBSET_SELECTION
 from liftlock.designs.mechanisms.unary_encoding import OUE, SUE
 from liftlock.designs.mechanisms.watchdog import DESIGN as WATCHDOG
+from liftlock.designs.noise.gaussian import GAUSSIAN, INSTANCE_GAUSSIAN
+from liftlock.designs.noise.laplace import BOUNDED_LAPLACE, INSTANCE_LAPLACE, LAPLACE
 from liftlock.designs.registry import Design
 
 DESIGNS: Mapping[str, Design] = {

@@ -17,6 +17,7 @@ from liftlock.estimate.estimators import ESTIMATORS, Bayes, Estimator, Unbiased
 from liftlock.estimate.fit import DOUBTFUL, Fit, fit_of_channel, misfit, p_text, test_of_prior
 from liftlock.estimate.intervals import KINDS, Kind, Spread
 from liftlock.estimate.intervals.base import FEW_WEIGHTED, read_level
+from liftlock.estimate.mixture import Mixture, ThroughProfiles, read_profiles
 from liftlock.estimate.model import Counted, Dense, Model, no_prior
 from liftlock.estimate.per_user import PerUser
 from liftlock.estimate.question import ABOUT, About, Question, ask
@@ -24,6 +25,7 @@ from liftlock.estimate.result import Answer, Estimate
 from liftlock.exact.integers import Floats
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 
 Method = Literal["auto", "bayes", "unbiased", "likelihood", "consistent"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -43,6 +45,8 @@ def estimate(
     *,
     value: Any = None,
     prior: Prior | None = None,
+    graph: ProfileGraph | None = None,
+    trust_profiles: bool | None = None,
     method: str = "auto",
     interval: str = "auto",
     level: object = "0.95",
@@ -57,7 +61,12 @@ def estimate(
     `about` says whether the interval is to hold the number among the ``people`` who reported, or
     the expected number if they are a random sample of a ``population``.
 
-    Source: 001 section III.
+    With a `graph` of profiles `of` may also be ``profiles``: how many people have each profile, or
+    one of those in `value`. `trust_profiles` says whether questions about values believe the
+    distributions of the profiles; unless told, they do only where nothing else tells the values
+    apart. The answer says what it assumes.
+
+    Source: 001 section III, 004 section 5.2.
 
     >>> from liftlock.channel import Channel
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
@@ -68,8 +77,15 @@ def estimate(
     """
     options = Options.of(method, interval, level, about, seed)
     _check_kinds(aggregate, prior)
-    question = ask(channel.inputs, of, value)
-    return answer(model_of(channel, prior), aggregate.checked(channel), question, options)
+    aggregate.checked(channel)
+    if graph is None:
+        if trust_profiles is not None:
+            raise InputError("no profiles that could be trusted", remedy="give their graph")
+        return answer(model_of(channel, prior), aggregate, ask(channel.inputs, of, value), options)
+    mixture, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
+    model = model_of(channel, prior) if mixture is None else mixture
+    aligned = question if mixture is not None else question.aligned(channel.inputs)
+    return replace(answer(model, aggregate, aligned, options), assumes=assumes)
 
 
 def estimate_reports(
@@ -196,6 +212,11 @@ def error_ratio(best: Bayes[Model], free: Unbiased[Model]) -> float:
     assert isinstance(model, Dense)
     assert model.masses is not None
     reports = model.mixture(model.masses)
+    if isinstance(question, ThroughProfiles):
+        assert isinstance(model, Mixture)
+        variances = reports @ model.posterior_variances(question)
+        others = model.masses @ model.error_variances(free.scores, question)
+        return float(np.sqrt(variances.sum() / others.sum())) if others.sum() > 0 else 1.0
     centre = model.masses @ question.values
     # With means that are right, Var = E[g^2] - E[f^2] for one and E[f^2] - E[g^2] for the other.
     around = model.masses @ (question.values - centre) ** 2
@@ -259,7 +280,7 @@ def _warnings(
         foreign = fit_of_channel(model, aggregate)
         if foreign is not None and foreign.p_value < _FOREIGN:
             found.append(
-                f"no prior explains these reports (p = {p_text(foreign.p_value)}): "
+                f"{model.unexplained} (p = {p_text(foreign.p_value)}): "
                 "were all of them made by this mechanism?"
             )
     return tuple(found)

@@ -16,17 +16,19 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet, Label, label_to_json
+from liftlock.alphabet import Label, label_to_json
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.encoding import Encoding, sums_symbols
 from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.intervals.base import quantile, read_level
+from liftlock.estimate.mixture import ThroughProfiles, read_profiles
 from liftlock.estimate.model import Dense
 from liftlock.estimate.question import ABOUT, About, Of, Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 
 Way = Literal["bayes", "unbiased", "truth", "prior"]
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -136,12 +138,7 @@ def expected_error(
 
     Source: 001 Prop. 2, eq. (14), eq. (42).
     """
-    if people < 1:
-        raise InputError("no people", value=people, remedy="give 1 or more")
-    if method not in WAYS:
-        raise InputError("unknown method", value=method, remedy=f"use {', '.join(WAYS)}")
-    if about not in ABOUT:
-        raise InputError("about whom?", value=about, remedy=f"use {' or '.join(ABOUT)}")
+    _check(people, method, about)
     chance = read_level(level)
     masses = prior.reordered(question.inputs).floats()
     own = _variances(masses, question.values)
@@ -152,12 +149,6 @@ def expected_error(
     elif channel is None:
         raise InputError(f"the error of {method} depends on the channel", remedy="give one")
     elif method == "bayes":
-        if about == "population":
-            raise NotDefined(
-                "the error of bayes about a population",
-                "a prior that is taken for the population",
-                "ask about the people who report, or for unbiased",
-            )
         each = _of_bayes(channel, prior, question)
     else:
         each = _of_unbiased(channel, prior, question)
@@ -186,7 +177,7 @@ def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
             ) from None
     model = Dense.of(table, prior.reordered(table.inputs))
     assert model.masses is not None
-    aligned = _aligned(question, model.inputs)
+    aligned = question.aligned(model.inputs)
     found: Floats = model.mixture(model.masses) @ model.posterior_variances(aligned)
     return found
 
@@ -196,14 +187,14 @@ def _of_unbiased(channel: AnyChannel, prior: Prior, question: Question) -> Float
         return _of_support(channel, prior, question)
     model = Dense.of(channel, prior.reordered(channel.inputs))
     assert model.masses is not None
-    scores = Unbiased(model, _aligned(question, model.inputs)).scores
+    scores = Unbiased(model, question.aligned(model.inputs)).scores
     found: Floats = model.masses @ model.score_variances(scores)
     return found
 
 
 def _of_support(channel: SupportChannel, prior: Prior, question: Question) -> Floats:
     """Return what a person adds, given their value: bits of a unary encoding are independent."""
-    aligned = _aligned(question, channel.inputs)
+    aligned = question.aligned(channel.inputs)
     model = Encoding.of(channel, prior)
     if sums_symbols(aligned) and not model.independent:
         raise NotDefined(
@@ -214,9 +205,57 @@ def _of_support(channel: SupportChannel, prior: Prior, question: Question) -> Fl
     return model.noise_per_person(aligned)
 
 
-def _aligned(question: Question, inputs: Alphabet) -> Question:
-    """Return the question in the order of the channel's inputs."""
-    if question.inputs.labels == inputs.labels:
-        return question
-    order = inputs.order_of(question.inputs, whose="the channel", other_name="the question")
-    return Question(question.of, inputs, question.names, question.values[order])
+def expected_of_profiles(
+    channel: AnyChannel,
+    graph: ProfileGraph,
+    shares: Prior,
+    people: int,
+    of: str,
+    value: Any = None,
+    method: str = "bayes",
+    *,
+    about: About = "people",
+    level: object = "0.95",
+) -> ExpectedError:
+    """Return the expected error of an estimate from reports of people who have profiles.
+
+    `shares` are those of the profiles, whose distributions are believed; see `expected_error`.
+    """
+    _check(people, method, about)
+    model, question, _ = read_profiles(channel, graph, of, value, shares, trust=True)
+    assert model is not None
+    assert model.masses is not None
+    through = question if isinstance(question, ThroughProfiles) else None
+    own = _variances(model.masses, question.values)
+    if through is not None:
+        own = model.value_variances(through)
+    if method in ("prior", "truth"):
+        each = own if (method == "prior") == (about == "people") else np.zeros_like(own)
+    elif method == "bayes":
+        each = model.mixture(model.masses) @ model.posterior_variances(question)
+    else:
+        scores = Unbiased(model, question).scores
+        if about == "population":
+            each = _variances(model.mixture(model.masses), scores)
+        elif through is None:
+            each = model.masses @ model.score_variances(scores)
+        else:
+            each = model.masses @ model.error_variances(scores, through)
+    return ExpectedError(
+        question.of, method, about, read_level(level), people, question.names, tuple(each.tolist())
+    )
+
+
+def _check(people: int, method: str, about: About) -> None:
+    if people < 1:
+        raise InputError("no people", value=people, remedy="give 1 or more")
+    if method not in WAYS:
+        raise InputError("unknown method", value=method, remedy=f"use {', '.join(WAYS)}")
+    if about not in ABOUT:
+        raise InputError("about whom?", value=about, remedy=f"use {' or '.join(ABOUT)}")
+    if (method, about) == ("bayes", "population"):
+        raise NotDefined(
+            "the error of bayes about a population",
+            "a prior that is taken for the population",
+            "ask about the people who report, or for unbiased",
+        )

@@ -129,6 +129,8 @@ class Dense(Model):
     )
     noun: ClassVar[str] = "values"
     """What the inputs are called."""
+    unexplained: ClassVar[str] = "no prior explains these reports"
+    """What is said of reports that no shares of the inputs make likely."""
 
     @classmethod
     def of(cls, channel: Channel, prior: Prior | None = None) -> Dense:

@@ -16,8 +16,10 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.utility.mean import points_of
 
-Of = Literal["histogram", "survey", "sum", "mean"]
+Of = Literal["histogram", "survey", "sum", "mean", "profiles"]
 QUESTIONS: tuple[Of, ...] = get_args(Of)
+COUNTS: tuple[Of, ...] = ("histogram", "survey", "profiles")
+"""The questions whose answers count people."""
 
 About = Literal["people", "population"]
 ABOUT: tuple[About, ...] = get_args(About)
@@ -84,15 +86,35 @@ class Question:
         """
         return cls("mean", inputs, ("mean",), _points(inputs, "mean"))
 
+    def aligned(self, inputs: Alphabet) -> Question:
+        """Return the same question with the inputs in another order, that of a channel."""
+        if self.inputs.labels == inputs.labels:
+            return self
+        order = inputs.order_of(self.inputs, whose="the channel", other_name="the question")
+        return Question(self.of, inputs, self.names, self.values[order])
+
     @property
     def is_histogram(self) -> bool:
         """Whether there is an answer for each input: `values` is the identity."""
-        return self.of == "histogram"
+        of_all = self.of == "profiles" and self.names == self.inputs.labels
+        return of_all or self.of == "histogram"
 
     @property
     def counts(self) -> bool:
         """Whether the answer counts people, so that it is at least 0 and at most all of them."""
-        return self.of in ("histogram", "survey")
+        return self.of in COUNTS
+
+    @property
+    def least(self) -> Floats:
+        """The smallest number that one person can have, for each answer."""
+        found: Floats = self.values.min(axis=0)
+        return found
+
+    @property
+    def most(self) -> Floats:
+        """The largest number that one person can have, for each answer."""
+        found: Floats = self.values.max(axis=0)
+        return found
 
 
 def _points(inputs: Alphabet, of: str) -> Floats:
@@ -115,6 +137,11 @@ def ask(inputs: Alphabet, of: str, value: Any = None) -> Question:
     """
     if of not in QUESTIONS:
         raise InputError("unknown question", value=of, remedy=f"ask for {', '.join(QUESTIONS)}")
+    if of == "profiles":
+        raise InputError(
+            "profiles, which this mechanism knows nothing of",
+            remedy="ask for histogram, survey, sum or mean",
+        )
     if of != "survey":
         if value is not None:
             raise InputError(

@@ -64,6 +64,8 @@ class Estimate:
     remarks: tuple[str, ...] = ()
     alone: tuple[Answer, ...] = ()
     """Beside a Bayes estimate, what the reports say without the prior: the unbiased answers."""
+    assumes: str = ""
+    """What is taken for true of the profiles, of a mechanism for them."""
 
     def __getitem__(self, name: Label) -> Answer:
         for answer in self.answers:
@@ -91,6 +93,7 @@ class Estimate:
         lines += [f"  {self._line(place)}" for place in range(len(self.answers[:_SHOWN]))]
         more = len(self.answers) - _SHOWN
         lines += [f"  and {more} more"] if more > 0 else []
+        lines += [f"(assumed: {self.assumes})"] if self.assumes else []
         lines += [f"({remark})" for remark in self.remarks]
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
@@ -103,7 +106,7 @@ class Estimate:
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {
+        data = {
             "format": FORMAT,
             "version": VERSION,
             "of": self.of,
@@ -120,6 +123,7 @@ class Estimate:
             "warnings": list(self.warnings),
             "remarks": list(self.remarks),
         }
+        return data | ({"assumes": self.assumes} if self.assumes else {})
 
 
 _SHOWN = 40

@@ -47,12 +47,6 @@ class ArrowColumn:
     """Another policy for unseen values than the mechanism's own."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.mechanism.context, ProfileGraph):
-            raise NotDefined(
-                "releasing a column",
-                self.mechanism.context.describe(),
-                "it needs the profile of each row: use liftlock profiles release",
-            )
         group = self.mechanism.group
         if group is not None:
             raise InputError(
@@ -99,8 +93,17 @@ class ArrowColumn:
 
     # --- from cells to reports ------------------------------------------------------------------
 
+    def _refuse_profiles(self) -> None:
+        if isinstance(self.mechanism.context, ProfileGraph):
+            raise NotDefined(
+                "releasing a column",
+                self.mechanism.context.describe(),
+                "it needs the profile of each row: use liftlock profiles release",
+            )
+
     def codes(self, cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
         """Return the input of each cell, or `KEPT`; the first that is not usable is named."""
+        self._refuse_profiles()
         return self._cells.codes(cells)
 
     def mapped(self, cells: pa.Array | pa.ChunkedArray) -> int:
@@ -109,6 +112,7 @@ class ArrowColumn:
 
     def released_type(self, before: pa.DataType) -> pa.DataType:
         """Return the type of the column once it is released: as before where outputs fit it."""
+        self._refuse_profiles()
         channel = self.mechanism.channel
         if isinstance(channel, SupportChannel):
             return packed_type(channel)

@@ -12,12 +12,12 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.context import Context, Joint
-from liftlock.errors import NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.safe_side import log_enclosed, ratio_above, rounded_up, upper_end
-from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
 from liftlock.notions.base import (
+    DeltaLimit,
     Notion,
     Order,
     OrderedUpperBound,
@@ -25,12 +25,11 @@ from liftlock.notions.base import (
     read_order,
     safe_text,
 )
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP
-from liftlock.notions.profile import ProfilePrivacy
 from liftlock.notions.reading import number_to_json
 from liftlock.notions.rules import NATS, ORDERED, PLAIN, RATIOS, RULES, Facts, Population
 from liftlock.prior import Prior
+
+Bounds = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True)
@@ -79,26 +78,38 @@ def implied(
     2.0
     """
     population = None if context is None else Population.of(_secret_prior(context))
-    if isinstance(guarantee, ApproximateLIP | ApproximateLDP):
-        return list(_approximate(guarantee, context, population))
+    limit = guarantee.delta_limit()
+    if limit is not None:
+        return list(_approximate(guarantee, limit, context, population))
     order = None if alpha is None else _finite(read_order(alpha), "the measures")
     facts, how = _given(guarantee)
     given = dict(facts)
     known = _known_logarithms(guarantee, facts)
-    if isinstance(guarantee, OrderedUpperBound):
-        own = _finite(guarantee.alpha, guarantee.name)
-        if order is not None and order != own:
-            _close(facts, how, population, own)
-            _change_order(facts, how, own, order)
-        else:
-            order = own
-    _close(facts, how, population, order)
+    try:
+        if isinstance(guarantee, OrderedUpperBound):
+            own = _finite(guarantee.alpha, guarantee.name)
+            if order is not None and order != own:
+                _close(facts, how, population, own)
+                _change_order(facts, how, own, order)
+            else:
+                order = own
+        _close(facts, how, population, order)
+    except _Impossible:
+        raise InputError(
+            "no mechanism keeps this guarantee, not even one that releases nothing",
+            value=str(guarantee),
+            remedy="give a larger budget",
+        ) from None
     if population is not None and not population.complete:
         # The rules speak of the symbols that can occur; LDP is about every row of the channel.
         facts.pop("ldp", None)
         if "ldp" in given:
             facts["ldp"], how["ldp"] = given["ldp"], ("given", "given")
     return [_line(target, facts, how, known, given, population) for target in _targets(order)]
+
+
+class _Impossible(Exception):
+    """A leakage would have to be below what it is for a channel that says nothing."""
 
 
 def _finite(order: Order, what: str) -> Fraction:
@@ -142,18 +153,12 @@ def _secret_prior(context: Context) -> Prior:
 
 
 def _given(guarantee: Notion) -> tuple[dict[str, Fraction], dict[str, tuple[str, str]]]:
-    facts: dict[str, Fraction] = {}
-    if isinstance(guarantee, LIP):
-        facts = {
-            "eps_upper": ratio_above(guarantee.epsilon),
-            "eps_lower": ratio_above(guarantee.epsilon),
-        }
-    elif isinstance(guarantee, ALIP):
-        facts = {
-            "eps_upper": ratio_above(guarantee.upper),
-            "eps_lower": ratio_above(guarantee.lower),
-        }
-    elif isinstance(guarantee, ProfilePrivacy):
+    bounds: dict[str, Fraction]
+    limits = guarantee.lift_limits()
+    if limits is not None:
+        sides = {"eps_upper": limits.upper, "eps_lower": limits.lower}
+        bounds = {name: ratio_above(side) for name, side in sides.items() if side is not None}
+    elif guarantee.profile_budget is not None:
         raise NotDefined(
             guarantee.name,
             "the table of relations",
@@ -162,70 +167,67 @@ def _given(guarantee: Notion) -> tuple[dict[str, Fraction], dict[str, tuple[str,
     elif isinstance(guarantee, UpperBound):
         budget = guarantee.budget
         if guarantee.name in RATIOS and isinstance(budget, Budget):
-            facts = {guarantee.name: ratio_above(budget)}
+            bounds = {guarantee.name: ratio_above(budget)}
         elif isinstance(budget, Budget):
-            facts = {guarantee.name: upper_end(budget.nats())}
+            bounds = {guarantee.name: upper_end(budget.nats())}
         else:
-            facts = {guarantee.name: budget}
+            bounds = {guarantee.name: budget}
     else:
         raise NotDefined(guarantee.name, "the table of relations", "use another guarantee")
-    return facts, dict.fromkeys(facts, ("given", "given"))
+    return bounds, dict.fromkeys(bounds, ("given", "given"))
 
 
 def _close(
-    facts: dict[str, Fraction],
+    bounds: dict[str, Fraction],
     how: dict[str, tuple[str, str]],
     population: Population | None,
     order: Fraction | None,
 ) -> None:
     """Apply every rule until nothing improves."""
+    facts = Facts(bounds, population, order)
     improved = True
     rounds = 0
     while improved and rounds < 8:
         improved = False
         rounds += 1
         for rule in RULES:
-            if any(need not in facts for need in rule.needs):
-                continue
-            value = rule.bound(facts, population, order)
+            value = rule.apply(facts)
             if value is None:
                 continue
+            if value < (1 if rule.gives in RATIOS else 0):
+                raise _Impossible
             value = rounded_up(value)
-            old = facts.get(rule.gives)
+            old = bounds.get(rule.gives)
             # A relative gain below 1e-12 is rounding, not a better theorem.
             if old is None or value < old - abs(old) / 10**12:
-                facts[rule.gives] = value
+                bounds[rule.gives] = value
                 how[rule.gives] = (rule.formula, rule.source)
                 improved = True
 
 
-def _known_logarithms(guarantee: Notion, facts: Facts) -> dict[Fraction, Enclosure]:
+def _known_logarithms(guarantee: Notion, bounds: Bounds) -> dict[Fraction, Enclosure]:
     """Remember which ratios are e^budget, so that a budget of 1 is not printed 1.0000000001."""
-    if isinstance(guarantee, LIP):
-        lower = upper = guarantee.epsilon.nats()
-        down = up = facts["eps_upper"]
-    elif isinstance(guarantee, ALIP):
-        lower, upper = guarantee.lower.nats(), guarantee.upper.nats()
-        down, up = facts["eps_lower"], facts["eps_upper"]
-    elif (
-        isinstance(guarantee, UpperBound)
-        and isinstance(guarantee.budget, Budget)
-        and guarantee.name in RATIOS
-    ):
-        lower = upper = guarantee.budget.nats()
-        down = up = facts[guarantee.name]
+    limits = guarantee.lift_limits()
+    if limits is not None:
+        sides = {"eps_lower": limits.lower, "eps_upper": limits.upper}
+    elif isinstance(guarantee, UpperBound) and guarantee.name in RATIOS:
+        assert isinstance(guarantee.budget, Budget)
+        sides = {guarantee.name: guarantee.budget}
     else:
         return {}
+    known = {bounds[name]: side.nats() for name, side in sides.items() if side is not None}
     # The keys are rounded as the rules round their results.
-    return {down: lower, up: upper, rounded_up(down * up): lower + upper}
+    ends = list(known.items())
+    (down, lower), (up, upper) = ends[0], ends[-1]
+    return known | {rounded_up(down * up): lower + upper}
 
 
 def _line(
     target: str,
-    facts: Facts,
+    facts: Bounds,
     how: Mapping[str, tuple[str, str]],
     known: Mapping[Fraction, Enclosure],
-    given: Facts,
+    given: Bounds,
     population: Population | None,
 ) -> Implication:
     if target == "lip":
@@ -254,7 +256,7 @@ _COUNTEREXAMPLE = (
 )
 
 
-def _no_bound(target: str, facts: Facts, given: Facts, population: Population | None) -> str:
+def _no_bound(target: str, facts: Bounds, given: Bounds, population: Population | None) -> str:
     worst = {"l1_lift", "chi2_lift", "alpha_lift"}
     inverse = {"l1_lift_inverse", "chi2_lift_inverse", "alpha_lift_inverse"}
     lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
@@ -276,15 +278,14 @@ def _no_bound(target: str, facts: Facts, given: Facts, population: Population | 
 
 
 def _approximate(
-    guarantee: ApproximateLIP | ApproximateLDP, context: Context | None, who: Population | None
+    guarantee: Notion, limit: DeltaLimit, context: Context | None, who: Population | None
 ) -> Iterator[Implication]:
     """Convert between the forms of delta, which all stand at the same epsilon except LDP's."""
-    ratio, delta = ratio_above(guarantee.epsilon), guarantee.delta
-    epsilon = str(guarantee.epsilon)
+    ratio, delta, epsilon = ratio_above(limit.epsilon), limit.delta, str(limit.epsilon)
     missing = "needs the prior"
     bounds: dict[str, tuple[Fraction | None, str, str]] = {}
     same = f"at epsilon {epsilon}"
-    if isinstance(guarantee, ApproximateLDP):
+    if limit.form == "ldp":
         share = Fraction(1) if who is None else 1 - who.smallest
         doubt = Fraction(1, 4) if who is None else who.doubt
         bounds["lip_ediv"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
@@ -296,7 +297,7 @@ def _approximate(
         )
     else:
         doubled = f"at epsilon 2 x {epsilon}"
-        if guarantee.form == "def5":
+        if limit.form == "def5":
             ediv: Fraction | None = ratio * delta
             bounds["lip_ediv"] = (ediv, f"e^eps delta {same}", "000 Def 5")
             bounds["ldp_delta"] = (
@@ -304,7 +305,7 @@ def _approximate(
                 f"2 e^eps delta {doubled}",
                 "000 Cor 3 (corrected)",
             )
-        elif guarantee.form == "ediv":
+        elif limit.form == "ediv":
             ediv = delta
             bounds["lip_def5"] = (delta, f"delta {same}", "000 Cor 9")
             bounds["ldp_delta"] = (
@@ -322,7 +323,7 @@ def _approximate(
                 f"delta (e^eps/P_(1) + 1/P_(2)) {doubled}",
                 "003 Prop 1 (tight form)",
             )
-        if guarantee.form != "joint":
+        if limit.form != "joint":
             assert ediv is not None
             joint = ediv if who is None else who.largest * ediv
             bounds["lip_joint"] = (joint, f"P_max ediv {same}", "003 Def 4")
@@ -340,6 +341,5 @@ def _approximate(
         reason = "a delta above 0 lets some outputs reveal everything"
         yield from (Implication(target, None, "nats", reason, "") for target in pure_notions)
     else:
-        kind = LDP if isinstance(guarantee, ApproximateLDP) else LIP
-        rows = implied(kind(guarantee.epsilon), context)
+        rows = implied(guarantee.without_delta, context)
         yield from (row for row in rows if row.target in pure_notions)

@@ -138,3 +138,78 @@ def test_plan_refuses_in_one_line(
     assert caught.out == ""
     assert caught.err.count("\n") == 1
     assert said in caught.err
+
+
+# --- profiles -----------------------------------------------------------------------------------
+
+GRAPH = ll.ProfileGraph.chain(
+    {"day": {"low": 2, "high": 8}, "night": {"low": 5, "high": 5}, "idle": {"low": 9, "high": 1}}
+)
+OWN = ll.design(GRAPH, "1")
+SHARED = ll.design(GRAPH, "1", method="shared-categorical")
+WHOSE = ["day"] * 500 + ["night"] * 300 + ["idle"] * 200
+SEEN = ["low", "high", "high", "high", "high"] * 100 + ["low", "high"] * 150 + ["low"] * 200
+
+
+@pytest.fixture
+def profiles(tmp_path: Path) -> Path:
+    for name, made in (("own", OWN), ("shared", SHARED)):
+        made.save(tmp_path / f"{name}.json")
+        reports = made.simulate(SEEN, WHOSE, seed=3)
+        (tmp_path / f"{name}.csv").write_text("\n".join(["seen", *reports]) + "\n")
+    (tmp_path / "shares.csv").write_text("label,count\nday,5\nnight,3\nidle,2\n")
+    return tmp_path
+
+
+def test_what_profiles_observed(profiles: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three profiles on two values: the values are told, and why the shares are not."""
+    asked = ["--column", "seen", "--json"]
+    assert run(profiles, "estimate", "shared.json", "shared.csv", *asked) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["of"] == "histogram"
+    assert data["assumes"].startswith("nothing about the profiles")
+    assert [answer["name"] for answer in data["answers"]] == ["low", "high"]
+    assert "profiles" not in data
+    (note,) = data["notes"]
+    assert note.startswith("no estimate of the profiles: ")
+    for name in GRAPH.profiles.labels:
+        assert repr(name) in note
+    assert run(profiles, "estimate", "own.json", "own.csv", *asked) == 2
+    said = capsys.readouterr().err
+    assert "people with 'idle' or 'day' can report as people with 'night' do" in said
+
+
+def test_both_answers(profiles: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    two = ll.ProfileGraph.chain({"day": {"low": 2, "high": 8}, "idle": {"low": 9, "high": 1}})
+    made = ll.design(two, "1")
+    made.save(profiles / "two.json")
+    asked = ["estimate", "two.json", "own.csv", "--column", "seen"]
+    assert run(profiles, *asked, "--json", "-o", "counts.json") == 0
+    data = json.loads(capsys.readouterr().out)
+    reports = (profiles / "own.csv").read_text().split()[1:]
+    assert data["answers"] == made.estimate(reports).to_data()["answers"]
+    assert data["profiles"] == made.estimate(reports, "profiles").to_data()
+    assert run(profiles, "estimate", "two.json", "counts.json", "--plot", "both.png") == 0
+    shown = capsys.readouterr().out
+    assert (profiles / "both.png").read_bytes().startswith(b"\x89PNG")
+    assert shown.index("value ") < shown.index("profile ")
+    assert shown.count("assumed: ") == 2
+    given = ["--of", "profiles", "--value", "idle", "--json"]
+    assert run(profiles, *asked, *given) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [answer["name"] for answer in data["answers"]] == ["idle"]
+
+
+def test_profiles_are_trusted_or_not(profiles: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["estimate", "shared.json", "shared.csv", "--column", "seen", "--value", "low"]
+    assumed = {}
+    for option in ("--trust-profiles", "--no-trust-profiles"):
+        assert run(profiles, *asked, option, "--json") == 0
+        assumed[option] = json.loads(capsys.readouterr().out)["assumes"]
+    assert assumed["--no-trust-profiles"].startswith("nothing about the profiles")
+    assert assumed["--trust-profiles"] != assumed["--no-trust-profiles"]
+    own = ["estimate", "own.json", "own.csv", "--column", "seen", "--value", "low"]
+    assert run(profiles, *own, "--no-trust-profiles") == 2
+    assert "rows depend on the profile" in capsys.readouterr().err
+    assert run(profiles, *own, "--prior", "shares.csv", "--method", "bayes", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["method"] == "bayes"

@@ -273,7 +273,11 @@ def test_noise_has_the_law_of_the_table() -> None:
     assert not column.released(cells).equals(first)
 
 
-def test_profiles_have_no_column() -> None:
+def test_profiles_are_counted_and_not_released() -> None:
     made = design(ProfileGraph.bernoulli(["0.2", "0.4"]), ProfilePrivacy("1"))
+    column = ArrowColumn(made)
     with pytest.raises(NotDefined, match="liftlock profiles release"):
-        ArrowColumn(made)
+        column.released(pa.array([0, 1]))
+    with pytest.raises(NotDefined, match="liftlock profiles release"):
+        column.released_type(pa.int64())
+    assert sum(column.counted(pa.array([0, 1, 1])).counts) == 3

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import liftlock as ll
 from liftlock.context import context_from_data
-from liftlock.designs.axis import Axis
+from liftlock.designs.noise.axis import Axis
 from liftlock.errors import CountError, InputError, LiftlockError
 from liftlock.line.grid import (
     Grid,

@@ -17,7 +17,7 @@ from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from liftlock.context import Family
-from liftlock.errors import NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.notions import (
     ALIP,
@@ -40,9 +40,11 @@ from liftlock.notions import (
     Sibson,
     TotalVariation,
     implied,
+    rules,
 )
 from liftlock.notions.breach import NoBreach
 from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.notions.registry import make_notion
 from liftlock.notions.relations import Implication
 from liftlock.notions.rules import NATS, ORDERED, PLAIN, RATIOS, RULES, Population, Rule
 from liftlock.prior import Prior
@@ -164,7 +166,7 @@ def test_every_rule_is_a_theorem(world: World, order: Fraction) -> None:
             continue
         exact = {name: value for name, value in needed.items() if value is not None}
         for who in (None, facts.population):
-            bound = rule.bound(exact, who, order)
+            bound = rule.apply(rules.Facts(exact, who, order))
             if bound is None:
                 continue
             note(f"{rule_name(rule)}, {'with' if who else 'without'} the prior")
@@ -253,7 +255,7 @@ def test_every_rule_is_attained(rule: Rule, edges: list[Facts]) -> None:
         if facts.order <= 1 and rule.gives == "alpha_lift":
             base = 0  # at most 1 there, and 1 is what is claimed
         for who in (None, facts.population):
-            bound = rule.bound(exact, who, facts.order)
+            bound = rule.apply(rules.Facts(exact, who, facts.order))
             if bound is not None and true - base > Fraction(1, 10**5):
                 gap = (bound - base) / (true - base)
                 closest[who is None] = min(gap, closest.get(who is None, gap))
@@ -913,3 +915,12 @@ def test_text_and_json_of_a_line() -> None:
     assert data["target"] == "identifiability"
     assert lines["ldp"].to_data()["unit"] == "nats"
     assert abs(lines["ldp"].to_data()["bound"] - 2.1972245773362196) < 1e-15
+
+
+@pytest.mark.parametrize("name", ["alpha_lift", "alpha_lift_inverse"])
+@pytest.mark.parametrize("budget", ["0", "0.3", "0.99"])
+def test_a_guarantee_that_nothing_keeps_is_refused(name: str, budget: str) -> None:
+    """The alpha-norm of lifts is at least 1 from order 1 on, also for a constant channel."""
+    notion = make_notion(name, {"alpha": "2", "budget": budget})
+    with pytest.raises(InputError, match="no mechanism keeps this guarantee"):
+        implied(notion, Prior.from_counts({"a": 1, "b": 3}))

@@ -32,9 +32,11 @@ from liftlock.estimate.intervals.exact import exact_obstacle, exact_posterior, e
 from liftlock.estimate.intervals.normal import (
     encoding_normal,
     posterior_normal,
+    profiles_normal,
     sums_normal,
     unbiased_normal,
 )
+from liftlock.estimate.mixture import Mixture, ThroughProfiles
 from liftlock.estimate.model import Counted, Dense, Model
 from liftlock.estimate.per_user import PosteriorSums
 from liftlock.estimate.question import About
@@ -112,6 +114,8 @@ class _Asked:
     def made(
         self, kind: Kind, seed: int | None, concentration: Floats | float | None = None
     ) -> Spread:
+        if kind in ("bootstrap", "credible"):
+            self.refuse_profiles(f"a {kind} interval")
         if isinstance(self.estimator, Linear) and self.estimator.key == "bayes":
             return _bayes(kind, self.estimator, self, seed)
         if kind == "credible":
@@ -134,6 +138,15 @@ class _Asked:
                 what,
                 "weighted reports",
                 "ask for normal intervals, which need no more than sums of squared weights",
+            )
+
+    def refuse_profiles(self, what: str) -> None:
+        """Refuse to simulate people's values from shares of profiles: they vary by themselves."""
+        if self.about == "people" and isinstance(self.estimator.question, ThroughProfiles):
+            raise NotDefined(
+                what,
+                "the values of people, read through their profiles",
+                "ask for normal intervals, or about the population",
             )
 
     def credible(self, seed: int | None, concentration: Floats | float) -> Spread:
@@ -177,6 +190,8 @@ class _Asked:
         The variance about the people holds sum_x n_x f(x)^2, which for a count is the count itself.
         """
         spread = self.about == "people" and not estimator.question.counts
+        if spread and isinstance(estimator.question, ThroughProfiles):
+            return profiles_normal(cast("Linear[Mixture]", estimator), self.tally, self.level)
         if not spread or estimator.model.inverse.full:
             return unbiased_normal(estimator, self.tally, self.level, self.about)
         why = "the reports do not determine how the people spread, only their sum: "
@@ -236,8 +251,9 @@ def _companion(kind: Kind, estimator: Estimator[Dense], asked: _Asked, seed: int
         if asked.tally.weighted:
             return Spread(None, None, None, "none", (f"no interval: {refused}",))
         try:
+            asked.refuse_profiles("a credible interval")
             found = asked.credible(seed, 0.5)
-        except InputError as large:
+        except (InputError, NotDefined) as large:
             return Spread(None, None, None, "none", (f"no interval: {large}",))
         return found.remarked(
             "credible intervals: the reports alone do not determine the answer, so that these lean "

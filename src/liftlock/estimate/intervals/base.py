@@ -155,7 +155,7 @@ def within(question: Question, tally: Tally, low: Floats, high: Floats) -> tuple
 
 def possible(question: Question, tally: Tally) -> tuple[Floats, Floats]:
     """Return the least and the largest sum there can be, if no weight is negative."""
-    return tally.total * question.values.min(axis=0), tally.total * question.values.max(axis=0)
+    return tally.total * question.least, tally.total * question.most
 
 
 def likely_counts(model: Dense, counts: Floats, steps: int = STEPS) -> Floats:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from liftlock.estimate.estimators import Linear
 from liftlock.estimate.intervals.base import Spread, Tally
+from liftlock.estimate.mixture import ThroughProfiles
 from liftlock.estimate.model import Dense
 from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
@@ -103,6 +104,8 @@ def exact_obstacle(estimator: Linear[Dense], tally: Tally) -> tuple[str, str] | 
     remedy = "ask for normal intervals"
     if tally.weighted:
         return "weighted reports", remedy
+    if isinstance(estimator.question, ThroughProfiles):
+        return "values that are read through the profiles", remedy
     if not estimator.question.counts:
         return "sums of other numbers than 0 and 1", f"{remedy}, or for bootstrap"
     if tally.reports[0] > MOST_REPORTS:

@@ -20,6 +20,7 @@ from liftlock.estimate.encoding import Encoding, sums_symbols
 from liftlock.estimate.estimators import Linear
 from liftlock.estimate.estimators.consistent import projected
 from liftlock.estimate.intervals.base import Spread, Tally, likely_counts, quantile, within
+from liftlock.estimate.mixture import Mixture, ThroughProfiles
 from liftlock.estimate.model import Dense
 from liftlock.estimate.per_user import PosteriorSums
 from liftlock.estimate.question import About, Question
@@ -189,6 +190,38 @@ def _weighted(
     ratio = np.divide(larger, scale, out=np.zeros_like(scale), where=scale > 0)
     bend = np.divide(squares, total**2, out=np.zeros_like(total), where=total > 0)
     return larger * variance, ratio * slope, bend
+
+
+# --- values, read through profiles ----------------------------------------------------------------
+
+
+def profiles_normal(estimator: Linear[Mixture], tally: Tally, level: float) -> Spread:
+    """Return intervals for the values of the people, of whom the reports tell the profiles.
+
+    Given the profiles, people are independent, and their values and reports are drawn together:
+
+        Var(estimate - truth) = sum_i n_i E[(g(Y) - f(X))^2 | profile i].
+
+    If the reports do not determine how many people n_i have each profile, the largest term counts
+    for all of them.
+    """
+    question = estimator.question
+    assert isinstance(question, ThroughProfiles)
+    each = estimator.model.error_variances(estimator.scores, question)
+    values = estimator.values(tally.amounts)
+    if estimator.model.inverse.full:
+        variance = likely_counts(estimator.model, tally.squares) @ each
+    else:
+        variance = tally.squares.sum(axis=-1, keepdims=True) * each.max(axis=0)
+    errors = np.sqrt(variance)
+    reach = student(level, tally.people) * errors
+    found = Spread(errors, *within(question, tally, values - reach, values + reach), "normal")
+    if estimator.model.inverse.full:
+        return found
+    return found.remarked(
+        "the reports do not determine the profiles, only this: the variance is that of the profile "
+        "with the largest one, wide enough whatever the shares"
+    )
 
 
 # --- encodings ----------------------------------------------------------------------------------

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design, design_as_published
-from liftlock.designs.calibration import NUMERIC_NOTIONS
+from liftlock.designing import design, design_as_published
 from liftlock.designs.draft import Draft
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.random_sampling import exact_rate, random_sampling
 from liftlock.designs.mechanisms.safe_response import safe_response
+from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design, design_as_published
-from liftlock.designs.axis import Axis
-from liftlock.designs.calibration import NUMERIC_NOTIONS
+from liftlock.designing import design, design_as_published
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas.gaussian import (
     analytic_delta,
@@ -21,8 +19,10 @@ from liftlock.designs.formulas.gaussian import (
     radius_delta,
     smallest_sigma,
 )
-from liftlock.designs.gaussian import gaussian, least_sigma, noisy
 from liftlock.designs.lock import lock
+from liftlock.designs.noise.axis import Axis
+from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
+from liftlock.designs.noise.gaussian import Gaussian, gaussian
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.line.law import Mixture, normal
@@ -30,7 +30,7 @@ from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions.registry import REGISTRY, make_notion
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})
 
@@ -46,7 +46,7 @@ def peaks(cells: int = 48) -> GridPrior:
 
 def notion_of(name: str, epsilon: str = "1", delta: str = "0.001") -> Notion:
     values = {"delta": delta, "upper": "0.6"}
-    return REGISTRY[name].make(*(values.get(key, epsilon) for key in REGISTRY[name].parameters))
+    return make_notion(name, {k: values.get(k, epsilon) for k in REGISTRY[name].parameters})
 
 
 def sigma_of(draft: Draft) -> float:
@@ -58,7 +58,7 @@ def sigma_of(draft: Draft) -> float:
 
 def test_cells_keep_their_digits_in_both_tails() -> None:
     axis = Axis.of(ll.Prior.from_counts({-4: 1, 0: 1, 4: 1}), domain=(-5, 5), outputs=40)
-    matrix = noisy(axis, 0.3)
+    matrix = Gaussian(axis).cells(0.3)
     assert matrix.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-15)
     smallest = 1.0
     with mp.workdps(400):
@@ -77,9 +77,9 @@ def test_cells_keep_their_digits_in_both_tails() -> None:
 def test_one_deviation_for_each_input() -> None:
     axis = Axis.of(AGES, outputs=16)
     sds = np.array([3.0, 10.0, 40.0])
-    together = noisy(axis, sds)
+    together = Gaussian(axis).cells(sds)
     for row, sd in enumerate(sds):
-        assert together[row].tolist() == noisy(axis, float(sd))[row].tolist()
+        assert together[row].tolist() == Gaussian(axis).cells(float(sd))[row].tolist()
 
 
 # --- calibration ----------------------------------------------------------------------------------
@@ -108,12 +108,12 @@ def test_more_budget_asks_for_no_more_noise(name: str) -> None:
         wide = (-300, 250) if place == 2 else None  # outputs that hardly ever occur
         axis = Axis.of(prior, domain=wide, outputs=24)
         epsilons = ["0.01", "0.3", "0.69", "0.7", "0.71", "1", "2", "5", "12"]
-        found = [least_sigma(axis, notion_of(name, epsilon)) for epsilon in epsilons]
+        found = [Gaussian(axis).smallest(notion_of(name, epsilon)) for epsilon in epsilons]
         assert (np.diff(found) <= 0).all()
         assert found[-1] < found[0]
         if "delta" in REGISTRY[name].parameters:
             deltas = ["1e-12", "1e-9", "1e-8", "2e-8", "1e-6", "0.001", "0.01", "0.1", "0.4"]
-            found = [least_sigma(axis, notion_of(name, "1", delta)) for delta in deltas]
+            found = [Gaussian(axis).smallest(notion_of(name, "1", delta)) for delta in deltas]
             assert (np.diff(found) <= 0).all()
 
 

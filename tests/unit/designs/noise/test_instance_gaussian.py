@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design, design_as_published
-from liftlock.designs.axis import Axis
-from liftlock.designs.calibration import NUMERIC_NOTIONS
+from liftlock.designing import design, design_as_published
 from liftlock.designs.formulas.gaussian import instance_sigma
-from liftlock.designs.gaussian import gaussian, least_sigma, noisy
-from liftlock.designs.instance_gaussian import instance_gaussian, profile, row_needs
 from liftlock.designs.lock import lock
+from liftlock.designs.noise.axis import Axis
+from liftlock.designs.noise.calibration import NUMERIC_NOTIONS, row_needs
+from liftlock.designs.noise.gaussian import (
+    Gaussian,
+    gaussian,
+    instance_gaussian,
+    needed_shares,
+)
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.line.law import Mixture, normal
@@ -22,7 +26,7 @@ from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions.registry import REGISTRY, make_notion
 
 SKEWED = ll.Prior.from_counts({0: 900, 1: 60, 5: 30, 20: 10})
 
@@ -38,7 +42,7 @@ def peaks(cells: int = 32) -> GridPrior:
 
 def notion_of(name: str, epsilon: str = "1", delta: str = "0.001") -> Notion:
     values = {"delta": delta, "upper": "0.6"}
-    return REGISTRY[name].make(*(values.get(key, epsilon) for key in REGISTRY[name].parameters))
+    return make_notion(name, {k: values.get(k, epsilon) for k in REGISTRY[name].parameters})
 
 
 @pytest.mark.parametrize("name", NUMERIC_NOTIONS)
@@ -87,22 +91,24 @@ def test_the_profile_is_what_each_value_needs_alone() -> None:
     prior = wages()
     axis = Axis.of(prior, outputs=32)
     for notion in (LIP("1"), LDP("1"), ApproximateLIP("1", "0.01"), ApproximateLDP("1", "0.01")):
-        common = least_sigma(axis, notion)
-        shares = profile(axis, notion, common)
+        common = Gaussian(axis).smallest(notion)
+        shares = needed_shares(Gaussian(axis), notion, common)
         assert shares.max() == pytest.approx(1.0, abs=0.01)
         assert (shares <= 1 + 1e-9).all()
         needs = row_needs(notion)
         for x in range(0, len(axis.points), 7):
             if shares[x] > 0.06:
-                kept = needs(noisy(axis, common * float(shares[x]) * 1.05), axis.masses)[x]
-                broken = needs(noisy(axis, common * float(shares[x]) * 0.95), axis.masses)[x]
+                kept = needs(Gaussian(axis).cells(common * float(shares[x]) * 1.05), axis.masses)[x]
+                broken = needs(Gaussian(axis).cells(common * float(shares[x]) * 0.95), axis.masses)[
+                    x
+                ]
                 assert kept <= 0 < broken
 
 
 def test_less_noise_where_the_prior_is_dense() -> None:
     prior = wages()
     axis = Axis.of(prior)
-    shares = profile(axis, LIP("2"), least_sigma(axis, LIP("2")))
+    shares = needed_shares(Gaussian(axis), LIP("2"), Gaussian(axis).smallest(LIP("2")))
     middle = len(shares) // 2
     assert shares[middle] < 0.7 < shares[0]
 
@@ -133,7 +139,9 @@ def test_the_published_deviations_are_those_of_the_formula() -> None:
     sigmas = instance_sigma(points, mean, sd, 1, 0.01, "def5")
     draft = instance_gaussian(prior, notion, as_published=True, outputs=32)
     assert draft.faithful
-    assert draft.matrix == pytest.approx(noisy(Axis.of(prior, outputs=32), sigmas), abs=1e-9)
+    assert draft.matrix == pytest.approx(
+        Gaussian(Axis.of(prior, outputs=32)).cells(sigmas), abs=1e-9
+    )
 
 
 def test_it_is_published_for_a_delta_alone() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design, design_as_published
-from liftlock.designs.bounded_laplace import bounded_laplace
+from liftlock.designing import design, design_as_published
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.lock import lock
+from liftlock.designs.noise.laplace import bounded_laplace
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal

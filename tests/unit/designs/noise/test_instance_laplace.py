@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design, design_as_published
-from liftlock.designs.axis import Axis
-from liftlock.designs.bounded_laplace import bounded_laplace
+from liftlock.designing import design, design_as_published
 from liftlock.designs.draft import Draft
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.instance_laplace import instance_laplace
 from liftlock.designs.lock import lock
+from liftlock.designs.noise.axis import Axis
+from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace
 from liftlock.errors import InputError, NotCertified
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal
 from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.ldp import LDP
-from tests.unit.designs.test_bounded_laplace import GRADES
+from tests.unit.designs.noise.test_bounded_laplace import GRADES
 
 SKEWED = ll.Prior.from_probabilities({0: "0.9", 1.5: "0.05", 3: "0.05"})
 

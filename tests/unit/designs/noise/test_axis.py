@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs.axis import RARE, Axis, join_rare
-from liftlock.designs.calibration import lift_range
+from liftlock.designs.noise.axis import RARE, Axis, join_rare
+from liftlock.designs.noise.calibration import lift_range
 from liftlock.errors import InputError, NotDefined
 from liftlock.line.grid import DEFAULT_CELLS, LinePrior
 from liftlock.line.law import normal

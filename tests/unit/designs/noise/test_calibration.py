@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs.calibration import (
+from liftlock.designs.draft import Draft
+from liftlock.designs.formulas.laplace import bounded_cells, clamped_cells
+from liftlock.designs.lock import lock, rounded
+from liftlock.designs.noise.calibration import (
     NUMERIC_NOTIONS,
     ldp_delta,
     lift_range,
@@ -20,9 +23,6 @@ from liftlock.designs.calibration import (
     slack_of,
     smallest_scale,
 )
-from liftlock.designs.draft import Draft
-from liftlock.designs.formulas.laplace import bounded_cells, clamped_cells
-from liftlock.designs.lock import lock, rounded
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.notions.approximate import FORMS, ApproximateLDP, ApproximateLIP

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liftlock._solver.problem import limits
-from liftlock.designs.axis import RARE
+from liftlock.designs.noise.axis import RARE
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
@@ -47,6 +47,7 @@ _UNIT = 2.0**-51
 _STEPS = 60
 _CACHED = 1 << 17
 _FEW_ROWS = 64
+_TINY = 1e-300
 _NARROW = 1.001
 
 
@@ -210,6 +211,50 @@ def _units(most: Floats) -> Floats:
 
 def _log(number: float) -> float:
     return max(log(number), -_FAR) if number > 0 else -_FAR
+
+
+def row_needs(notion: Notion) -> Callable[[Floats, Floats], Floats]:
+    """Return the measure of how far each row of a matrix is beyond a budget; at most 0: it is not.
+
+    For (epsilon, delta)-LDP each row is compared with a few others.
+    """
+    allowed = notion.delta_limit()
+    if allowed is not None and allowed.delta:
+        ratio, delta, form = float(allowed.epsilon.exp()), float(allowed.delta), allowed.form
+        if form == "ldp":
+            return lambda matrix, masses: _ldp_deltas(matrix, ratio) - delta  # noqa: ARG005
+        return lambda matrix, masses: lip_deltas(matrix, masses, ratio, form) - delta
+    lower, upper, most = limits(notion.without_delta)
+    if most is not None:
+        top = log(most)
+        return lambda matrix, masses: _ldp_logs(matrix) - top  # noqa: ARG005
+    return lambda matrix, masses: _lift_logs(matrix, masses, lower, upper)
+
+
+def _lift_logs(matrix: Floats, masses: Floats, lower: float, upper: float) -> Floats:
+    lifts = matrix / np.maximum(dot(masses, matrix), _TINY)
+    beyond = np.full(len(matrix), -np.inf)
+    if np.isfinite(upper):
+        beyond = np.maximum(beyond, log(lifts.max(axis=1) / upper))
+    if lower > 0:
+        beyond = np.maximum(beyond, log(lower / np.maximum(lifts.min(axis=1), _TINY)))
+    return beyond
+
+
+def _ldp_logs(matrix: Floats) -> Floats:
+    safe = np.maximum(matrix, _TINY)
+    above, below = safe.max(axis=0) / safe, safe / safe.min(axis=0)
+    logs: Floats = log(np.maximum(above.max(axis=1), below.max(axis=1)))
+    return logs
+
+
+def _ldp_deltas(matrix: Floats, ratio: float) -> Floats:
+    some = np.unique(np.linspace(0, len(matrix) - 1, _FEW_ROWS).round().astype(np.intp))
+    worst = np.zeros(len(matrix))
+    for other in matrix[some]:
+        worst = np.maximum(worst, positive_parts(matrix, other, ratio))
+        worst = np.maximum(worst, positive_parts(other, matrix, ratio))
+    return worst
 
 
 def smallest_scale(

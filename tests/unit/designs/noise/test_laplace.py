@@ -8,14 +8,14 @@ import pytest
 import liftlock as ll
 from liftlock.designing.api import design, design_as_published
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.laplace import laplace
 from liftlock.designs.lock import lock
+from liftlock.designs.noise.laplace import laplace
 from liftlock.errors import NotCertified
 from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal
 from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.ldp import LDP
-from tests.unit.designs.test_bounded_laplace import FAIR, GRADES, scale_of
+from tests.unit.designs.noise.test_bounded_laplace import FAIR, GRADES, scale_of
 
 
 def test_the_matrix_is_that_of_the_formula() -> None:

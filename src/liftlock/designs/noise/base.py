@@ -1,0 +1,204 @@
+"""What all noise has in common: it is scaled, calibrated, cut into cells, and described.
+
+A kind of noise says how its cells are distributed and which scales were published for it. One
+scale serves all numbers, or each has its own, which may follow the prior more or less closely.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from liftlock.designs.draft import Draft
+from liftlock.designs.noise.axis import Axis, join_rare
+from liftlock.designs.noise.calibration import NUMERIC_NOTIONS, least_cost, smallest_scale
+from liftlock.designs.registry import Design
+from liftlock.errors import InputError, NotDefined
+from liftlock.exact.integers import Floats
+from liftlock.line.law import numbers_of
+from liftlock.notions.base import Notion
+
+_LEAST = 1e-3
+"""Noise below this share of a cell changes nothing that is released."""
+_FEW_OUTPUTS = 128
+_ROUGHLY = 1e-5
+"""So closely a scale is found while the strength is searched for."""
+
+
+@dataclass(frozen=True)
+class Noise(ABC):
+    """Noise that is added to the numbers of a prior, then cut into cells."""
+
+    axis: Axis
+
+    unit: ClassVar[str]
+    """What its scale is called."""
+    rules: ClassVar[tuple[str, ...]]
+    """The rules for its scale, by name; the first is the calibrated one."""
+    one_scale: ClassVar[str]
+    several_scales: ClassVar[str]
+    many_outputs: ClassVar[float] = math.inf
+    """From so many outputs on, the scale is first looked for with fewer."""
+
+    @property
+    def how(self) -> str:
+        """What is done with noise that leaves the domain."""
+        return "clamped to"
+
+    @abstractmethod
+    def cells(self, scales: float | Floats) -> Floats:
+        """Return the probability of each output cell, for one scale or one for each input."""
+
+    @abstractmethod
+    def published(self, rule: str, notion: Notion) -> tuple[float, str]:
+        """Return the scale of a published rule, and say in one sentence where it is from."""
+
+    @abstractmethod
+    def calibrated(self, scale: float, notion: Notion) -> str:
+        """Say what is true of the least scale that keeps a budget."""
+
+    @abstractmethod
+    def uncut(self, scale: float, notion: Notion) -> list[str]:
+        """Say what is known of the noise before it is cut into cells."""
+
+    def worth(self, matrix: Floats, scales: float | Floats) -> str:  # noqa: ARG002
+        """Say how far a released number is from the true one."""
+        return self.axis.worth(matrix)
+
+    # --- scales -----------------------------------------------------------------------------------
+
+    @property
+    def least(self) -> float:
+        """A scale that is as good as none."""
+        return _LEAST * self.axis.width / len(self.axis.values)
+
+    def on(self, axis: Axis) -> Self:
+        """Return the same noise on another axis."""
+        return replace(self, axis=axis)
+
+    def smallest(
+        self, notion: Notion, profile: float | Floats = 1.0, *, within: float = 1e-9
+    ) -> float:
+        """Return the least s for which the scales s times a profile truly keep a budget."""
+        coarse = None
+        if len(self.axis.values) > self.many_outputs:
+            few = self.on(self.axis.coarse(_FEW_OUTPUTS))
+
+            def coarse(scale: float) -> Floats:
+                return join_rare(few.cells(scale * profile))[0]
+
+        return smallest_scale(
+            lambda scale: join_rare(self.cells(scale * profile))[0],
+            self.axis.masses,
+            notion,
+            start=self.axis.width,
+            least=self.least / float(np.max(profile)),
+            coarse=coarse,
+            within=within,
+        )
+
+    def scale(self, rule: object, notion: Notion) -> tuple[float, str]:
+        """Return the scale that a rule gives, and say in one sentence where it is from."""
+        if rule == "smallest":
+            found = self.smallest(notion)
+            return found, self.calibrated(found, notion)
+        if not isinstance(rule, str):
+            return read_positive(rule, self.unit, "give one, or smallest"), (
+                f"the {self.unit} was given"
+            )
+        if rule not in self.rules:
+            raise InputError(
+                "unknown scale", value=rule, remedy=f"use {', '.join(self.rules)}, or a number"
+            )
+        return self.published(rule, notion)
+
+    def follow(
+        self,
+        notion: Notion,
+        single: float,
+        profile: Callable[[float], Floats],
+        cost: Callable[[Noise, Floats], float],
+        rough: tuple[Noise, Callable[[float], Floats]],
+        strengths: Sequence[float],
+        *,
+        refinements: int,
+        gain: float = 0.0,
+    ) -> tuple[float, Floats]:
+        """Return how strongly scales should follow a profile, and the least such scales.
+
+        The strength of least cost is searched for on a rough version of the problem. Strength 0
+        is the single scale for all, which is returned unless others are better by a share `gain`.
+        """
+        small, small_profile = rough
+
+        def rough_cost(strength: float) -> float:
+            try:
+                return cost(small, small.scales(notion, small_profile(strength), within=_ROUGHLY))
+            except (InputError, NotDefined):
+                return math.inf
+
+        even = np.full(len(self.axis.points), single)
+        strength = least_cost(rough_cost, strengths, refinements=refinements)
+        if strength:
+            scales = self.scales(notion, profile(strength))
+            if cost(self, scales) <= cost(self, even) * (1.0 - gain):
+                return strength, scales
+        return 0.0, even
+
+    def scales(self, notion: Notion, profile: Floats, *, within: float = 1e-9) -> Floats:
+        """Return the least multiple of a profile that keeps a budget."""
+        scales: Floats = self.smallest(notion, profile, within=within) * profile
+        return scales
+
+    # --- drafts -----------------------------------------------------------------------------------
+
+    def describe(self, scales: float | Floats) -> str:
+        """Say what noise it is, and what becomes of the sum."""
+        if isinstance(scales, float):
+            said = f"{self.one_scale} {scales:.6g}"
+        else:
+            said = f"{self.several_scales} {scales.min():.6g} to {scales.max():.6g}"
+        return f"{said}, {self.axis.cut_text(self.how)}"
+
+    def draft(
+        self, scales: float | Floats, method: str, remarks: Sequence[str], *, faithful: bool
+    ) -> Draft:
+        """Return the draft of noise of these scales."""
+        matrix = self.cells(scales)
+        said = [self.describe(scales), *remarks, self.worth(matrix, scales)]
+        return self.axis.draft(matrix, method=method, remarks=said, faithful=faithful)
+
+    def one_for_all(
+        self, notion: Notion, method: str, scale: str | float | None, *, as_published: bool
+    ) -> Draft:
+        """Return the draft of noise with one scale for all numbers."""
+        rule = ("published" if as_published else "smallest") if scale is None else scale
+        found, source = self.scale(rule, notion)
+        remarks = [source, *self.uncut(found, notion)]
+        return self.draft(found, method, remarks, faithful=rule != "smallest")
+
+
+def read_positive(number: object, name: str, remedy: str) -> float:
+    """Read a positive number that was given as an option."""
+    found = numbers_of([number])
+    if len(found) != 1 or not found[0] > 0:
+        raise InputError(f"the {name} is not a positive number", value=number, remedy=remedy)
+    return float(found[0])
+
+
+def noise_design(key: str, make: Callable[..., Draft], **facts: Any) -> Design:
+    """Return the entry of a design that adds noise to the numbers of a prior."""
+    return Design(
+        key=key,
+        make=make,
+        notions=NUMERIC_NOTIONS,
+        contexts=("prior",),
+        needs="numbers, as labels or coordinates, that are not all the same",
+        face_value=True,
+        **facts,
+    )

@@ -1,0 +1,234 @@
+"""People who belong to profiles: their shares, and the distribution of what they observed.
+
+Somebody with profile i observes x with probability P_i(x) and reports y with probability A^i[x, y],
+so the reports of people of that profile have a distribution that is known exactly,
+
+    R[i, y] = sum_x P_i(x) A^i[x, y]:
+
+profiles -> reports is a channel like any other. With shares pi of the profiles the reports have the
+distribution pi R, and the values sum_i pi_i P_i, which is linear in pi: it can be known even where
+pi is not. All of this believes the distributions of the graph. A mechanism with one matrix for all
+profiles can also be read without them, by the inverse of that matrix.
+
+Source: 004 section 5.2 (the notation P_i A^i).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from liftlock.errors import InputError, NotDefined
+from liftlock.estimate.model import Dense, no_prior
+from liftlock.estimate.question import Question, ask
+from liftlock.exact.integers import Floats
+from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.notions.profile import OutputLaws
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+
+BELIEVED = "everybody's value was drawn from the distribution that the graph gives to their profile"
+FREE = "nothing about the profiles: one matrix for all of them is inverted"
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughProfiles(Question):
+    """A question about values, asked of profiles: f(i) = E[f(X) | profile i].
+
+    About the people it still means their own values, which are random given the profile; about a
+    population it means what its profiles have on average.
+    """
+
+    own: Question
+    """The question as it was asked of the values."""
+
+    @property
+    def is_histogram(self) -> bool:
+        """Never: a profile is not a value."""
+        return False
+
+    @property
+    def counts(self) -> bool:
+        """Never: what a profile counts is a share, not 0 or 1."""
+        return False
+
+    @property
+    def least(self) -> Floats:
+        """The smallest number that one person can have."""
+        return self.own.least
+
+    @property
+    def most(self) -> Floats:
+        """The largest number that one person can have."""
+        return self.own.most
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Dense):
+    """The channel from profiles to reports, R[i, y] = sum_x P_i(x) A^i[x, y].
+
+    The masses are shares of the profiles that are taken for known.
+
+    >>> from liftlock.channel import Channel
+    >>> graph = ProfileGraph.bernoulli({"a": "0.2", "b": "0.9"})
+    >>> model = Mixture.of_graph(Channel.identity([0, 1]), graph)
+    >>> model.rows.tolist(), model.through(Question.histogram(graph.inputs)).values.tolist()
+    ([[0.8, 0.2], [0.1, 0.9]], [[0.8, 0.2], [0.1, 0.9]])
+    """
+
+    distributions: Floats
+    """P_i(x): a row for each profile, a column for each value."""
+    matrices: Floats
+    """A^i[x, y], by profile, value and output; one for all profiles if they are not used."""
+    noun: ClassVar[str] = "profiles"
+    unexplained: ClassVar[str] = (
+        "no mixture of these profiles explains the reports: their distributions may be wrong"
+    )
+
+    @classmethod
+    def of_graph(
+        cls, channel: AnyChannel, graph: ProfileGraph, prior: Prior | None = None
+    ) -> Mixture:
+        """Read a channel, the profiles behind it, and maybe their shares (in any order)."""
+        if isinstance(channel, SupportChannel):
+            raise NotDefined(
+                "an estimate of profiles",
+                "counts of an encoding, which do not say what was supported together",
+                "ask for histogram, which is read without the profiles",
+            )
+        laws = OutputLaws.of(channel, graph)
+        rows = np.array([law.floats for law in laws.laws])
+        matrices = (laws.rows / laws.row_total).astype(np.float64)
+        masses = None if prior is None else prior.reordered(graph.profiles).floats()
+        distributions = np.array(graph.laws, dtype=np.float64)
+        return cls(graph.profiles, laws.outputs, rows, masses, distributions, matrices)
+
+    def through(self, question: Question) -> ThroughProfiles:
+        """Ask a question about values of the profiles."""
+        values = self.distributions @ question.values
+        return ThroughProfiles(question.of, self.inputs, question.names, values, question)
+
+    def posterior_scores(self, question: Question) -> Floats:
+        """Return E[f | y]; of the value itself where a question about values is asked."""
+        if not isinstance(question, ThroughProfiles):
+            return super().posterior_scores(question)
+        return self._moment(question.own.values)
+
+    def posterior_variances(self, question: Question) -> Floats:
+        """Return Var(f | y); of the value itself where a question about values is asked."""
+        if not isinstance(question, ThroughProfiles):
+            return super().posterior_variances(question)
+        f = question.own.values
+        # Centred first: a difference of large squares would lose its digits.
+        centred = f - (f.min(axis=0) + f.max(axis=0)) / 2
+        found: Floats = np.maximum(self._moment(centred**2) - self._moment(centred) ** 2, 0.0)
+        return found
+
+    def _moment(self, f: Floats) -> Floats:
+        """Return E[f(X) | y] under the shares and the distributions of the profiles."""
+        if self.masses is None:
+            raise no_prior()
+        joint = self.masses[:, None] * self.distributions
+        weighed = np.einsum("ix,ixy->xy", joint, np.broadcast_to(self.matrices, self._shape))
+        totals = weighed.sum(axis=0)
+        prior = joint.sum(axis=0) @ f
+        found: Floats = np.divide(
+            weighed.T @ f,
+            totals[:, None],
+            out=np.tile(prior, (len(totals), 1)),
+            where=totals[:, None] > 0,
+        )
+        return found
+
+    @property
+    def _shape(self) -> tuple[int, int, int]:
+        return (len(self.inputs), *self.matrices.shape[1:])
+
+    def error_variances(self, scores: Floats, question: ThroughProfiles) -> Floats:
+        """Return E[(g(Y) - f(X))^2 | profile i]: a row for each profile, a column for each answer.
+
+        The scores g are right on average for each profile, so this is what somebody of that profile
+        adds to the squared error of the number of people who really have the value.
+        """
+        f = question.own.values
+        middle = (f.min(axis=0) + f.max(axis=0)) / 2
+        f, g = f - middle, scores - middle
+        seconds = self.rows @ g**2 + self.distributions @ f**2
+        read = np.broadcast_to(self.matrices @ g, (*self._shape[:2], g.shape[1]))
+        products = np.einsum("ix,ixt->it", self.distributions, f * read)
+        found: Floats = np.maximum(seconds - 2 * products, 0.0)
+        return found
+
+    def value_variances(self, question: ThroughProfiles) -> Floats:
+        """Return Var f(X) under the shares and the distributions of the profiles."""
+        assert self.masses is not None
+        masses = self.masses @ self.distributions
+        f = question.own.values
+        found: Floats = masses @ (f - masses @ f) ** 2
+        return found
+
+
+def read_profiles(
+    channel: AnyChannel,
+    graph: ProfileGraph,
+    of: str,
+    value: Any = None,
+    prior: Prior | None = None,
+    trust: bool | None = None,
+) -> tuple[Mixture | None, Question, str]:
+    """Return the model of the profiles (None: they are not needed), the question, what is assumed.
+
+    `of` is ``profiles`` (with `value`, how many have one of some profiles), or a question about
+    values. `prior` has shares of the profiles, or of the values where the profiles are not trusted.
+    `trust` says whether the distributions of the profiles are believed; unless told they are where
+    nothing else tells the values apart.
+    """
+    names = set(graph.profiles.labels)
+    shares = prior if prior is not None and set(prior.labels) == names else None
+    if of == "profiles":
+        if trust is False:
+            raise InputError(
+                "shares of profiles whose distributions are not trusted",
+                remedy="trust the profiles, or ask for histogram",
+            )
+        if prior is not None and shares is None:
+            raise _not_of_profiles(prior, graph)
+        return Mixture.of_graph(channel, graph, shares), _of_profiles(graph, value), BELIEVED
+    question = ask(graph.inputs, of, value)
+    uses = graph.uses_profile(channel.inputs)
+    if trust is False and (uses or shares is not None):
+        why = "a mechanism whose rows depend on the profile" if uses else "shares of the profiles"
+        raise NotDefined("an estimate that does not trust the profiles", why, "trust them")
+    if trust is None:
+        trust = uses or shares is not None
+        if not trust and not isinstance(channel, SupportChannel):
+            trust = not Dense.of(channel).identifies(question)
+    if not trust:
+        return None, question, FREE
+    if prior is not None and shares is None:
+        raise _not_of_profiles(prior, graph)
+    model = Mixture.of_graph(channel, graph, shares)
+    return model, model.through(question), BELIEVED
+
+
+def _of_profiles(graph: ProfileGraph, value: Any) -> Question:
+    if value is None:
+        whole = Question.histogram(graph.profiles)
+        return Question("profiles", whole.inputs, whole.names, whole.values)
+    some = ask(graph.profiles, "survey", value)
+    return Question("profiles", some.inputs, some.names, some.values)
+
+
+def _not_of_profiles(prior: Prior, graph: ProfileGraph) -> InputError:
+    strange = [label for label in prior.labels if label not in graph.profiles]
+    missing = [label for label in graph.profiles.labels if label not in prior.alphabet]
+    return InputError(
+        "the prior does not give the shares of the profiles",
+        value=(strange or missing)[0],
+        remedy=f"give one for each of {', '.join(map(repr, graph.profiles.labels[:_NAMED]))}",
+    )
+
+
+_NAMED = 8
