@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+from liftlock.alphabet import Alphabet
 from liftlock.context import Context, Kind
 from liftlock.designing.request import (
     AnyUtility,
@@ -15,6 +16,7 @@ from liftlock.designing.request import (
     request_for,
     true_guarantee,
 )
+from liftlock.designing.users import design_users, user_context
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.lock import Locked, LockedForm, rounded
 from liftlock.designs.lock import lock as lock_channel
@@ -32,13 +34,14 @@ from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.line.grid import DEFAULT_CELLS, LinePrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.utility.utility import (
     Utility,
 )
 
 
 def design(
-    context: Context | LinePrior,
+    context: Context | LinePrior | Alphabet | Sequence[Any],
     notion: Notion | object,
     *,
     utility: AnyUtility | None = None,
@@ -63,6 +66,10 @@ def design(
     For a graph of profiles the notion may be just a budget; `weights` say how much each profile
     counts, and `loss` is the matrix of the utility ``distortion``.
 
+    For users with a prior each, the context is `PerUserPriors`, or the labels alone: the law is the
+    same for all, by ``arc`` or ``safe-response``, and no prior is stored. Where users have budgets
+    of their own (those of the priors, or `budgets`) there is a law for each.
+
     >>> from liftlock.notions.lip import LIP
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> mechanism = design(prior, LIP("1"), utility="histogram", method="safe-response")
@@ -72,7 +79,11 @@ def design(
     >>> flip.certificate.guarantee, round(flip.origin.objective, 4)
     ('profile(budget=0.5)', 0.0489)
     """
-    context = cut(context, cells, spacing)
+    users = user_context(context, method)
+    if users is not None:
+        refuse_cells(users, cells, spacing)
+        return design_users(users, notion, utility=utility, method=method, **options)
+    context = cut(cast("Context | LinePrior", context), cells, spacing)
     asked = read_notion(notion, context.kind)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
     method = usual_method(asked, context.kind) if method is None else method
@@ -109,6 +120,8 @@ def best(
     'lip_ediv(epsilon=1, delta=0.05)'
     """
     context = cut(context, cells, spacing)
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        return design_users(context, notion, utility=utility, **options)
     notion = read_notion(notion, context.kind)
     pure = None if notion.delta_limit() is None else notion.without_delta
     of_kind = designs_for(context.kind)
@@ -203,13 +216,18 @@ def cut(
             value=type(context).__name__,
             remedy="make one, such as Prior.from_counts(...), line.from_data(...), line.from_scipy",
         )
+    refuse_cells(context, cells, spacing)
+    return context
+
+
+def refuse_cells(context: Context, cells: int | None, spacing: str | None) -> None:
+    """Refuse to cut what is already finite."""
     if cells is not None or spacing is not None:
         raise InputError(
             "only a prior on the line is cut into cells",
             value=context.describe(),
             remedy="leave out cells and spacing",
         )
-    return context
 
 
 def usual_method(notion: Notion, kind: Kind = "prior") -> str | None:

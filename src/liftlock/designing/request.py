@@ -43,7 +43,7 @@ from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion, safe_text
@@ -560,7 +560,7 @@ def _tells_apart(channel: Table) -> bool:
 def _is_constant(channel: AnyChannel) -> bool:
     if isinstance(channel, SupportChannel):
         return channel.levels[0] == channel.levels[1]
-    floats = channel.floats()
+    floats = dense(channel).floats()
     return bool((floats == floats[:1]).all())
 
 

@@ -203,7 +203,7 @@ def read_profiles(
         raise NotDefined("an estimate that does not trust the profiles", why, "trust them")
     if trust is None:
         trust = uses or shares is not None
-        if not trust and not isinstance(channel, SupportChannel):
+        if not trust and isinstance(channel, Channel):
             trust = not Dense.of(channel).identifies(question)
     if not trust:
         return None, question, FREE
