@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from liftlock.channel import Channel
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.model import Dense, no_prior
 from liftlock.estimate.question import Question, ask
