@@ -12,7 +12,7 @@ import pytest
 from liftlock._solver.oracle import SearchStep
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.mechanism import Mechanism
 from liftlock.progress import Step
 from tests.unit.cli.conftest import Outcome, Run
