@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from liftlock.designing import design
-from liftlock.designs.formulas.profiles import flip_probability, warner
 from liftlock.designs.mechanisms.cluster import cluster, edge_noise, part_noise
 from liftlock.designs.profiles.setting import Setting, response
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
+from liftlock_papers.formulas.profiles import flip_probability, warner
 from tests.profile_oracles import both_ways, many_graphs, random_graph
 
 
