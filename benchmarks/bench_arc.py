@@ -17,8 +17,9 @@ import numpy as np
 from rich.table import Table as Grid
 
 from benchmarks.bench_release import randomised_response
-from liftlock.notions import LIP
-from liftlock.sampling import arc_posterior, release_arc, release_codes, simulate_arc
+from liftlock.forms import ArcChannel
+from liftlock.per_user import PerUserPriors, read_limits
+from liftlock.sampling import release_codes, release_users, simulate_users, user_posteriors
 
 USERS = 1_000_000
 SYMBOLS = 21
@@ -32,13 +33,15 @@ def run() -> Grid:
     people = (rng.random(USERS)[:, None] > priors.cumsum(axis=1)).sum(axis=1)
     people = np.minimum(people, SYMBOLS - 1)
     common = randomised_response(SYMBOLS)
-    reports = simulate_arc(priors, people, LIP("1"), seed=1)
-    arc_posterior(priors[:10], reports[:10], LIP("1"))
+    users = PerUserPriors.of(range(SYMBOLS), priors)
+    arc = ArcChannel.of(range(SYMBOLS), [read_limits("1")])
+    reports = simulate_users(arc, users, people, seed=1)
+    user_posteriors(arc, PerUserPriors.of(range(SYMBOLS), priors[:10]), reports[:10])
     tasks: dict[str, Callable[[], object]] = {
         "read the priors (sum)": priors.sum,
         "release, one common table": partial(release_codes, common, people),
-        "release, a prior per user": partial(release_arc, priors, people, LIP("1")),
-        "posterior of each user": partial(arc_posterior, priors, reports, LIP("1")),
+        "release, a prior per user": partial(release_users, arc, users, people),
+        "posterior of each user": partial(user_posteriors, arc, users, reports),
     }
     best = dict.fromkeys(tasks, math.inf)
     for _ in range(ROUNDS):

@@ -18,26 +18,29 @@ import numpy.typing as npt
 from rich.table import Table as Grid
 
 from benchmarks.bench_release import randomised_response
-from liftlock.local import LocalMechanism, LocalPriors
-from liftlock.local.methods import METHODS
+from liftlock.forms import USER_CHANNELS, ArcChannel
+from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions import LIP
-from liftlock.sampling import arc_posterior, release_codes, simulate_arc
+from liftlock.per_user import PerUserPriors, read_limits
+from liftlock.sampling import release_codes, simulate_users, user_posteriors
 
 USERS = 1_000_000
 SYMBOLS = 21
 ROUNDS = 3
+ARC = ArcChannel.of(range(SYMBOLS), [read_limits("1")])
 LIMIT = 40
 """Release and sums may take so many times the release with one common table."""
 
 
 def plain_numpy(masses: npt.NDArray[np.float64], reports: npt.NDArray[np.uint32]) -> object:
     """Add up posteriors and their squares with a matrix of all of them in memory."""
-    posteriors = arc_posterior(masses, reports, LIP("1"))
+    channel, priors = ARC, PerUserPriors.of(range(SYMBOLS), masses)
+    posteriors = user_posteriors(channel, priors, reports)
     return posteriors.sum(axis=0), (posteriors**2).sum(axis=0)
 
 
 def release_and_sum(
-    mechanism: LocalMechanism, people: npt.NDArray[np.int64], priors: LocalPriors
+    mechanism: Mechanism, people: npt.NDArray[np.int64], priors: PerUserPriors
 ) -> object:
     """Release one report for each user, and add up what the reports say."""
     reports = mechanism.release(people, priors, coded=True)
@@ -52,16 +55,16 @@ def run() -> Grid:
     people = np.minimum(drawn, SYMBOLS - 1)
     labels = range(SYMBOLS)
     tables: dict[str, npt.NDArray[Any]] = {"float64": masses, "float32": masses.astype(np.float32)}
-    reports = simulate_arc(masses, people, LIP("1"), seed=1)
+    reports = simulate_users(ARC, PerUserPriors.of(labels, masses), people, seed=1)
     common = "release, one common table"
     tasks: dict[str, Callable[[], object]] = {
         common: partial(release_codes, randomised_response(SYMBOLS), people)
     }
-    for method in METHODS:
-        mechanism = LocalMechanism(labels, LIP("1"), method)
+    for method in USER_CHANNELS:
+        mechanism = lock_users(labels, LIP("1"), method)
         for kind, table in tables.items():
-            priors = LocalPriors.of(labels, table)
-            release_and_sum(mechanism, people[:10], LocalPriors.of(labels, table[:10]))
+            priors = PerUserPriors.of(labels, table)
+            release_and_sum(mechanism, people[:10], PerUserPriors.of(labels, table[:10]))
             tasks[f"{method}, release, {kind}"] = partial(
                 mechanism.release, people, priors, coded=True
             )

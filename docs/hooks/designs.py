@@ -1,6 +1,6 @@
-"""Write the tables of designs and utilities from their registries.
+"""Write the tables of designs, utilities and ways of solving from their registries.
 
-A page has a line ``<!-- designs -->``, ``<!-- profile designs -->`` or ``<!-- utilities -->``;
+A page has a line ``<!-- designs -->``, ``<!-- profile designs -->`` or ``<!-- utilities -->``, ...;
 the table that replaces it is made while the site is built, so it cannot be out of date.
 """
 
@@ -13,6 +13,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
+from liftlock._solver.reductions import REDUCTIONS
+from liftlock._solver.strategies import STRATEGIES
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.registry import Design
 from liftlock.utility.registry import REGISTRY
@@ -72,10 +74,28 @@ def utilities() -> str:
     return "\n".join(lines)
 
 
+def reductions() -> str:
+    """Return the reductions of the solver as a Markdown table."""
+    lines = ["| Reduction | What it does | Where | The bound |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| `{each.name}` | {each.says} | {each.when} | {each.loses} |" for each in REDUCTIONS
+    ]
+    return "\n".join(lines)
+
+
+def strategies() -> str:
+    """Return the strategies of the solver as a Markdown table."""
+    lines = ["| `how` | What it does | Where it is the best |", "| --- | --- | --- |"]
+    lines += [f"| `{each.name}` | {each.says} | {each.when} |" for each in STRATEGIES]
+    return "\n".join(lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "<!-- designs -->": designs,
     "<!-- profile designs -->": profile_designs,
     "<!-- utilities -->": utilities,
+    "<!-- reductions -->": reductions,
+    "<!-- strategies -->": strategies,
 }
 """The marks, and what they stand for."""
 

@@ -30,7 +30,6 @@ from liftlock.errors import (
 from liftlock.estimate import Aggregate, Estimate
 from liftlock.exact.numbers import exact, measured
 from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
-from liftlock.local import LocalMechanism, LocalPriors
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions import (
     ALIP,
@@ -46,6 +45,7 @@ from liftlock.notions import (
     implied,
     lift_table,
 )
+from liftlock.per_user import PerUserPriors
 from liftlock.planning import plan
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -79,12 +79,11 @@ __all__ = [
     "Joint",
     "Ledger",
     "LiftlockError",
-    "LocalMechanism",
-    "LocalPriors",
     "Mechanism",
     "NotCertified",
     "NotComposable",
     "NotDefined",
+    "PerUserPriors",
     "Prior",
     "ProfileAudit",
     "ProfileGraph",

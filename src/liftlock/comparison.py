@@ -31,6 +31,7 @@ from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import extremes
 from liftlock.notions.lip import ALIP, LIP, lower_reading, upper_reading
 from liftlock.notions.profile import ProfilePrivacy
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
 from liftlock.utility.utility import Utility, value_of_nothing, value_of_truth
@@ -197,6 +198,12 @@ def compare(
     [[0.7707, 0.8609], [0.8, 0.9]]
     """
     context = cut(context, cells, spacing)
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        raise NotDefined(
+            "comparing by budget",
+            context.describe(),
+            "design with each method and compare mechanism.expected_error(priors)",
+        )
     if make_notion is None:
         make_notion = ProfilePrivacy if context.kind == "profiles" else LIP
     budgets = [(given, _positive(given)) for given in epsilons]

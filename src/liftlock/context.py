@@ -1,12 +1,14 @@
 """What is assumed about the world: the secret, the data, and the prior knowledge linking them.
 
-Four kinds of context exist:
+Five kinds of context exist:
 
 - a `Prior`: the secret is the value itself (S = X);
 - a `Joint`: the secret S is another attribute, correlated with the value X;
 - a set of priors (`Family`, `Intervals`, `Ball`): the prior is not known exactly, and a guarantee
   must hold for every prior of the set;
-- a `ProfileGraph`: the secret is which distribution the data comes from.
+- a `ProfileGraph`: the secret is which distribution the data comes from;
+- `PerUserPriors`: each user has a prior, or a set of priors, of their own, and a guarantee must
+  hold for each of them.
 
 Notions dispatch on these kinds.
 """
@@ -30,6 +32,7 @@ from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Integers, as_integers, multiply
 from liftlock.exact.numbers import exact, exact_probability
 from liftlock.line.grid import GridPrior
+from liftlock.per_user import AnyUserPrior
 from liftlock.prior import (
     Prior,
     common_integers,
@@ -39,7 +42,7 @@ from liftlock.prior import (
 )
 from liftlock.profile_graph import ProfileGraph
 
-Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles"]
+Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles", "per-user"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """Designs say which of these they fit; verbs dispatch on them."""
 
@@ -584,6 +587,8 @@ def context_from_data(data: Any) -> Context:
         ).checked()
     if kind == "profiles":
         return ProfileGraph.from_json(data)
+    if kind == "per-user":
+        return AnyUserPrior(Alphabet.from_data(data.get("labels")))
     if kind == "family":
         members = data.get("priors")
         if not isinstance(members, list):
@@ -597,7 +602,7 @@ def context_from_data(data: Any) -> Context:
     raise CountError(
         "unknown kind of context",
         value=kind,
-        remedy="known kinds are prior, grid, joint, family, intervals, ball and profiles",
+        remedy="known kinds are prior, grid, joint, family, intervals, ball, profiles and per-user",
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from liftlock._solver.optimality import Optimality, relative_gap
 from liftlock._solver.outputs import without_room
 from liftlock._solver.problem import Problem, Task, allows_nothing, limits, rows_of, supported
-from liftlock.alphabet import Label
+from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.context import Context, Joint, Kind, PriorSet, representative
 from liftlock.designs.catalogue import DESIGNS, designs_for
@@ -45,13 +45,14 @@ from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import USER_CHANNELS, AnyChannel, SupportChannel, dense
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
-from liftlock.mechanism import Mechanism
+from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.lift import Impossible, extremes
 from liftlock.notions.lip import lift_notion, lower_reading, upper_reading
 from liftlock.notions.profile import ProfilePrivacy
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling import SimulationBits, draw_reports
@@ -88,7 +89,7 @@ _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
 
 
 def design(
-    context: Context | LinePrior,
+    context: Context | LinePrior | Alphabet | Sequence[Any],
     notion: Notion | object,
     *,
     utility: AnyUtility | None = None,
@@ -113,6 +114,10 @@ def design(
     For a graph of profiles the notion may be just a budget; `weights` say how much each profile
     counts, and `loss` is the matrix of the utility ``distortion``.
 
+    For users with a prior each, the context is `PerUserPriors`, or the labels alone: the law is the
+    same for all, by ``arc`` or ``safe-response``, and no prior is stored. Where users have budgets
+    of their own (those of the priors, or `budgets`) there is a law for each.
+
     >>> from liftlock.notions.lip import LIP
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> mechanism = design(prior, LIP("1"), utility="histogram", method="safe-response")
@@ -122,7 +127,11 @@ def design(
     >>> flip.certificate.guarantee, round(flip.origin.objective, 4)
     ('profile(budget=0.5)', 0.0489)
     """
-    context = cut(context, cells, spacing)
+    users = user_context(context, method)
+    if users is not None:
+        refuse_cells(users, cells, spacing)
+        return design_users(users, notion, utility=utility, method=method, **options)
+    context = cut(cast("Context | LinePrior", context), cells, spacing)
     asked = read_notion(notion, context.kind)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
     method = usual_method(asked, context.kind) if method is None else method
@@ -131,6 +140,60 @@ def design(
     request = request_for(context, asked, method, options, **aim)
     draft = request.constant() if request.nothing_allowed else request.draft()
     return request.lock(draft, bits)
+
+
+def user_context(context: object, method: str | None) -> PerUserPriors | AnyUserPrior | None:
+    """Return the context of users with a prior each; None for others.
+
+    An alphabet stands for any priors, and so does a list of labels if the method is one of users'.
+    """
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        return context
+    if isinstance(context, Alphabet):
+        return AnyUserPrior(context)
+    if isinstance(context, Sequence) and method in USER_CHANNELS:
+        return AnyUserPrior(Alphabet.of(context))
+    return None
+
+
+def design_users(
+    context: PerUserPriors | AnyUserPrior,
+    notion: Notion | object,
+    *,
+    utility: AnyUtility | None = None,
+    method: str | None = None,
+    budgets: Sequence[Any] | None = None,
+    **options: Any,
+) -> Mechanism:
+    """Make a law for users with a prior each; without a method, the one with the smaller error.
+
+    Of labels alone, and of sets of priors, nothing is known that could compare the methods: ``arc``
+    is taken, or ``safe-response`` for sets.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> priors = PerUserPriors.of("ab", [[0.5, 0.5], [0.4, 0.6]])
+    >>> print(design(priors, LIP("1")).channel)
+    safe-response on 2 symbols, a prior for each user
+    """
+    asked = read_notion(notion, context.kind)
+    if utility is not None or options:
+        raise InputError(
+            "a law for users with a prior each has no such option",
+            value=next(iter(options), "utility"),
+            remedy="give a method and budgets; expected_error(priors) says how good it is",
+        )
+    priors = context if isinstance(context, PerUserPriors) else None
+    limits = (() if priors is None else priors.budgets) if budgets is None else budgets
+    if priors is not None and priors.are_sets and method is None:
+        method = "safe-response"
+    if method is not None or priors is None or not priors.users or (limits and not priors.budgets):
+        return lock_users(context.inputs, asked, method or "arc", limits)
+
+    def error(made: Mechanism) -> float:
+        assert priors is not None
+        return float(np.sum(np.square(made.expected_error(priors).errors)))
+
+    return min((lock_users(context.inputs, asked, key, limits) for key in USER_CHANNELS), key=error)
 
 
 def best(
@@ -159,6 +222,8 @@ def best(
     'lip_ediv(epsilon=1, delta=0.05)'
     """
     context = cut(context, cells, spacing)
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        return design_users(context, notion, utility=utility, **options)
     notion = read_notion(notion, context.kind)
     pure = None if notion.delta_limit() is None else notion.without_delta
     of_kind = designs_for(context.kind)
@@ -253,13 +318,18 @@ def cut(
             value=type(context).__name__,
             remedy="make one, such as Prior.from_counts(...), line.from_data(...), line.from_scipy",
         )
+    refuse_cells(context, cells, spacing)
+    return context
+
+
+def refuse_cells(context: Context, cells: int | None, spacing: str | None) -> None:
+    """Refuse to cut what is already finite."""
     if cells is not None or spacing is not None:
         raise InputError(
             "only a prior on the line is cut into cells",
             value=context.describe(),
             remedy="leave out cells and spacing",
         )
-    return context
 
 
 def read_notion(notion: Notion | object, kind: Kind) -> Notion:
@@ -579,7 +649,8 @@ class PriorRequest(DesignRequest):
 
     def constant(self) -> Draft:
         """Return the mechanism that says nothing; where the secret is X itself, none is better."""
-        task = Task(Problem.of(self.context, self.notion), self.goal)
+        explain = self.options.get("explain")
+        task = Task(Problem.of(self.context, self.notion), self.goal, explain=explain)
         made = draft_of(without_room(task), self.context.inputs, self.entry.key)
         if isinstance(self.context, Joint):  # independent outputs might be better
             made = replace(made, optimality=None)
@@ -816,7 +887,7 @@ def _tells_apart(channel: Table) -> bool:
 def _is_constant(channel: AnyChannel) -> bool:
     if isinstance(channel, SupportChannel):
         return channel.levels[0] == channel.levels[1]
-    floats = channel.floats()
+    floats = dense(channel).floats()
     return bool((floats == floats[:1]).all())
 
 

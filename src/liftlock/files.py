@@ -344,13 +344,6 @@ def read_mechanism(path: str | Path) -> Mechanism:
             remedy="give the JSON that liftlock design, lock or profiles design has written",
         )
     data = parse_json(text, place)
-    if isinstance(data, dict) and data.get("format") == "liftlock.local-mechanism":
-        raise FileError(
-            "a mechanism for rows that have a prior each",
-            where=str(place),
-            remedy="release with liftlock protect --local-priors; in Python LocalMechanism.load "
-            "releases, counts and estimates",
-        )
     with located(place), shaped():
         return _mechanism_from_data(data)
 

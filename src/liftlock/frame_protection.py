@@ -17,7 +17,6 @@ from liftlock.errors import InputError
 from liftlock.frames.frame import NewColumn, OpenedFrame
 from liftlock.frames.pandas_column import index_levels
 from liftlock.frames.table_file import Piece, Watch
-from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
@@ -41,7 +40,7 @@ class Protected:
     protection: Protection
 
     @property
-    def mechanisms(self) -> Mapping[str, Mechanism | LocalMechanism]:
+    def mechanisms(self) -> Mapping[str, Mechanism]:
         """The mechanism of each column, or of columns that are one value."""
         return {column.name: column.mechanism for column in self.protection.columns}
 

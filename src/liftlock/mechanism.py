@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, overload
 
 import numpy as np
 
+from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.context import Context, Joint, context_from_data, representative
@@ -17,14 +18,24 @@ from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.origin import Origin
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.api import estimate, estimate_reports
+from liftlock.estimate.api import Options, estimate, estimate_reports
 from liftlock.estimate.expected import ExpectedError, expected_error, expected_of_profiles
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import About, ask
 from liftlock.estimate.result import Estimate
+from liftlock.estimate.users import UserReports
+from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS, LARGE
-from liftlock.forms import SupportChannel, any_channel_from_data
+from liftlock.forms import (
+    USER_CHANNELS,
+    ArcChannel,
+    StructuredChannel,
+    SupportChannel,
+    UserChannel,
+    any_channel_from_data,
+)
 from liftlock.line.grid import GridPrior
-from liftlock.notions.audit import Audit, audit
+from liftlock.notions.audit import Audit, UserAudit, audit
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import (
     MAKE_AGAIN,
@@ -35,16 +46,22 @@ from liftlock.notions.certificate import (
 from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.lift import Impossible
 from liftlock.notions.registry import make_notion
+from liftlock.per_user import AnyUserPrior, PerUserPriors, read_alphabet, read_limits
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.by_profile import profile_rows
+from liftlock.sampling.per_user import release_users, simulate_users
 from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
-from liftlock.storage import Stored
+from liftlock.storage import Stored, check_format, shaped
 from liftlock.utility.mean import codes_of_numbers, points_of
 from liftlock.utility.reading import posterior_means, posterior_medians
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+_USERS_FORMAT = "liftlock.local-mechanism"
+_USERS_VERSION = 1
+"""The former file of mechanisms for users with a prior each, which can still be read."""
 
 MOST_CROWD_CELLS = 250_000
 """Larger tables are printed without the crowd mass, which would take a while."""
@@ -79,7 +96,7 @@ class Mechanism(Stored):
     FORMAT: ClassVar[str] = "liftlock.mechanism"
     VERSION: ClassVar[int] = 1
 
-    channel: Table | SupportChannel
+    channel: Table | SupportChannel | UserChannel
     certificate: Certificate
     context: Context
     origin: Origin | None = None
@@ -109,8 +126,8 @@ class Mechanism(Stored):
 
     @property
     def table(self) -> Table:
-        """The channel as the table it is; encodings have none."""
-        if isinstance(self.channel, SupportChannel):
+        """The channel as the table it is; encodings and the laws of users have none."""
+        if isinstance(self.channel, StructuredChannel):
             raise InputError(
                 f"{self.channel} has no table", remedy="use its channel, or another method"
             )
@@ -119,9 +136,10 @@ class Mechanism(Stored):
     def release(
         self,
         values: Sequence[Any] | npt.NDArray[Any],
-        profiles: Any = None,
+        whose: Any = None,
         *,
         impossible: Impossible = "refuse",
+        coded: bool = False,
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values with the operating system's entropy. Ask each person once.
 
@@ -129,9 +147,16 @@ class Mechanism(Stored):
         those outside the domain count as its nearer end. A mechanism that uses profiles takes the
         profile of each value, or one for all of them; values that their profile calls impossible
         and that nothing protects are refused, or with ``impossible="ignore"`` released without a
-        guarantee.
+        guarantee. A mechanism for users with a prior each takes `PerUserPriors`: reports of ``arc``
+        are then an array of numbers of 32 bits, those of ``safe-response`` are values, and with
+        `coded` values and reports are positions among the labels.
         """
-        rows = self._profile_rows(values, profiles, impossible)
+        if isinstance(self.channel, UserChannel):
+            codes = self._user_codes(values, coded)
+            drawn = release_users(self.channel, self._user_priors(whose), codes)
+            return self._user_reports(drawn, values, coded)
+        _refuse_coded(coded)
+        rows = self._profile_rows(values, whose, impossible)
         if rows is not None:
             return self._named(release_codes(self.table, rows), values)
         if isinstance(self.context, GridPrior):
@@ -143,12 +168,18 @@ class Mechanism(Stored):
     def simulate(
         self,
         values: Sequence[Any] | npt.NDArray[Any],
-        profiles: Any = None,
+        whose: Any = None,
         *,
         seed: SupportsIndex | str,
+        coded: bool = False,
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
-        rows = self._profile_rows(values, profiles)
+        if isinstance(self.channel, UserChannel):
+            codes = self._user_codes(values, coded)
+            drawn = simulate_users(self.channel, self._user_priors(whose), codes, seed=seed)
+            return self._user_reports(drawn, values, coded)
+        _refuse_coded(coded)
+        rows = self._profile_rows(values, whose)
         if rows is not None:
             return self._named(simulate_codes(self.table, rows, seed=seed), values)
         if isinstance(self.context, GridPrior):
@@ -165,6 +196,12 @@ class Mechanism(Stored):
         impossible: Impossible = "refuse",
     ) -> npt.NDArray[np.intp] | None:
         """Return the rows of the table that values of profiles belong to; None without profiles."""
+        if isinstance(profiles, PerUserPriors):
+            raise InputError(
+                "priors of users for a mechanism that has one table for all of them",
+                value=self.certificate.guarantee,
+                remedy="leave them out; design(priors, ...) makes a mechanism for each user's own",
+            )
         if not isinstance(self.context, ProfileGraph):
             if profiles is not None:
                 raise InputError(
@@ -253,16 +290,93 @@ class Mechanism(Stored):
             squared += self.context.inner_variance
         return Accuracy(float((joint * apart).sum()), squared)
 
+    # --- users with a prior each ----------------------------------------------------------------
+
+    @property
+    def per_user(self) -> bool:
+        """Whether it is for users with a prior each."""
+        return isinstance(self.channel, UserChannel)
+
+    @property
+    def user_model(self) -> UserReports:
+        """The model of users with a prior each, which sums of their reports are made by."""
+        if not isinstance(self.channel, UserChannel):
+            raise InputError(
+                "priors of users for a mechanism that has one table for all of them",
+                value=self.certificate.guarantee,
+                remedy="leave them out; design(priors, ...) makes a mechanism for each user's own",
+            )
+        return UserReports(self.channel, self.certificate.guarantee)
+
+    def _user_priors(self, priors: Any) -> PerUserPriors:
+        if not isinstance(priors, PerUserPriors):
+            what = "none" if priors is None else f"of type {type(priors).__name__}"
+            raise InputError(
+                f"a mechanism for users with a prior each needs their priors, and they are {what}",
+                remedy="make PerUserPriors of them",
+            )
+        return priors
+
+    def _user_codes(
+        self, values: Sequence[Any] | npt.NDArray[Any], coded: bool
+    ) -> npt.NDArray[Any]:
+        if coded:
+            return np.asarray(values)
+        if isinstance(values, str | bytes):
+            raise InputError(
+                "one text instead of a column of values", value=values, remedy="put it in a list"
+            )
+        column = values if isinstance(values, np.ndarray) else list(values)
+        return self.channel.inputs.encode(column)
+
+    def _user_reports(
+        self, drawn: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any], coded: bool
+    ) -> list[Any] | npt.NDArray[Any]:
+        """Return reports as they are read: numbers of the arc, values of the safe response."""
+        if coded or isinstance(self.channel, ArcChannel):
+            return drawn
+        named = self.channel.inputs.decode(drawn)
+        return named if isinstance(values, np.ndarray) else named.tolist()
+
     # --- from reports to answers ----------------------------------------------------------------
 
+    @overload
     def aggregate(
         self,
         reports: Iterable[Any] | npt.NDArray[Any],
+        priors: None = None,
         *,
         weights: npt.ArrayLike | None = None,
         offsets: npt.ArrayLike | None = None,
-    ) -> Aggregate:
+    ) -> Aggregate: ...
+    @overload
+    def aggregate(
+        self,
+        reports: Iterable[Any] | npt.NDArray[Any],
+        priors: PerUserPriors,
+        of: str = "histogram",
+        *,
+        value: Any = None,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+        coded: bool = False,
+    ) -> PerUserAggregate: ...
+    def aggregate(
+        self,
+        reports: Iterable[Any] | npt.NDArray[Any],
+        priors: PerUserPriors | None = None,
+        of: str = "histogram",
+        *,
+        value: Any = None,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+        coded: bool = False,
+    ) -> Aggregate | PerUserAggregate:
         """Count reports: a small object that can be merged with ``+``, saved, and estimated from.
+
+        Reports of users with a prior each are added up, user by user, for the question that `of`
+        and `value` name; priors, weights and offsets are in the order of the reports. What others
+        report is counted for any question.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
@@ -271,6 +385,12 @@ class Mechanism(Stored):
         >>> (coin.aggregate(["yes", "no"]) + coin.aggregate(["yes"])).counts
         (1, 2)
         """
+        if priors is not None or isinstance(self.channel, UserChannel):
+            model, own = self.user_model, self._user_priors(priors)
+            question = ask(self.channel.inputs, of, value)
+            return model.aggregate(
+                question, reports, own, weights=weights, offsets=offsets, coded=coded
+            )
         if isinstance(self.context, GridPrior) and isinstance(self.channel, Table):
             codes = codes_of_numbers(self.table.outputs, reports)
             return Aggregate.of_codes(self.table, codes, weights, offsets)
@@ -278,6 +398,12 @@ class Mechanism(Stored):
 
     def gathered(self, batches: Iterable[Any]) -> Aggregate:
         """Count batch after batch of reports, so that all of them are never in memory at once."""
+        if isinstance(self.channel, UserChannel):
+            raise NotDefined(
+                "counting batches",
+                self.context.describe(),
+                "add up aggregate(reports, priors) of each batch",
+            )
         total = Aggregate.none(self.channel)
         for batch in batches:
             total += self.aggregate(batch)
@@ -285,13 +411,15 @@ class Mechanism(Stored):
 
     def estimate(
         self,
-        reports: Aggregate | Iterable[Any] | npt.NDArray[Any],
+        reports: Aggregate | PerUserAggregate | Iterable[Any] | npt.NDArray[Any],
         of: str = "histogram",
         *,
         value: Any = None,
         prior: Prior | None = None,
+        priors: PerUserPriors | None = None,
         weights: npt.ArrayLike | None = None,
         offsets: npt.ArrayLike | None = None,
+        coded: bool = False,
         **options: Any,
     ) -> Estimate:
         """Estimate a histogram, a survey, a sum or a mean from reports, or from their aggregate.
@@ -299,6 +427,8 @@ class Mechanism(Stored):
         The prior is that of the mechanism unless another is given. `options` are those of
         `liftlock.estimate.estimate`: method, interval, level, about, seed. A mechanism for profiles
         also answers ``profiles``: how many people have each; a prior then has their shares.
+        Reports of users with a prior each need their `priors`, in the order of the reports: the sum
+        of posterior means has the least squared error, and the squared errors of users add up.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
@@ -308,6 +438,16 @@ class Mechanism(Stored):
         >>> coin.estimate(ys, "survey", value="yes", method="unbiased").value
         300.0
         """
+        if isinstance(reports, PerUserAggregate) or isinstance(self.channel, UserChannel):
+            return self._estimate_users(
+                reports, of, value, priors, prior, weights, offsets, coded, **options
+            )
+        if priors is not None or coded:
+            raise InputError(
+                "priors of users for a mechanism that has one table for all of them",
+                value=self.certificate.guarantee,
+                remedy="leave them out, and give one prior for all with prior=",
+            )
         known = self.known_prior if prior is None else prior
         if isinstance(self.context, ProfileGraph):
             options["graph"] = self.context
@@ -333,9 +473,49 @@ class Mechanism(Stored):
         counted = self.aggregate(reports, weights=weights, offsets=offsets)
         return estimate(self.channel, counted, of, value=value, prior=known, **options)
 
+    def _estimate_users(
+        self,
+        reports: Any,
+        of: str,
+        value: Any,
+        priors: PerUserPriors | None,
+        prior: Prior | None,
+        weights: npt.ArrayLike | None,
+        offsets: npt.ArrayLike | None,
+        coded: bool,
+        **options: Any,
+    ) -> Estimate:
+        """Estimate from reports of users with a prior each, or from their aggregate.
+
+        Source: 001 Prop. 2, eq. (14).
+        """
+        model = self.user_model
+        asked = Options.of(**options)
+        question = ask(self.channel.inputs, of, value)
+        if prior is not None:
+            raise InputError(
+                "one prior for users who have one each", remedy="give their priors, with priors="
+            )
+        if isinstance(reports, PerUserAggregate):
+            if priors is not None or weights is not None or offsets is not None:
+                raise InputError(
+                    "priors or weights for an aggregate, which has its own",
+                    remedy="give them to aggregate(...)",
+                )
+            return model.estimate(reports, question, asked)
+        if priors is None:
+            raise InputError(
+                "reports without priors", remedy="give the priors of their users, with priors="
+            )
+        own = self._user_priors(priors)
+        sums = model.aggregate(
+            question, reports, own, weights=weights, offsets=offsets, coded=coded
+        )
+        return model.estimate(sums, question, asked)
+
     def expected_error(
         self,
-        people: int,
+        people: int | PerUserPriors,
         of: str = "histogram",
         *,
         value: Any = None,
@@ -348,6 +528,7 @@ class Mechanism(Stored):
 
         It is a mean over the prior of the mechanism, unless another is given; for a mechanism for
         profiles the prior has their shares.
+        For users with a prior each the people are their priors, and the error is in closed form.
 
         >>> from liftlock.notions.lip import LIP
         >>> from liftlock.prior import Prior
@@ -357,6 +538,15 @@ class Mechanism(Stored):
         >>> round(found.errors[0], 2), found.people_for("2%")
         (27.39, 7203)
         """
+        if isinstance(self.channel, UserChannel):
+            question = ask(self.channel.inputs, of, value)
+            return self.user_model.expected_error(self._user_priors(people), question, level)
+        if isinstance(people, PerUserPriors):
+            raise InputError(
+                "priors of users for a mechanism that has one table for all of them",
+                value=self.certificate.guarantee,
+                remedy="say how many people there are",
+            )
         known = self.known_prior if prior is None else prior
         graph = self.context if isinstance(self.context, ProfileGraph) else None
         if known is None:
@@ -384,8 +574,24 @@ class Mechanism(Stored):
 
     # --- audits, words and files ----------------------------------------------------------------
 
-    def audit(self, **options: Any) -> Audit:
-        """Measure every notion in the mechanism's own context; for profiles, every edge."""
+    @overload
+    def audit(self, priors: None = None, **options: Any) -> Audit: ...
+    @overload
+    def audit(self, priors: PerUserPriors) -> UserAudit: ...
+    def audit(self, priors: PerUserPriors | None = None, **options: Any) -> Audit | UserAudit:
+        """Measure every notion in the mechanism's own context; for profiles, every edge.
+
+        With the priors of users: the exact largest and smallest lift of all of them, and who has
+        them.
+        """
+        if priors is not None:
+            return UserAudit.of(self.channel, self._user_priors(priors), self.notion)
+        if isinstance(self.context, AnyUserPrior):
+            raise NotDefined(
+                "the audit of every notion",
+                self.context.describe(),
+                "its certificate is for all users; mechanism.audit(priors) says who comes closest",
+            )
         return audit(self.channel, self.context, **options)
 
     def __repr__(self) -> str:
@@ -401,7 +607,7 @@ class Mechanism(Stored):
 
     def crowd(self) -> str:
         """Say how small a crowd an output can point at; nothing for sets of priors, huge tables."""
-        if isinstance(self.channel, SupportChannel):
+        if isinstance(self.channel, StructuredChannel):
             return ""
         cells = len(self.channel.inputs) * len(self.channel.outputs)
         if not isinstance(self.context, Prior | Joint) or cells > MOST_CROWD_CELLS:
@@ -436,6 +642,15 @@ class Mechanism(Stored):
         return json.dumps(self.to_data(), ensure_ascii=False, indent=None if large else 1)
 
     @classmethod
+    def from_data(cls, data: Any) -> Mechanism:
+        """Read the JSON form, and prove its guarantee; the former one of users' mechanisms too."""
+        if isinstance(data, dict) and data.get("format") == _USERS_FORMAT:
+            check_format(data, _USERS_FORMAT, _USERS_VERSION)
+            with shaped():
+                return _former_users(data)
+        return super().from_data(data)
+
+    @classmethod
     def from_content(cls, data: dict[str, Any]) -> Mechanism:
         """Read the content, and run the exact audit on it.
 
@@ -456,7 +671,7 @@ class Mechanism(Stored):
         column = None if rules is None else ColumnCode.from_data(rules)
         several = data.get("group")
         group = None if several is None else GroupCode.from_data(several)
-        if not isinstance(channel, Table | SupportChannel):
+        if not isinstance(channel, Table | SupportChannel | UserChannel):
             raise FileError(
                 "the channel of a mechanism has no bits", remedy="only tables can be released"
             )
@@ -475,8 +690,77 @@ class Mechanism(Stored):
         return cls(channel, certificate, context, origin, column, group)
 
 
+def lock_users(
+    labels: Iterable[Any] | Alphabet,
+    notion: Notion,
+    method: str = "arc",
+    budgets: Iterable[Any] = (),
+) -> Mechanism:
+    """Make the mechanism of users with a prior each: a law for all, or one for each budget.
+
+    The notion is what everybody is promised; a user with one of the `budgets` is promised no less
+    than that. Both are proved on the integers of the laws, for every user under every prior.
+
+    Source: 001 section III.A, Prop. 2.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> print(lock_users(["no", "yes"], LIP("1"), "safe-response"))
+    safe-response on 2 symbols, a prior for each user
+    CERTIFIED: lip(epsilon=1) for every user under every prior on 2 symbols
+      holds: max-lift 2.718281828... <= 2.718281828...
+      holds: min-lift 0.3678794412... >= 0.3678794411...
+      leakage in nats: eps_lower 1, eps_upper 1
+      channel ..., context ...
+    """
+    limits = notion.lift_limits()
+    if limits is None or limits.lower is None or limits.upper is None:
+        raise InputError(
+            "users with a prior each are protected by lip and alip",
+            value=str(notion),
+            remedy="give one of these",
+        )
+    if method not in USER_CHANNELS:
+        raise InputError(
+            "unknown method for users with a prior each",
+            value=method,
+            remedy=f"use {' or '.join(USER_CHANNELS)}",
+        )
+    pairs = [read_limits(budget) for budget in budgets] or [(limits.lower, limits.upper)]
+    context = AnyUserPrior(read_alphabet(labels))
+    channel = USER_CHANNELS[method].of(context.inputs, pairs)
+    certificate = notion.certify(channel, context)
+    if not certificate.holds:
+        raise NotCertified(certificate, notion.smallest(channel, context))
+    return Mechanism(channel, certificate, context)
+
+
+def _former_users(data: dict[str, Any]) -> Mechanism:
+    """Read the former file of users' mechanisms: its law is derived again, and must be the same."""
+    alphabet = Alphabet.from_data(data.get("labels"))
+    notion = make_notion(str(data["notion"]), data["budgets"])
+    stored = {str(name): int(exact(value)) for name, value in data["law"].items()}
+    made = lock_users(alphabet, notion, str(data["method"]))
+    assert isinstance(made.channel, UserChannel)
+    same = stored == made.channel.integers_of(0)
+    if not same or data.get("fingerprint") != made.user_model.fingerprint:
+        raise FileError(
+            "the law is not the one of the notion",
+            value=stored,
+            remedy="the file was changed after it was written; make it again",
+        )
+    return made
+
+
+def _refuse_coded(coded: bool) -> None:
+    if coded:
+        raise InputError(
+            "codes are for mechanisms of users with a prior each",
+            remedy="give labels, or use liftlock.sampling.release_codes",
+        )
+
+
 def lock(
-    draft: Draft | Channel | FormDraft | SupportChannel,
+    draft: Draft | Channel | FormDraft | StructuredChannel,
     notion: Notion,
     context: Context,
     *,

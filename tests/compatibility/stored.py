@@ -17,8 +17,10 @@ from typing import Any
 
 import liftlock as ll
 from liftlock.context import context_from_data
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.files import read_channel
-from liftlock.local import LocalAggregate, LocalMechanism
+from liftlock.forms import UserChannel
+from liftlock.mechanism import Mechanism
 
 FILES = Path(__file__).with_name("files")
 SAID = Path(__file__).with_name("said.json")
@@ -41,11 +43,12 @@ def _mechanism(path: Path) -> Any:
 
 
 def _local_mechanism(path: Path) -> Any:
-    mechanism = LocalMechanism.load(path)
+    mechanism = Mechanism.load(path)
+    assert isinstance(mechanism.channel, UserChannel)
     return {
-        "guarantee": mechanism.guarantee,
-        "law": {name: str(limit) for name, limit in mechanism.way.limits.items()},
-        "fingerprint": mechanism.fingerprint,
+        "guarantee": mechanism.certificate.guarantee,
+        "law": {name: str(limit) for name, limit in mechanism.channel.integers_of(0).items()},
+        "fingerprint": mechanism.user_model.fingerprint,
     }
 
 
@@ -62,8 +65,8 @@ def _aggregate(path: Path) -> Any:
 
 
 def _local_aggregate(path: Path) -> Any:
-    stored = LocalAggregate.load(path)
-    maker = LocalMechanism.load(FILES / path.name.replace("aggregate", "mechanism"))
+    stored = PerUserAggregate.load(path)
+    maker = Mechanism.load(FILES / path.name.replace("aggregate", "mechanism"))
     answers = maker.estimate(stored).answers
     return {"reports": len(stored), "answers": [answer.to_data() for answer in answers]}
 

@@ -27,6 +27,7 @@ REASONS = {
     ("_solver/reductions.py", "np.log2"): "rounded to a whole number",
     ("_solver/channel_programme.py", "np.log2"): "rounded to a whole number",
     ("notions/likelihood.py", "@"): "rules candidates out with room to spare; fractions decide",
+    ("notions/user_lifts.py", "@"): "rules candidates out with room to spare; fractions decide",
     ("notions/per_output.py", "@"): "rules candidates out with room to spare; fractions decide",
     ("notions/information.py", "np.log"): "a number for people; witnesses are exact",
     ("notions/information.py", "np.exp"): "a number for people",

@@ -29,8 +29,7 @@ from liftlock.designing import design, design_as_published
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import ALL_KINDS, Design
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.forms import SupportChannel
-from liftlock.forms.support_channel import dense
+from liftlock.forms import SupportChannel, dense
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import REGISTRY

@@ -38,13 +38,13 @@ def ledger() -> ll.Ledger:
     return book.record(made, people=["ann", "bob"], about="smokes", note="wave 2")
 
 
-def per_user() -> ll.LocalMechanism:
-    return ll.LocalMechanism(["no", "yes"], ll.LIP("1"), "arc")
+def per_user() -> ll.Mechanism:
+    return ll.design(["no", "yes"], ll.LIP("1"), method="arc")
 
 
 def per_user_aggregate() -> Stored:
     made = per_user()
-    priors = ll.LocalPriors.of(["no", "yes"], np.array([[0.6, 0.4], [0.3, 0.7]]))
+    priors = ll.PerUserPriors.of(["no", "yes"], np.array([[0.6, 0.4], [0.3, 0.7]]))
     return made.aggregate(made.simulate(["no", "yes"], priors, seed=1), priors)
 
 

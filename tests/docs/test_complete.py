@@ -18,6 +18,8 @@ from docs.hooks import designs as designs_hook
 from docs.hooks import relations as relations_hook
 from docs.hooks import vectors as vectors_hook
 from liftlock import errors, line
+from liftlock._solver.reductions import REDUCTIONS
+from liftlock._solver.strategies import STRATEGIES
 from liftlock.cli.main import group
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.notions.audit import audit
@@ -150,6 +152,17 @@ def test_tables_of_designs_and_utilities_are_made() -> None:
     assert designs_hook.designs().count("\n") == len(DESIGNS) - len(PROFILE_DESIGNS) + 1
     assert designs_hook.profile_designs().count("\n") == len(PROFILE_DESIGNS) + 1
     assert designs_hook.utilities().count("\n") == len(UTILITIES) + 1
+
+
+def test_tables_of_the_solver_are_made() -> None:
+    page = WRITTEN[DOCS / "solver.md"]
+    reductions, strategies = designs_hook.reductions(), designs_hook.strategies()
+    assert "<!-- reductions -->" in page
+    assert "<!-- strategies -->" in page
+    assert reductions.count("\n") == len(REDUCTIONS) + 1
+    assert strategies.count("\n") == len(STRATEGIES) + 1
+    assert all(f"`{each.name}`" in reductions for each in REDUCTIONS)
+    assert all(f"`{each.name}`" in strategies for each in STRATEGIES)
 
 
 @pytest.mark.parametrize("name", UTILITIES)

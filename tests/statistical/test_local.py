@@ -13,8 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock.local import LocalAggregate, LocalMechanism, LocalPriors
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock.forms import ArcChannel
+from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions import LIP
+from liftlock.per_user import PerUserPriors
 
 RUNS = 2000
 USERS = 200
@@ -23,36 +26,36 @@ METHODS = ("arc", "safe-response")
 
 
 @pytest.fixture(scope="module", params=METHODS)
-def runs(request: pytest.FixtureRequest) -> tuple[LocalMechanism, Any, Any, Any]:
+def runs(request: pytest.FixtureRequest) -> tuple[Mechanism, Any, Any, Any]:
     """2,000 runs of 200 users, each with a random prior, a value from it, and a report."""
     rng = np.random.default_rng(11)
     masses = rng.dirichlet(np.ones(5), RUNS * USERS)
     people = (rng.random(RUNS * USERS)[:, None] > masses.cumsum(axis=1)).sum(axis=1)
     people = np.minimum(people, 4)
-    mechanism = LocalMechanism(NUMBERS, LIP("1.5"), request.param)
-    priors = LocalPriors.of(NUMBERS, masses)
+    mechanism = lock_users(NUMBERS, LIP("1.5"), request.param)
+    priors = PerUserPriors.of(NUMBERS, masses)
     reports = mechanism.simulate(people, priors, seed=5, coded=True)
     return mechanism, masses, people, reports
 
 
 def each_run(
-    runs: tuple[LocalMechanism, Any, Any, Any], number: int
-) -> list[tuple[LocalPriors, npt.NDArray[Any], npt.NDArray[Any]]]:
+    runs: tuple[Mechanism, Any, Any, Any], number: int
+) -> list[tuple[PerUserPriors, npt.NDArray[Any], npt.NDArray[Any]]]:
     _, masses, people, reports = runs
     found = []
     for run in range(number):
         some = slice(run * USERS, (run + 1) * USERS)
-        found.append((LocalPriors.of(NUMBERS, masses[some]), people[some], reports[some]))
+        found.append((PerUserPriors.of(NUMBERS, masses[some]), people[some], reports[some]))
     return found
 
 
 def test_intervals_cover_and_errors_are_as_expected(
-    runs: tuple[LocalMechanism, Any, Any, Any],
+    runs: tuple[Mechanism, Any, Any, Any],
 ) -> None:
     """Histograms: coverage of 95 %, the mean squared error, and false alarms of the fit."""
     mechanism, masses, _, _ = runs
     inside, squared, alarms = [], [], []
-    total: LocalAggregate | None = None
+    total: PerUserAggregate | None = None
     for priors, people, reports in each_run(runs, RUNS):
         aggregate = mechanism.aggregate(reports, priors, coded=True)
         found = mechanism.estimate(aggregate)
@@ -67,7 +70,7 @@ def test_intervals_cover_and_errors_are_as_expected(
         total = aggregate if total is None else total + aggregate
     assert 0.935 < np.mean(inside) < 0.965
     assert np.mean(inside, axis=0).min() > 0.93
-    expected = mechanism.expected_error(LocalPriors.of(NUMBERS, masses))
+    expected = mechanism.expected_error(PerUserPriors.of(NUMBERS, masses))
     errors = np.mean(squared, axis=0) / USERS
     # A mean of 2,000 squares of nearly normal errors has a relative error of sqrt(2 / 2000).
     assert errors == pytest.approx(expected.per_person, rel=5 * np.sqrt(2 / RUNS))
@@ -75,33 +78,35 @@ def test_intervals_cover_and_errors_are_as_expected(
     # For so few users a bound, times five symbols: at most 5 %, and much less.
     assert np.mean(alarms) < 0.05
     assert total is not None
-    assert total == mechanism.aggregate(runs[3], LocalPriors.of(NUMBERS, masses), coded=True)
+    assert total == mechanism.aggregate(runs[3], PerUserPriors.of(NUMBERS, masses), coded=True)
 
 
-def test_false_alarms_of_larger_groups(runs: tuple[LocalMechanism, Any, Any, Any]) -> None:
+def test_false_alarms_of_larger_groups(runs: tuple[Mechanism, Any, Any, Any]) -> None:
     """40 groups of 10,000 users: more than 8 alarms at 5 % have probability below 4e-4."""
     mechanism, masses, _, reports = runs
     alarms = 0
     for start in range(0, len(masses), 10_000):
         some = slice(start, start + 10_000)
-        found = mechanism.estimate(reports[some], LocalPriors.of(NUMBERS, masses[some]), coded=True)
+        found = mechanism.estimate(
+            reports[some], priors=PerUserPriors.of(NUMBERS, masses[some]), coded=True
+        )
         assert found.fit is not None
         alarms += found.fit.p_value < 0.05
     assert alarms <= 8
 
 
-def test_weighted_sums_cover(runs: tuple[LocalMechanism, Any, Any, Any]) -> None:
+def test_weighted_sums_cover(runs: tuple[Mechanism, Any, Any, Any]) -> None:
     """300 runs: the standard error of the coverage is 1.3 %; all limits are four such errors."""
     mechanism = runs[0]
-    value = [0, 3] if mechanism.method == "arc" else None
+    value = [0, 3] if isinstance(mechanism.channel, ArcChannel) else None
     rng = np.random.default_rng(3)
     weights, offsets = rng.gamma(2.0, 1.0, USERS), rng.normal(size=USERS)
     scores = []
     for priors, people, reports in each_run(runs, 300):
         found = mechanism.estimate(
             reports,
-            priors,
             "sum" if value is None else "survey",
+            priors=priors,
             value=value,
             weights=weights,
             offsets=offsets,

@@ -34,7 +34,7 @@ def test_the_sampler_does_not_contradict_its_certificate(mechanism: Mechanism) -
     """False alarm: at most 1e-6. The claim is the exact leakage, so there is no slack in it."""
     exact = LIP.measure(mechanism.channel, mechanism.context)
     result = probe(
-        lambda codes: release_codes(mechanism.channel, codes),
+        lambda codes: release_codes(mechanism.table, codes),
         mechanism.channel.inputs.labels,
         mechanism.context,
         lip=exact.value.upper,
@@ -51,7 +51,7 @@ def test_a_claim_five_percent_too_good_is_contradicted(mechanism: Mechanism) -> 
     """Missing it would take a deviation far beyond the 1e-6 of the other test."""
     exact = float(LIP.measure(mechanism.channel, mechanism.context))
     result = probe(
-        lambda codes: release_codes(mechanism.channel, codes),
+        lambda codes: release_codes(mechanism.table, codes),
         mechanism.channel.inputs.labels,
         mechanism.context,
         lip=round(exact - math.log(1.05), 6),

@@ -64,15 +64,15 @@ def test_the_grades_of_students_with_priors_of_their_own() -> None:
 
     model = LogisticRegression(max_iter=2000).fit(*marks("student-mat.csv"))
     earlier, grades = marks("student-por.csv")
-    priors = ll.LocalPriors.from_model(model, earlier).smoothed("0.01")
-    made = ll.LocalMechanism(range(5), ll.LIP("1"), "arc")
+    priors = ll.PerUserPriors.from_model(model, earlier).smoothed("0.01")
+    made = ll.design(range(5), ll.LIP("1"), method="arc")
     assert made.audit(priors).holds
-    common = ll.LocalPriors.common(
+    common = ll.PerUserPriors.common(
         ll.Prior.from_data(grades.tolist(), smoothing=1, labels=range(5)), len(grades)
     )
     own = made.expected_error(priors)
     assert own.total_squared < 0.6 * made.expected_error(common).total_squared
-    found = made.estimate(made.simulate(grades, priors, seed=5), priors)
+    found = made.estimate(made.simulate(grades, priors, seed=5), priors=priors)
     for answer, count, error in zip(
         found.answers, np.bincount(grades, minlength=5), own.errors, strict=True
     ):

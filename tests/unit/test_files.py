@@ -29,7 +29,7 @@ from liftlock.files import (
     read_sheet,
     record_place,
 )
-from liftlock.forms.support_channel import dense
+from liftlock.forms import dense
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior

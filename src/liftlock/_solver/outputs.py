@@ -21,7 +21,7 @@ from liftlock._solver.channel_programme import Least
 from liftlock._solver.generation import Decomposition
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.optimality import NO_ROOM, Optimality, gap_text, relative_gap
-from liftlock._solver.problem import Problem, Solution, Task
+from liftlock._solver.problem import Problem, Solution, Step, Task
 from liftlock.alphabet import Alphabet
 from liftlock.context import PriorSet
 from liftlock.exact.integers import Floats, Integers
@@ -224,6 +224,7 @@ def without_room(task: Task) -> Solution:
     Outputs that speak of X and are independent of a secret behind it may exist, but integers of
     fixed width can hardly ever be independent *exactly*, as a budget of 0 demands.
     """
+    task.say(Step("strategy", "constant", "a budget of 0 leaves nothing to choose"))
     masses, shape = task.problem.masses, task.shape
     nothing = cost_of_nothing(task.utility, masses)
     if task.problem.given is not None:

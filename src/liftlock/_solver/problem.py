@@ -232,12 +232,13 @@ def rows_of(whole: Alphabet, kept: Prior) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that was done to solve a task, for whoever asks how."""
+    """What became of one reduction or strategy when a task was solved, for whoever asks how."""
 
     part: Literal["reduction", "strategy"]
     name: str
     says: str
-    """What it did, in one line."""
+    """What it did, or why it was not taken, in one line."""
+    taken: bool = True
 
 
 @dataclass(frozen=True)
@@ -294,10 +295,10 @@ class Task:
             and bool((self.problem.masses > 0).all())
         )
 
-    def say(self, part: Literal["reduction", "strategy"], name: str, says: str) -> None:
+    def say(self, step: Step) -> None:
         """Tell whoever asks what is done."""
         if self.explain is not None:
-            self.explain(Step(part, name, says))
+            self.explain(step)
 
 
 @dataclass(frozen=True)

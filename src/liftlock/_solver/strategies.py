@@ -14,7 +14,7 @@ from liftlock._solver.limits import LIMITS
 from liftlock._solver.optimality import Ending
 from liftlock._solver.oracle import Clock, Oracle, TimeUp
 from liftlock._solver.outputs import finish, read_as, without_room
-from liftlock._solver.problem import Problem, Solution, Task
+from liftlock._solver.problem import Problem, Solution, Step, Task
 from liftlock._solver.reductions import REDUCTIONS
 from liftlock._solver.vertices import (
     MOST_VERTICES,
@@ -250,7 +250,7 @@ STRATEGIES = (
     Strategy(
         "closed-form",
         "the least noise, which every other channel adds to",
-        "X itself is the secret and has two values",
+        "X itself as the secret, with two values",
         fits=lambda task: task.two_values,
         best=lambda _: True,
         solve=two_values.solve,
@@ -359,24 +359,46 @@ def solve(task: Task) -> Solution:
     for reduction in REDUCTIONS:
         reduced = reduction.apply(task)
         if reduced is not None:
-            task.say("reduction", reduction.name, reduced.says)
+            task.say(Step("reduction", reduction.name, reduced.says))
             return reduced.expand(solve(reduced.task), solve)
     if task.problem.allows_nothing:
-        task.say("strategy", "constant", "a budget of 0 leaves nothing to choose")
         return without_room(task)
+    tried = []
     for strategy in candidates(task):
+        tried.append(strategy)
         found = strategy.solve(task)
         if found is None:
-            task.say("strategy", strategy.name, "gave up")
+            task.say(Step("strategy", strategy.name, "gave up", taken=False))
             continue
         if isinstance(found, Decomposition) and found.gap > task.clock.gap and not strategy.last:
-            task.say("strategy", strategy.name, "missed the gap: the next one starts from it")
+            said = "missed the gap: the next one starts from what it found"
+            task.say(Step("strategy", strategy.name, said))
             task = replace(task, first=found.columns)
             continue
-        task.say("strategy", strategy.name, strategy.says)
+        task.say(Step("strategy", strategy.name, strategy.says))
+        _say_why_not(task, tried)
         return finish(task, found)
     # Column generation solves everything, so this one was asked for by its name.
     raise InputError("this way found nothing", value=task.how, remedy="use auto")
+
+
+def _say_why_not(task: Task, tried: list[Strategy]) -> None:
+    """Tell whoever asks why the other rows of the tables were not taken."""
+    for reduction in REDUCTIONS:
+        said = f"not here; it is for {reduction.when}"
+        task.say(Step("reduction", reduction.name, said, taken=False))
+    for strategy in STRATEGIES:
+        if strategy in tried:
+            continue
+        if not strategy.fits(task):
+            said = f"does not fit; it is for {strategy.when}"
+        elif task.how != AUTO:
+            said = f"would fit; {task.how} was asked for"
+        elif strategy.best(task):
+            said = "would fit; an earlier one is taken"
+        else:
+            said = f"would fit; it is best for {strategy.when}"
+        task.say(Step("strategy", strategy.name, said, taken=False))
 
 
 def memory(task: Task) -> float:
@@ -386,3 +408,16 @@ def memory(task: Task) -> float:
         if reduced is not None:
             return memory(reduced.task)
     return next((strategy.memory(task) for strategy in candidates(task)), 0.0)
+
+
+def explained(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return one step for each row of the tables, in their order: what was taken, or why not."""
+    found: dict[tuple[str, str], Step] = {}
+    for step in steps:
+        known = found.get((step.part, step.name))
+        if known is None or (step.taken and not known.taken):
+            found[step.part, step.name] = step
+    order = [("reduction", each.name) for each in REDUCTIONS]
+    order += [("strategy", each.name) for each in STRATEGIES]
+    ends = [key for key in found if key not in order]
+    return tuple(found[key] for key in [*order, *ends] if key in found)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
+from liftlock._solver.problem import Step
+from liftlock._solver.strategies import explained
 from liftlock.cli.asked import (
     budget_options,
     check_different,
@@ -41,7 +44,7 @@ from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
-from liftlock.report.design import design_report, progress_text
+from liftlock.report.design import design_report, explanation, progress_text
 from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.released import number_data
@@ -78,6 +81,11 @@ from liftlock.yardsticks import Yardstick, yardsticks
     metavar="PICTURE",
     help="For numbers: draw what is released for what (.png, .svg or .pdf).",
 )
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Say how it was solved: what made the problem smaller, which strategy was taken, and why.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def design_command(
     notion: str | None,
@@ -98,6 +106,7 @@ def design_command(
     output: Path | None,
     bits: int,
     plot: Path | None,
+    explain: bool,
     as_json: bool,
     **context_paths: Any,
 ) -> int:
@@ -112,6 +121,7 @@ def design_command(
     liftlock design --joint joint.csv --epsilon-lower 1.3 --epsilon-upper 0.7
     liftlock design --prior prior.csv --epsilon 1 --method safe-response
     liftlock design --prior staff.csv --column pay --domain 0:300000 --epsilon 1
+    liftlock design --joint joint.csv --epsilon 1 --explain
 
     Exit code 1: the method breaks the budget (see --as-published), or --require-gap; 2: bad input.
     """
@@ -124,6 +134,10 @@ def design_command(
     most = None if required is None else read_gap(required, "--require-gap")
     if as_published:
         check_published(entry)
+    steps: list[Step] = []
+    if explain:
+        check_explained(entry)
+        options["explain"] = steps.append
     if output is not None:
         check_output(output, context_paths)
     if plot is not None:
@@ -173,9 +187,14 @@ def design_command(
             draw_numbers(made, plot)
             note(f"picture written to {plot}")
     if as_json:
-        show_json(design_data(made, goal, others, output, note.texts))
+        data = design_data(made, goal, others, output, note.texts)
+        if explain:
+            data["explanation"] = [asdict(step) for step in explained(steps)]
+        show_json(data)
     else:
         show(report)
+        if explain:
+            show(explanation(explained(steps)))
     note.show()
     if made.origin.warning:
         warn(made.origin.warning)
@@ -217,6 +236,17 @@ def check_published(entry: Design | None) -> None:
             "--as-published is for published formulas that may break their budget",
             value=entry.key,
             remedy=f"leave it out: {entry.key} keeps the budget it is given",
+        )
+
+
+def check_explained(entry: Design | None) -> None:
+    """Refuse --explain for a method that is a formula."""
+    if entry is not None and not entry.accepts("explain"):
+        able = [each.key for each in DESIGNS.values() if each.accepts("explain")]
+        raise InputError(
+            "--explain is for methods that search",
+            value=entry.key,
+            remedy=f"leave it out, or use {' or '.join(able)}",
         )
 
 

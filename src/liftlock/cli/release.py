@@ -14,7 +14,7 @@ from liftlock.cli.options import FILE
 from liftlock.cli.tables import check_outputs, force_option, opened, safe_option, table_options
 from liftlock.column_code import UNSEEN, ColumnCode, GroupCode
 from liftlock.files import read_mechanism
-from liftlock.forms import SupportChannel
+from liftlock.forms import StructuredChannel
 from liftlock.mechanism import Mechanism
 from liftlock.report.labels import shown as shown_label
 
@@ -151,7 +151,7 @@ def _data(
         "channel": made.channel.fingerprint,
         "counts": (
             None
-            if isinstance(made.channel, SupportChannel)
+            if isinstance(made.channel, StructuredChannel)
             else [counts[label] for label in made.channel.outputs.labels]
         ),
         "file": str(output),

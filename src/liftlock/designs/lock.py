@@ -26,11 +26,11 @@ from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
 from liftlock.context import Context, representative
 from liftlock.designs.draft import Draft, FormDraft
-from liftlock.errors import NotCertified, RowError, UnprotectedInput
+from liftlock.errors import InputError, NotCertified, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS, LARGE, round_integer_rows, round_rows
-from liftlock.forms import SupportChannel
+from liftlock.forms import StructuredChannel, SupportChannel
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
@@ -104,7 +104,7 @@ def lock(
 ) -> Locked: ...
 @overload
 def lock(
-    draft: FormDraft | SupportChannel,
+    draft: FormDraft | StructuredChannel,
     notion: Notion,
     context: Context,
     *,
@@ -115,7 +115,7 @@ def lock(
 ) -> LockedForm: ...
 @overload
 def lock(
-    draft: Draft | Channel | FormDraft | SupportChannel,
+    draft: Draft | Channel | FormDraft | StructuredChannel,
     notion: Notion,
     context: Context,
     *,
@@ -125,7 +125,7 @@ def lock(
     impossible: Impossible = "refuse",
 ) -> Locked | LockedForm: ...
 def lock(
-    draft: Draft | Channel | FormDraft | SupportChannel,
+    draft: Draft | Channel | FormDraft | StructuredChannel,
     notion: Notion,
     context: Context,
     *,
@@ -150,9 +150,16 @@ def lock(
     Traceback (most recent call last):
     liftlock.errors.NotCertified: lip(epsilon=0.1) does not hold: ...
     """
-    if isinstance(draft, FormDraft | SupportChannel):
-        form = draft.channel if isinstance(draft, FormDraft) else draft
+    form = draft.channel if isinstance(draft, FormDraft) else draft
+    if isinstance(form, SupportChannel):
         return _lock_form(form, notion, context, bits, most_blend, impossible)
+    if isinstance(form, StructuredChannel):
+        raise InputError(
+            "the law of users with a prior each is not locked",
+            value=str(form),
+            remedy="it is exact as it is: make the mechanism with design(labels, notion)",
+        )
+    draft = form
     mixer, dropped = _mixer(draft, context, noise, bits)
     rounded = mixer.table(Fraction(0))
     unprotected: UnprotectedInput | None = None

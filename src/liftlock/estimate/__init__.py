@@ -4,6 +4,7 @@ from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import METHODS, estimate, estimate_reports
 from liftlock.estimate.estimators import ESTIMATORS
 from liftlock.estimate.fit import Fit
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import QUESTIONS, Question
 from liftlock.estimate.result import Answer, Estimate
 
@@ -15,6 +16,7 @@ __all__ = [
     "Answer",
     "Estimate",
     "Fit",
+    "PerUserAggregate",
     "Question",
     "estimate",
     "estimate_reports",

@@ -21,7 +21,7 @@ from liftlock.exact.accumulation import added, exact_sum, exact_sums
 from liftlock.exact.encoding import fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.prior import integers_from_json
 from liftlock.storage import Stored
 
@@ -131,8 +131,9 @@ class Aggregate(Stored):
                 "one text instead of a column of reports", value=reports, remedy="put it in a list"
             )
         column = reports if isinstance(reports, np.ndarray | Sequence) else list(reports)
+        table = dense(channel)
         try:
-            codes = channel.outputs.encode(column)
+            codes = table.outputs.encode(column)
         except LabelError as error:
             raise LabelError(
                 "a report that is no output of the channel",
@@ -140,7 +141,7 @@ class Aggregate(Stored):
                 value=error.value,
                 remedy=f"{error.remedy}; nothing was counted".replace("known labels", "outputs"),
             ) from None
-        return cls.of_codes(channel, codes, weights, offsets)
+        return cls.of_codes(table, codes, weights, offsets)
 
     @classmethod
     def of_codes(

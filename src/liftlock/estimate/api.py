@@ -23,7 +23,7 @@ from liftlock.estimate.per_user import PerUser
 from liftlock.estimate.question import ABOUT, About, Question, ask
 from liftlock.estimate.result import Answer, Estimate
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -130,7 +130,7 @@ def estimate_reports(
     sums = posterior_sums(channel, packed, question, prior, aggregate, weights)
     bayes = Bayes(PerUser(channel.inputs), question)
     values = bayes.values(bayes.model.statistic(sums))
-    spread = _spread(bayes, sums, options)
+    spread = spread_of(bayes, sums, options)
     alone = _alone(model, aggregate, question, options)
     warning = misfit(fit, "bayes", free=bool(alone))
     warnings = () if warning is None else (warning,)
@@ -141,7 +141,7 @@ def model_of(channel: AnyChannel, prior: Prior | None = None) -> Model:
     """Return the model of a channel: a table, or an encoding."""
     if isinstance(channel, SupportChannel):
         return Encoding.of(channel, prior)
-    return Dense.of(channel, prior)
+    return Dense.of(dense(channel), prior)
 
 
 def answer(model: Model, aggregate: Aggregate, question: Question, options: Options) -> Estimate:
@@ -156,7 +156,7 @@ def answer(model: Model, aggregate: Aggregate, question: Question, options: Opti
     key = estimator.key
     statistic = model.statistic(aggregate)
     values = estimator.values(statistic)
-    spread = _spread(estimator, aggregate, options)
+    spread = spread_of(estimator, aggregate, options)
     spread = replace(spread, remarks=(*estimator.remarks(statistic), *spread.remarks))
     alone: tuple[Answer, ...] = ()
     if key == "bayes":
@@ -237,7 +237,7 @@ def _alone(
         estimator = Unbiased(model, question)
     except NotDefined:
         return ()
-    spread = _spread(estimator, aggregate, options)
+    spread = spread_of(estimator, aggregate, options)
     return answers_of(question, aggregate, estimator.values(model.statistic(aggregate)), spread)
 
 
@@ -251,7 +251,8 @@ def _refuse_signs(key: str, aggregate: Aggregate) -> None:
     )
 
 
-def _spread(estimator: Estimator[Model], counted: Counted, options: Options) -> Spread:
+def spread_of(estimator: Estimator[Model], counted: Counted, options: Options) -> Spread:
+    """Return the spread of an estimate, as the options ask for it."""
     return intervals.make(
         options.interval,
         estimator,

@@ -26,7 +26,7 @@ from liftlock.estimate.model import Dense
 from liftlock.estimate.question import ABOUT, About, Of, Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -175,7 +175,7 @@ def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
                 f"an encoding with {table.outputs_text}, too many to add up",
                 "ask for unbiased, or simulate it",
             ) from None
-    model = Dense.of(table, prior.reordered(table.inputs))
+    model = Dense.of(dense(table), prior.reordered(table.inputs))
     assert model.masses is not None
     aligned = question.aligned(model.inputs)
     found: Floats = model.mixture(model.masses) @ model.posterior_variances(aligned)
@@ -185,7 +185,7 @@ def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
 def _of_unbiased(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
     if isinstance(channel, SupportChannel):
         return _of_support(channel, prior, question)
-    model = Dense.of(channel, prior.reordered(channel.inputs))
+    model = Dense.of(dense(channel), prior.reordered(channel.inputs))
     assert model.masses is not None
     scores = Unbiased(model, question.aligned(model.inputs)).scores
     found: Floats = model.masses @ model.score_variances(scores)

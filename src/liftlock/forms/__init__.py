@@ -7,24 +7,33 @@ from typing import Any
 from liftlock.channel import FORMAT, VERSION, channel_from_data
 from liftlock.errors import FileError
 from liftlock.forms.hashing_channel import HashingChannel
-from liftlock.forms.support_channel import AnyChannel, Counts, Reports, SupportChannel, dense
+from liftlock.forms.structured_channel import AnyChannel, StructuredChannel, dense
+from liftlock.forms.support_channel import Counts, Reports, SupportChannel
 from liftlock.forms.unary_channel import UnaryChannel
+from liftlock.forms.user_blocks import prior_counts
+from liftlock.forms.user_channel import USER_CHANNELS, ArcChannel, SafeChannel, UserChannel
 from liftlock.storage import check_format
 
 __all__ = [
     "FORMS",
+    "USER_CHANNELS",
     "AnyChannel",
+    "ArcChannel",
     "Counts",
     "HashingChannel",
     "Reports",
+    "SafeChannel",
+    "StructuredChannel",
     "SupportChannel",
     "UnaryChannel",
+    "UserChannel",
     "any_channel_from_data",
     "dense",
+    "prior_counts",
 ]
 
-FORMS: dict[str, type[UnaryChannel] | type[HashingChannel]] = {
-    form.form: form for form in (UnaryChannel, HashingChannel)
+FORMS: dict[str, Any] = {
+    form.form: form for form in (UnaryChannel, HashingChannel, ArcChannel, SafeChannel)
 }
 """Every form, by the name it has in files."""
 
@@ -39,4 +48,5 @@ def any_channel_from_data(data: Any) -> AnyChannel:
         raise FileError(
             "unknown form of a channel", value=name, remedy=f"known are {', '.join(FORMS)}"
         )
-    return FORMS[name].from_data(data)
+    found: AnyChannel = FORMS[name].from_data(data)
+    return found

@@ -11,7 +11,16 @@ probability of a user whose smallest positive count is p is the largest that bot
 
     T = min(2^32 - floor, (ceiling - 2^32) p div (2^32 - p)).
 
-Source: 000 eq. (19) with the limit it lacks; 000 Prop. 2 at delta = 0.
+A user with a set of priors draws from one of them, p, and must keep both limits under all. Under
+another prior an output has mass P(y) = ((2^32 - T) p(y) + T q) / 2^64 where q points of the prior
+are on y, so it matters only how few, a(y), and how many, b(y), they can be:
+
+    lift off the diagonal >= (2^32 - T) p / ((2^32 - T) p + T b),
+    lift on the diagonal  <= 1 + T (2^32 - a) / ((2^32 - T) p + T a),
+
+both attained. The first falls and the second rises with T, and solved for T both are linear.
+
+Source: 000 eq. (19) with the limit it lacks; 000 Prop. 2 at delta = 0; 000 Def 6.
 """
 
 from __future__ import annotations
@@ -100,6 +109,26 @@ class SafeLaw:
         if least >= self.enough:
             return self.most
         return self.gain * least // (self.points - least)
+
+    def keep_in_set(
+        self, counts: Sequence[int], lowest: Sequence[int], highest: Sequence[int]
+    ) -> int:
+        """Return T for a user who draws from `counts` and whose prior is between two rows.
+
+        >>> law = SafeLaw.of(Budget.of("ln 2"), Budget.of("ln 2"))
+        >>> one = [2**30, 3 * 2**30]
+        >>> law.keep_in_set(one, one, one) == law.keep(2**30)
+        True
+        """
+        keep = self.most
+        for p, a, b in zip(counts, lowest, highest, strict=True):
+            if not keep or a == self.points or not b:
+                continue
+            keep = min(keep, self.most * p * self.points // (self.floor * b + self.most * p))
+            above = self.points * (self.points - a) - self.gain * (a - p)
+            if above > 0:
+                keep = min(keep, self.gain * self.points * p // above)
+        return keep
 
     def weights(self, counts: Sequence[int], x: int) -> list[int]:
         """Return P(y | x) times 2^(2 bits) for each y, on Python's integers.

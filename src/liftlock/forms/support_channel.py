@@ -13,21 +13,19 @@ symbols that y supports,
 
 from __future__ import annotations
 
-import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet, Label
-from liftlock.channel import FORMAT, VERSION, Channel
+from liftlock.alphabet import Label
 from liftlock.errors import FileError, InputError, NotDefined
-from liftlock.exact.encoding import canonical_bytes, integer_to_json
+from liftlock.exact.encoding import integer_to_json
 from liftlock.exact.integers import Floats
+from liftlock.forms.structured_channel import StructuredChannel
 
 Reports: TypeAlias = npt.NDArray[np.uint8]
 """Packed reports, one row of bytes for each person."""
@@ -35,18 +33,13 @@ Reports: TypeAlias = npt.NDArray[np.uint8]
 Counts: TypeAlias = npt.NDArray[np.int64]
 
 
-class SupportChannel(ABC):
+class SupportChannel(StructuredChannel):
     """A channel whose reports are packed bytes that support a set of symbols each.
 
     Subclasses are frozen dataclasses with an alphabet `inputs`, a width `bits` of their weights,
     and the integers that make up their law.
     """
 
-    form: ClassVar[str]
-    """The name of the form in files."""
-    every_set: ClassVar[bool]
-    """Whether each set of symbols is supported by some report, so that bounds are attained."""
-    inputs: Alphabet
     bits: int
 
     # --- the law --------------------------------------------------------------------------------
@@ -76,17 +69,6 @@ class SupportChannel(ABC):
         """How large a report is, in words: ``1 byte``, ``1,250 bytes``."""
         return "1 byte" if self.report_bytes == 1 else f"{self.report_bytes:,} bytes"
 
-    @property
-    @abstractmethod
-    def output_number(self) -> int | str:
-        """How many reports there are; a power such as ``2^1024`` where digits would say nothing."""
-
-    @property
-    def outputs_text(self) -> str:
-        """How many reports there are, in words."""
-        number = self.output_number
-        return f"{number:,} outputs" if isinstance(number, int) else f"{number} outputs"
-
     @abstractmethod
     def softened(self, blend: Fraction) -> SupportChannel:
         """Return the same form with likelihoods nearer to each other by a weight in [0, 1].
@@ -97,10 +79,6 @@ class SupportChannel(ABC):
     @abstractmethod
     def with_bits(self, bits: int) -> SupportChannel:
         """Return the same form with weights over 2^bits, rounded towards less leakage."""
-
-    @abstractmethod
-    def expanded(self) -> Channel:
-        """Return all reports as the outputs of one exact channel, if they are few enough."""
 
     def too_large(self) -> NotDefined:
         """Return the refusal of whatever needs all reports in one table."""
@@ -168,43 +146,12 @@ class SupportChannel(ABC):
     def law(self) -> dict[str, int]:
         """Return the integers of the law by name, as files hold them."""
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """The sha256 of the canonical JSON of the form, its labels and its integers."""
-        law = {name: integer_to_json(value) for name, value in self.law().items()}
-        return hashlib.sha256(
-            canonical_bytes(["form", self.form, self.inputs.to_data(), law])
-        ).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SupportChannel):
-            return NotImplemented
-        return self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
+    def law_data(self) -> dict[str, Any]:
+        """Return the integers of the law as JSON."""
+        return {name: integer_to_json(value) for name, value in self.law().items()}
 
     def __str__(self) -> str:
         return f"{self.form} encoding of {len(self.inputs)} symbols, {self.report_size} a report"
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "form": self.form,
-            "inputs": self.inputs.to_data(),
-            **{name: integer_to_json(value) for name, value in self.law().items()},
-        }
-
-
-AnyChannel: TypeAlias = Channel | SupportChannel
-"""Whatever can be audited: one table, or a form that needs none."""
-
-
-def dense(channel: AnyChannel) -> Channel:
-    """Return the channel as one table, or refuse a form with too many reports for that."""
-    return channel if isinstance(channel, Channel) else channel.expanded()
 
 
 def whole_number(data: Any, name: str) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from liftlock.column_code import KEPT, PLAIN, ColumnCode
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate, numbers_each
-from liftlock.forms import SupportChannel
+from liftlock.forms import SupportChannel, UserChannel
 from liftlock.frames.arrow_cells import CellCodes, encoded, filled, first_row, whole_array
 from liftlock.frames.packed_reports import packed, packed_type, unpacked
 from liftlock.frames.written_cells import Codes, WrittenCells
@@ -47,6 +47,13 @@ class ArrowColumn:
     """Another policy for unseen values than the mechanism's own."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.mechanism.channel, UserChannel):
+            raise NotDefined(
+                "releasing a column by itself",
+                self.mechanism.context.describe(),
+                "each row needs a prior of its own: use liftlock protect --local-priors, or in "
+                "Python mechanism.release(values, priors)",
+            )
         group = self.mechanism.group
         if group is not None:
             raise InputError(
@@ -130,7 +137,9 @@ class ArrowColumn:
         kept = codes == KEPT if self.code.keeps_missing else None
         if kept is not None:
             codes = np.where(kept, 0, codes)
-        return release_codes(self.mechanism.channel, codes), kept
+        channel = self.mechanism.channel
+        table = channel if isinstance(channel, SupportChannel) else self.mechanism.table
+        return release_codes(table, codes), kept
 
     def released(self, cells: pa.Array | pa.ChunkedArray) -> pa.Array:
         """Randomise cells with the operating system's entropy."""
@@ -163,8 +172,8 @@ class ArrowColumn:
         if not len(codes):
             return Aggregate.none(channel)
         if isinstance(channel, SupportChannel):
-            return self.mechanism.aggregate(codes, **each)
-        return Aggregate.of_codes(channel, codes, **each)
+            return Aggregate.of(channel, codes, **each)
+        return Aggregate.of_codes(self.mechanism.table, codes, **each)
 
     def _reports(self, column: pa.Array) -> npt.NDArray[Any]:
         known = encoded(column)

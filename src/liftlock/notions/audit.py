@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, overload
+from functools import cached_property, reduce
+from typing import Any, Protocol, overload
 
 from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel
@@ -15,9 +15,11 @@ from liftlock.context import Context, Family, Joint
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import Enclosure, nearest_float
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, StructuredChannel, SupportChannel, UserChannel, dense
+from liftlock.forms.user_channel import budget_text
 from liftlock.notions.approximate import FORMS, ApproximateLDP, DeltaCurve
 from liftlock.notions.base import (
+    Notion,
     Order,
     OrderedTableBound,
     TableMeasure,
@@ -25,6 +27,7 @@ from liftlock.notions.base import (
     read_order,
     safe_text,
 )
+from liftlock.notions.certificate import Claim
 from liftlock.notions.identifiability import Identifiability
 from liftlock.notions.information import MaximalLeakage
 from liftlock.notions.ldp import LDP
@@ -36,7 +39,7 @@ from liftlock.notions.lift import (
     lift_table,
     refuse_impossible,
 )
-from liftlock.notions.lip import lip_reading, lower_reading, upper_reading
+from liftlock.notions.lip import lift_claims, lip_reading, lower_reading, upper_reading
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
@@ -46,6 +49,8 @@ from liftlock.notions.profile import (
 )
 from liftlock.notions.reading import Reading, number_to_json
 from liftlock.notions.registry import NOTIONS
+from liftlock.notions.user_lifts import UserLifts, user_lifts
+from liftlock.per_user import Limits, PerUserPriors
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -222,13 +227,213 @@ class ProfileAudit(Audit):
         }
 
 
+@dataclass(frozen=True)
+class UserClaim:
+    """An inequality, and the user who comes closest to it, counted from 1."""
+
+    claim: Claim
+    user: int
+
+    def __str__(self) -> str:
+        return f"{self.claim}, user {self.user:,}"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return self.claim.to_data() | {"user": self.user}
+
+
+@dataclass(frozen=True, repr=False)
+class UserAudit(Audit):
+    """The verdict on all users: inequalities, each with the user who comes closest to it.
+
+    >>> from liftlock.channel import Channel
+    >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    >>> found = audit(bit, PerUserPriors.of([0, 1], [[0.5, 0.5], [0.9, 0.1]]))
+    >>> found.largest, found.largest_user
+    (Fraction(5, 2), 2)
+    """
+
+    guarantee: str = field(kw_only=True)
+    """What was claimed; empty if nothing was, and lifts were only measured."""
+    user_claims: tuple[UserClaim, ...] = field(kw_only=True)
+    """For each budget how far beliefs rise and how far they fall."""
+    extremes: UserLifts = field(kw_only=True)
+    """The largest lift of anybody, and the smallest."""
+    kind: str = field(kw_only=True)
+    """What each user has: a prior, or a set of priors."""
+
+    @classmethod
+    def of(
+        cls, channel: AnyChannel, priors: PerUserPriors, notion: Notion | None = None
+    ) -> UserAudit:
+        """Find the extreme lifts of all users, exactly, and compare them with their budgets.
+
+        The budgets are those of the notion, and those of the users where they differ.
+        """
+        found = user_lifts(channel, priors)
+        whole = reduce(UserLifts.joined, found)
+        limits = None if notion is None else notion.lift_limits()
+        claims: list[UserClaim] = []
+        guarantee = ""
+        if notion is not None and limits is not None:
+            if limits.lower is None or limits.upper is None:
+                raise NotDefined(notion.name, priors.describe(), "ask for lip or alip")
+            guarantee = notion.guarantee
+            claims += _user_claims(whole, (limits.lower, limits.upper))
+        if isinstance(channel, UserChannel) and (notion is None or len(channel.limits) > 1):
+            for each in found:
+                own = channel.limits[each.level]
+                claims += _user_claims(
+                    each, own, f" of {each.users:,} users with {budget_text(own)}"
+                )
+            guarantee = guarantee or f"budgets {', '.join(map(budget_text, channel.limits))}"
+        ends = _lift_range(whole)
+        readings = {
+            "lip": lip_reading(ends),
+            "eps_lower": lower_reading(ends),
+            "eps_upper": upper_reading(ends),
+        }
+        kind = "a set of priors" if priors.are_sets else "a prior"
+        return cls(
+            channel,
+            priors,
+            readings,
+            ends,
+            (),
+            guarantee=guarantee,
+            user_claims=tuple(claims),
+            extremes=whole,
+            kind=kind,
+        )
+
+    def __repr__(self) -> str:
+        return f"<UserAudit of {self.context.describe()}: {self.readings['lip']}>"
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        return self.extremes.users
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The inequalities."""
+        return tuple(each.claim for each in self.user_claims)
+
+    @property
+    def holds(self) -> bool:
+        """Whether a guarantee was claimed and holds for every user."""
+        return bool(self.claims) and all(claim.holds for claim in self.claims)
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest lift of anybody."""
+        return self.extremes.largest.lift
+
+    @property
+    def smallest(self) -> Fraction:
+        """The smallest lift of anybody."""
+        return self.extremes.smallest.lift
+
+    @property
+    def largest_user(self) -> int:
+        """The user with the largest lift, counted from 1."""
+        return self.extremes.largest.user + 1
+
+    @property
+    def smallest_user(self) -> int:
+        """The user with the smallest lift, counted from 1."""
+        return self.extremes.smallest.user + 1
+
+    @property
+    def excluding(self) -> int:
+        """Users whose priors call some value impossible; it has no guarantee, and is refused."""
+        return self.extremes.excluding
+
+    def __str__(self) -> str:
+        who = f"each of {self.users:,} users, each under {self.kind} of their own"
+        if self.guarantee:
+            verdict = "CERTIFIED" if self.holds else "NOT CERTIFIED"
+            lines = [f"{verdict}: {self.guarantee} for {who}"]
+            lines += [f"  {each}" for each in self.user_claims]
+        else:
+            lines = [f"MEASURED: lifts of {who}"]
+            lines += [
+                f"  {name} {float(each.lift):.10g} at {each.witness}, user {each.user + 1:,}"
+                for name, each in (
+                    ("max-lift", self.extremes.largest),
+                    ("min-lift", self.extremes.smallest),
+                )
+            ]
+        names = ("eps_lower", "eps_upper")
+        values = ", ".join(f"{name} {self.readings[name].value}" for name in names)
+        lines.append(f"  leakage in nats: {values}")
+        if self.excluding:
+            lines.append(
+                f"  NOT protected: values of probability 0, which {self.excluding:,} users have; "
+                "their release is refused"
+            )
+        return "\n".join(lines)
+
+    def worst_case(self) -> str:
+        """Say what an adversary learns at worst, and of whom."""
+        return str(self)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "guarantee": self.guarantee,
+            "holds": self.holds,
+            "users": self.users,
+            "claims": [each.to_data() for each in self.user_claims],
+            "excluding": self.excluding,
+        }
+
+
+def _lift_range(found: UserLifts) -> LiftRange:
+    return LiftRange(found.largest.extreme, found.smallest.extreme)
+
+
+def _user_claims(found: UserLifts, limits: Limits, whose: str = "") -> list[UserClaim]:
+    """Compare the extreme lifts of some users with their budgets."""
+    claims, _ = lift_claims(_lift_range(found), *limits)
+    users = (found.largest.user + 1, found.smallest.user + 1)
+    return [
+        UserClaim(replace(claim, quantity=f"{claim.quantity}{whose}"), user)
+        for claim, user in zip(claims, users, strict=True)
+    ]
+
+
+class Certified(Protocol):
+    """A mechanism, as an audit sees it."""
+
+    @property
+    def channel(self) -> AnyChannel:
+        """What releases values."""
+        ...
+
+    @property
+    def notion(self) -> Notion:
+        """What was certified."""
+        ...
+
+
+def _refuse_options(context: Context, alpha: object, at_epsilon: object, remedy: str) -> None:
+    for name, given in (("alpha", alpha), ("at_epsilon", at_epsilon)):
+        if given is not None:
+            raise NotDefined(f"the option {name}", context.describe(), remedy)
+
+
 @overload
-def audit(channel: AnyChannel, context: ProfileGraph) -> ProfileAudit: ...
+def audit(channel: AnyChannel | Certified, context: ProfileGraph) -> ProfileAudit: ...
+
+
+@overload
+def audit(channel: AnyChannel | Certified, context: PerUserPriors) -> UserAudit: ...
 
 
 @overload
 def audit(
-    channel: AnyChannel,
+    channel: AnyChannel | Certified,
     context: Context,
     *,
     alpha: object = None,
@@ -239,7 +444,7 @@ def audit(
 
 
 def audit(
-    channel: AnyChannel,
+    channel: AnyChannel | Certified,
     context: Context,
     *,
     alpha: object = None,
@@ -253,20 +458,22 @@ def audit(
     -LDP. A channel that accepts an input of prior probability 0 is refused unless
     ``impossible="ignore"``. Of a form with too many outputs for a table, the lifts and LDP are
     measured, which need none. Of a graph of profiles the loss of every edge is measured, and values
-    that a profile calls impossible are listed, not refused.
+    that a profile calls impossible are listed, not refused. Of users with a prior each the largest
+    and the smallest lift of anybody are measured, and compared with what a mechanism promises.
     """
-    if not isinstance(channel, Channel | SupportChannel):
+    subject = getattr(channel, "channel", channel)
+    if not isinstance(subject, Channel | StructuredChannel):
         raise InputError(
             "not a channel",
             value=type(channel).__name__,
             remedy="give a channel, such as that of a mechanism: mechanism.channel",
         )
+    if isinstance(context, PerUserPriors):
+        _refuse_options(context, alpha, at_epsilon, "only the lifts of users are")
+        return UserAudit.of(subject, context, getattr(channel, "notion", None))
+    channel = subject
     if isinstance(context, ProfileGraph):
-        for name, given in (("alpha", alpha), ("at_epsilon", at_epsilon)):
-            if given is not None:
-                raise NotDefined(
-                    f"the option {name}", context.describe(), "only the losses of edges are"
-                )
+        _refuse_options(context, alpha, at_epsilon, "only the losses of edges are")
         return ProfileAudit.of(channel, context)
     unprotected = refuse_impossible(channel, context, impossible)
     order = read_order(alpha) if alpha is not None else None
@@ -287,7 +494,7 @@ def audit(
         except NotDefined:
             return Audit(channel, context, readings, found, unprotected, order, budget)
     else:
-        table_of_all = channel
+        table_of_all = dense(channel)
     if isinstance(context, Prior | Joint):
         table = lift_table(table_of_all, context)
         for notion in NOTIONS:

@@ -14,7 +14,7 @@ from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, StructuredChannel
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
 from liftlock.notions.reading import Reading
@@ -143,6 +143,11 @@ class Notion(ABC):
     def budgets(self) -> Mapping[str, str]:
         """The budgets as exact text."""
         return {name: _exact_text(getattr(self, name)) for name in self.parameters}
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee in short, e.g. ``alip(lower=1.3, upper=0.7)``."""
+        return f"{self.name}({', '.join(f'{k}={v}' for k, v in self.budgets.items())})"
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.budgets.values())})"
@@ -278,7 +283,7 @@ class UpperBound(Notion):
     def read(self, channel: Channel, context: Context, bits: int) -> Reading:
         """Measure the leakage with a precision of so many bits."""
 
-    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage of a form; unless a notion knows better, write out its table."""
         return self.read(channel.expanded(), context, bits)
 

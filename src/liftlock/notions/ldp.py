@@ -12,7 +12,7 @@ from liftlock.context import Context
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import fold
 from liftlock.exact.enclosure import BITS
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, StructuredChannel, SupportChannel, dense
 from liftlock.forms.extremes import ratio_corner
 from liftlock.notions.base import LiftLimits, Notion, UpperBound, safe_text
 from liftlock.notions.likelihood import likelihoods
@@ -55,7 +55,7 @@ class LDP(UpperBound):
             report = channel.report_text(corner.places)
             place = Witness(corner.secret, report, corner.other)
             return Reading.of_ratio("ldp", corner.value, place, bits)
-        given = likelihoods(channel, context)
+        given = likelihoods(dense(channel), context)
         tops, bottoms = given.column_extremes(1), given.column_extremes(-1)
         best: Fraction | None = Fraction(1)
         witness = None
@@ -80,7 +80,7 @@ class LDP(UpperBound):
         """Measure the leakage."""
         return self.measure(channel, context, bits)
 
-    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage without a table."""
         return self.measure(channel, context, bits)
 

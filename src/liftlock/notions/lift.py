@@ -24,10 +24,11 @@ from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure, nearest_float
 from liftlock.exact.integers import Floats, Integers
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.forms import AnyChannel, SupportChannel, UserChannel, dense
 from liftlock.forms.extremes import Corner, lift_corners
 from liftlock.notions.likelihood import SMALLEST, Likelihoods, likelihoods
 from liftlock.notions.reading import Witness, screening_error
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.prior import Prior
 
 Impossible = Literal["refuse", "ignore"]
@@ -223,13 +224,25 @@ def extremes(channel: AnyChannel, context: Context) -> LiftRange:
 
     For a form whose reports do not support every set of symbols they are bounds on the safe side.
     """
+    if isinstance(context, PerUserPriors):
+        from liftlock.notions.user_lifts import all_users
+
+        users = all_users(channel, context)
+        return LiftRange(users.largest.extreme, users.smallest.extreme)
+    if isinstance(channel, UserChannel) and isinstance(context, AnyUserPrior):
+        return law_range(channel.largest, channel.smallest)
     if isinstance(channel, SupportChannel):
         found = lift_corners(channel, context)
         return LiftRange(_extreme(channel, found.largest), _extreme(channel, found.smallest))
     if isinstance(context, PriorSet):
-        return lift_range(channel, context)
+        return lift_range(dense(channel), context)
     table = lift_table(channel, context)
     return LiftRange(table.largest(), table.smallest())
+
+
+def law_range(largest: Fraction, smallest: Fraction) -> LiftRange:
+    """Return the limits of a law of users, which nobody need attain: there is no witness."""
+    return LiftRange(Extreme(largest, Witness()), Extreme(smallest, Witness()))
 
 
 def _extreme(channel: SupportChannel, corner: Corner) -> Extreme:
@@ -313,6 +326,14 @@ def impossible_inputs(channel: AnyChannel, context: Context) -> tuple[Label, ...
         counts = context.reordered(channel.inputs).prior.counts
     elif isinstance(context, PriorSet):
         counts = tuple(int(p) for p in context.reordered(channel.inputs).possible)
+    elif isinstance(context, AnyUserPrior):
+        return ()
+    elif isinstance(context, PerUserPriors):
+        # The channels of users refuse what is impossible; a table for all of them does not.
+        if isinstance(channel, UserChannel):
+            return ()
+        rows = context.ordered(channel.inputs).blocks()
+        counts = tuple(np.logical_and.reduce([(part > 0).all(axis=0) for _, part in rows]).tolist())
     else:
         raise NotDefined("a lift", context.describe(), "give a prior, a joint or a set of priors")
     return tuple(x for x, count in zip(channel.inputs.labels, counts, strict=True) if not count)

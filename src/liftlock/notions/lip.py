@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from liftlock.channel import Channel
 from liftlock.context import Context
@@ -16,11 +16,13 @@ from liftlock.errors import NumberError
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import down_to, fold, moves
 from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, StructuredChannel, UserChannel
+from liftlock.forms.user_channel import budget_text
 from liftlock.notions.base import LiftLimits, Notion, UpperBound, safe_text
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible, LiftRange, extremes, refuse_impossible
+from liftlock.notions.lift import Impossible, LiftRange, extremes, law_range, refuse_impossible
 from liftlock.notions.reading import Reading
+from liftlock.per_user import AnyUserPrior
 
 
 def upper_reading(found: LiftRange, bits: int = BITS) -> Reading:
@@ -75,6 +77,16 @@ def lift_claims(
     return claims, nats
 
 
+def _law_claims(channel: UserChannel) -> list[Claim]:
+    """Compare the limits of each law with the budgets of the users who have it."""
+    found = []
+    for own, law in zip(channel.limits, channel.laws, strict=True):
+        claims, _ = lift_claims(law_range(law.largest, law.smallest), *own)
+        of = f" of users with {budget_text(own)}"
+        found += [replace(claim, quantity=claim.quantity + of) for claim in claims]
+    return found
+
+
 class LiftNotion(Notion):
     """A notion that limits lifts; a subclass says by what."""
 
@@ -120,6 +132,10 @@ class _BothSides(LiftNotion):
         assert lower is not None
         assert upper is not None
         claims, nats = lift_claims(extremes(channel, context), lower, upper)
+        if isinstance(channel, UserChannel) and channel.limits != ((lower, upper),):
+            claims += _law_claims(channel)
+        if isinstance(context, AnyUserPrior):
+            claims = [replace(claim, witness=None) for claim in claims]
         return make_certificate(
             self.name, self.budgets, channel, context, claims, nats, unprotected
         )
@@ -246,7 +262,7 @@ class MaxLift(LiftNotion, UpperBound):
         """Measure the leakage."""
         return self.measure(channel, context, bits)
 
-    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage without a table."""
         return self.measure(channel, context, bits)
 
@@ -280,7 +296,7 @@ class MinLift(LiftNotion, UpperBound):
         """Measure the leakage."""
         return self.measure(channel, context, bits)
 
-    def read_form(self, channel: SupportChannel, context: Context, bits: int) -> Reading:
+    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
         """Measure the leakage without a table."""
         return self.measure(channel, context, bits)
 

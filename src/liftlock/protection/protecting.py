@@ -10,8 +10,7 @@ from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.frames.table_file import Watch
-from liftlock.local.mechanism import LocalMechanism
-from liftlock.mechanism import Mechanism
+from liftlock.mechanism import lock_users
 from liftlock.notions.base import LiftLimits
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
@@ -87,13 +86,13 @@ def prepare(
     released = [
         Released(column.name, column.mechanism)
         for column in columns
-        if isinstance(column.mechanism, Mechanism)
+        if not column.mechanism.per_user
     ]
     if len(released) > 1:
         watch.say("accounting for all columns together")
     told = [wish.secret for wish in wishes if not wish.local]
     combined, missed = combined_leaks(source, released, told, watch.steps)
-    alone = [column.name for column in columns if isinstance(column.mechanism, LocalMechanism)]
+    alone = [column.name for column in columns if column.mechanism.per_user]
     if alone and len(columns) > 1:
         missed.append(
             f"{', '.join(map(repr, alone))}: what it tells together with the other columns was not "
@@ -268,7 +267,7 @@ def _local(wish: Wish) -> ProtectedColumn:
             remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
         )
     method = "safe-response" if wish.method in (None, "auto") else wish.method
-    made = LocalMechanism(wish.local, notion, method)  # type: ignore[arg-type]
+    made = lock_users(list(wish.local), notion, method)
     note = f"each row has a prior of its own, in {len(wish.local)} columns of the table"
     return ProtectedColumn(wish.column, None, made, False, (note,))
 

@@ -16,10 +16,9 @@ from liftlock.frames.arrow_group import ArrowGroup
 from liftlock.frames.change import Change
 from liftlock.frames.table_file import Piece
 from liftlock.frames.written_cells import Codes
-from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 from liftlock.protection.learning import Source, placed
-from liftlock.protection.local_column import LocalColumn
+from liftlock.protection.per_user import UserColumn
 from liftlock.protection.result import ProtectedColumn, Protection
 
 
@@ -138,10 +137,10 @@ class GroupRelease:
 
 
 @dataclass
-class LocalRelease:
+class UserRelease:
     """A column of a source whose rows bring priors of their own."""
 
-    worker: LocalColumn
+    worker: UserColumn
     source: Source
 
     @property
@@ -168,7 +167,7 @@ class LocalRelease:
         return [self.worker.released(batch)]
 
 
-Worker = ColumnRelease | GroupRelease | LocalRelease
+Worker = ColumnRelease | GroupRelease | UserRelease
 
 
 def _tally(counts: Counter[Label], mechanism: Mechanism, outputs: Codes) -> None:
@@ -204,9 +203,9 @@ class Releasing:
         self.workers = {column.name: self._worker(column) for column in self.protection.columns}
 
     def _worker(self, column: ProtectedColumn) -> Worker:
-        if isinstance(column.mechanism, LocalMechanism):
-            local = LocalColumn(column.mechanism, column.name, self.local[column.name])
-            return LocalRelease(local, self.source)
+        if column.mechanism.per_user:
+            local = UserColumn(column.mechanism, column.name, self.local[column.name])
+            return UserRelease(local, self.source)
         if column.mechanism.group is not None:
             return GroupRelease(column.mechanism, self.source)
         return ColumnRelease(column.mechanism, column.name, self.source)
@@ -219,7 +218,7 @@ class Releasing:
         """Return the protection with how often each output was released."""
         columns = tuple(
             column
-            if isinstance(worker := self.workers[column.name], LocalRelease)
+            if isinstance(worker := self.workers[column.name], UserRelease)
             else replace(column, counts=dict(worker.counts))
             for column in self.protection.columns
         )

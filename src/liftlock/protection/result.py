@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from liftlock.accounting.account import Account
-from liftlock.local.mechanism import LocalMechanism
 from liftlock.mechanism import Mechanism
 
 
@@ -71,7 +70,7 @@ class ProtectedColumn:
     name: str
     secret: str | None
     """The column that must not be inferred; None if it is the value itself."""
-    mechanism: Mechanism | LocalMechanism
+    mechanism: Mechanism
     learned: bool
     """Whether the prior or joint was counted in the table itself, not given."""
     notes: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from liftlock._solver.oracle import Progress
+from liftlock._solver.problem import Step
 from liftlock.comparison import Comparison, Curve, Point
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.mechanism import Mechanism
@@ -51,6 +52,22 @@ def design_report(made: Mechanism, others: Sequence[Yardstick]) -> RenderableTyp
     parts += number_lines(made)
     parts += [Text(printable(remark), style="dim") for remark in origin.remarks]
     return Group(*parts, Text(), _yardsticks(title, others))
+
+
+def explanation(steps: Sequence[Step]) -> RenderableType:
+    """Return the two tables of the solver: what was taken, and why the rest was not."""
+    grid = grid_of()
+    grid.add_column("how it was solved", no_wrap=True)
+    grid.add_column("", no_wrap=True)
+    grid.add_column("what it did, or why not", overflow="fold")
+    for step in steps:
+        grid.add_row(
+            f"{step.part} {step.name}",
+            "taken" if step.taken else "",
+            step.says,
+            style="" if step.taken else "dim",
+        )
+    return Group(Text(), grid)
 
 
 def _yardsticks(title: str, others: Sequence[Yardstick]) -> Grid:

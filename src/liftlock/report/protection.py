@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from liftlock.local.mechanism import LocalMechanism
-from liftlock.mechanism import Mechanism
+from liftlock.forms import UserChannel
 from liftlock.protection.limits import exceeds
 from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
 from liftlock.report.amounts import amount, nats, title_of
@@ -55,7 +54,7 @@ def protection_report(protection: Protection) -> RenderableType:
 def named(column: ProtectedColumn) -> str:
     """Name a column, or several that are one value."""
     made = column.mechanism
-    if isinstance(made, Mechanism) and made.group is not None:
+    if made.group is not None:
         return " + ".join(shown(name) for name in made.group.names)
     return shown(column.name)
 
@@ -66,8 +65,9 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
         Text(f"{named(column)}, hiding {secret}", style="bold underline")
     ]
     made = column.mechanism
-    if isinstance(made, LocalMechanism):
-        parts.append(Text(str(made)))
+    if made.per_user:
+        parts.append(Text(f"{made.channel}; a value of probability 0 is refused"))
+        parts.append(certificate_lines(made.certificate))
         return parts
     if made.column is not None and made.column.keeps_missing:
         parts.append(Text("among those who have a value: who has none can be seen"))
@@ -93,7 +93,7 @@ def _column(column: ProtectedColumn) -> list[RenderableType]:
             )
         )
     own = column.in_table
-    if own is not None and isinstance(made, Mechanism):
+    if own is not None:
         words = (
             f"{'counts were smoothed' if column.learned else 'given, not learned'}: by the table's "
             "own counts beliefs fall by "
@@ -190,13 +190,13 @@ def _column_data(column: ProtectedColumn) -> dict[str, Any]:
         "learned": column.learned,
         "file": column.file,
     }
-    if isinstance(made, Mechanism):
+    if isinstance(made.channel, UserChannel):
+        data["guarantee"] = made.certificate.guarantee
+        data["method"] = made.channel.form
+    else:
         data["certificate"] = made.certificate.to_data()
         if made.origin is not None:
             data["origin"] = made.origin.to_data()
-    else:
-        data["guarantee"] = made.guarantee
-        data["method"] = made.method
     if column.resampled is not None:
         found = column.resampled
         data["resampled"] = {

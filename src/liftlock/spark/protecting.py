@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from liftlock.errors import InputError
-from liftlock.forms import SupportChannel
-from liftlock.mechanism import Mechanism
+from liftlock.forms import StructuredChannel
 from liftlock.notions.base import Notion
 from liftlock.protection.choosing import SECONDS
 from liftlock.protection.protecting import prepare
@@ -92,7 +91,7 @@ def protect(
     workers = [
         Worker.of(each.mechanism, None if together else each.name)
         for each in prepared.columns
-        if isinstance(each.mechanism, Mechanism)
+        if not each.mechanism.per_user
     ]
     result = release_columns(df, workers, path=place, dropped=prepared.dropped)
     columns = tuple(_counted(result, each) for each in prepared.columns)
@@ -125,7 +124,7 @@ def _wishes(
 def _counted(result: DataFrame, column: ProtectedColumn) -> ProtectedColumn:
     """Add how often each output came out."""
     made = column.mechanism
-    if not isinstance(made, Mechanism) or isinstance(made.channel, SupportChannel):
+    if isinstance(made.channel, StructuredChannel):
         return column
     found = aggregate(result, made, None if made.group is not None else column.name)
     return replace(column, counts=dict(zip(made.table.outputs.labels, found.counts, strict=True)))

@@ -171,7 +171,7 @@ def test_costs_that_know_the_names_are_left_alone(name: str) -> None:
     steps: list[Step] = []
     utility = make_utility(name, joint.inputs)
     solve(Task(Problem.of(joint, ll.LIP("0.5")), utility, explain=steps.append))
-    assert "merge-types" not in [step.name for step in steps]
+    assert "merge-types" not in [step.name for step in steps if step.taken]
 
 
 def test_very_many_symbols_of_few_types_are_solved_at_once() -> None:

@@ -334,3 +334,33 @@ def test_a_proved_optimum_has_no_warning(run: Run) -> None:
     )
     assert (outcome.code, outcome.err) == (0, "")
     assert json.loads(outcome.out)["warning"] is None
+
+
+def test_how_it_was_solved_is_explained(run: Run) -> None:
+    joint = "secret,a,b,c\ns,1,2,7\nt,2,4,3\n"
+    asked = ("design", "--joint", "j.csv", "--epsilon", "0.5", "--explain")
+    outcome = run(*asked, "--json", files={"j.csv": joint})
+    steps = json.loads(outcome.out)["explanation"]
+    assert [step["name"] for step in steps if step["taken"]] == ["merge-types", "enumeration"]
+    assert {step["name"] for step in steps} >= {"numbers", "generation", "scale-numbers"}
+    assert all(step["says"] for step in steps)
+    text = run(*asked).out
+    assert "3 symbols are of 2 types" in " ".join(text.split())
+    silent = run(*asked[:-1], "--json")
+    assert "explanation" not in json.loads(silent.out)
+    nothing = run(*asked[:3], "--epsilon", "0", "--explain", "--json")
+    assert [step["name"] for step in json.loads(nothing.out)["explanation"]] == ["constant"]
+
+
+def test_a_formula_has_nothing_to_explain(run: Run) -> None:
+    asked = ("design", "--prior", "p.csv", "--epsilon", "1", "--explain", "--method")
+    outcome = run(*asked, "safe-response", files={"p.csv": PRIOR})
+    assert outcome.code == 2
+    assert "--explain is for methods that search" in outcome.err
+
+
+def test_a_way_that_does_not_fit_is_refused_with_those_that_do(run: Run) -> None:
+    asked = ("design", "--prior", "p.csv", "--epsilon", "1", "--option")
+    outcome = run(*asked, "how=random-decomposition", files={"p.csv": PRIOR})
+    assert outcome.code == 2
+    assert "use auto, enumeration, generation" in outcome.err

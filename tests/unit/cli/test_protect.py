@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from liftlock import LIP, Channel, Mechanism, NotCertified, Prior
-from liftlock.local.mechanism import LocalMechanism
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import assert_refused
 from tests.unit.protection.memory import lifts, rows_of, within
@@ -440,7 +439,7 @@ def test_each_row_with_a_prior_of_its_own(run: Run) -> None:
     assert done.code == 0, done
     assert {row["x"] for row in read("safe.csv")} <= {"no", "yes"}
     assert [row["p_no"] for row in read("safe.csv")] == [row["p_no"] for row in rows]
-    assert LocalMechanism.load("safe.mechanism.json").guarantee == "lip(epsilon=1)"
+    assert Mechanism.load("safe.mechanism.json").certificate.guarantee == "lip(epsilon=1)"
     assert_refused(run(*ask[:5], "q_", *ask[6:], "-o", "s.csv"), "no columns of probabilities")
     assert_refused(run(*ask, "--column", "p_no", "-o", "s.csv"), "--local-priors is for one")
     bare = run(*ask, "--seconds", "1e400", "-o", "bare.csv")

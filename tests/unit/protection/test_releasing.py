@@ -17,12 +17,11 @@ from scipy import stats
 from liftlock.column_code import MISSING_LABEL
 from liftlock.errors import FileError
 from liftlock.frames.table_file import Piece
-from liftlock.local.mechanism import LocalMechanism
-from liftlock.mechanism import Mechanism
+from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions.lip import LIP
 from liftlock.protection.learning import counts_of
-from liftlock.protection.local_column import LocalColumn
 from liftlock.protection.making import make_mechanism
+from liftlock.protection.per_user import UserColumn
 from liftlock.protection.releasing import ColumnRelease
 from liftlock.protection.rules import Policy, learn_labels
 from tests.unit.protection.memory import Memory, rows_of
@@ -123,9 +122,9 @@ def test_a_mechanism_works_on_a_column_of_another_name() -> None:
 # --- priors of each row's own -------------------------------------------------------------------
 
 
-def local(method: Any = "safe-response", epsilon: str = "1") -> LocalColumn:
-    made = LocalMechanism(["no", "yes"], LIP(epsilon), method)
-    return LocalColumn(made, "x", {"no": "p no", "yes": "p yes"})
+def local(method: Any = "safe-response", epsilon: str = "1") -> UserColumn:
+    made = lock_users(["no", "yes"], LIP(epsilon), method)
+    return UserColumn(made, "x", {"no": "p no", "yes": "p yes"})
 
 
 def batch_of(cells: Any, likely: Any) -> pa.RecordBatch:
@@ -181,9 +180,9 @@ def test_types_stay_and_the_arc_reports_numbers(kind: pa.DataType) -> None:
 
 
 def test_a_value_without_a_column_of_its_own_is_refused() -> None:
-    made = LocalMechanism(["no", "yes"], LIP("1"), "safe-response")
+    made = lock_users(["no", "yes"], LIP("1"), "safe-response")
     with pytest.raises(ValueError, match="no column with the probability of a value"):
-        LocalColumn(made, "x", {"no": "p no"})
+        UserColumn(made, "x", {"no": "p no"})
 
 
 def test_pieces_name_rows_of_the_whole_table() -> None:

@@ -11,14 +11,8 @@ import pytest
 from liftlock.errors import CountError, InputError
 from liftlock.forms.arc_law import ArcLaw
 from liftlock.notions import ALIP, LIP
-from liftlock.sampling import (
-    SimulationBits,
-    arc_counts,
-    arc_law,
-    arc_posterior,
-    release_arc,
-    simulate_arc,
-)
+from liftlock.sampling import SimulationBits, prior_counts
+from tests.unit.sampling.users import beliefs, law_of, release, simulate
 
 POINTS = 1 << 32
 
@@ -41,10 +35,10 @@ def window(law: ArcLaw, point: int, unit: int) -> int:
 def test_reports_are_the_specification() -> None:
     """Word for word, on Python integers; no word of this seed is drawn again."""
     notion = ALIP(lower="1.3", upper="0.7")
-    law = arc_law(notion)
+    law = law_of("arc", notion)
     priors = some_priors(500, 7)
     people = np.random.default_rng(2).integers(0, 7, 500)
-    counts = arc_counts(priors)
+    counts = prior_counts(priors)
     words = np.empty(1000, dtype=np.uint64)
     SimulationBits(5).fill(words)
     expected = []
@@ -54,12 +48,12 @@ def test_reports_are_the_specification() -> None:
         assert product % 2**64 >= 2**64 % length
         point = int(counts[user, :code].sum()) + (product >> 64)
         expected.append(window(law, point, int(words[2 * user + 1]) >> 2))
-    assert simulate_arc(priors, people, notion, seed=5).tolist() == expected
+    assert simulate("arc", priors, people, notion, seed=5).tolist() == expected
 
 
 def test_a_start_has_the_weight_that_the_law_says() -> None:
     """At the first and last unit of places inside and outside, and next to the borders."""
-    law = arc_law(LIP("1"))
+    law = law_of("arc", LIP("1"))
     point = 12345
     units = {0, law.high, law.high + 1, (1 << 62) - 1}
     taller, inside = law.extra * (law.high + 1), law.width * law.high + law.extra
@@ -93,13 +87,13 @@ class Given:
 
 def test_words_that_would_bias_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Word 0 gives rest 0, below 2^64 mod n unless n is a power of two: that user is redrawn."""
-    from liftlock.sampling import arc
+    from liftlock.sampling import per_user
 
     counts = np.array([[3, POINTS - 3], [POINTS // 2, POINTS // 2]])
     bits = Given([0, 1 << 63, 0, 1 << 63], [1 << 62, 1 << 63])
-    monkeypatch.setattr(arc, "OperatingSystemBits", lambda: bits)
-    reports = release_arc(counts, np.array([0, 0]), LIP("1"))
-    law = arc_law(LIP("1"))
+    monkeypatch.setattr(per_user, "OperatingSystemBits", lambda: bits)
+    reports = release("arc", counts, np.array([0, 0]), LIP("1"))
+    law = law_of("arc", LIP("1"))
     assert not bits.rounds
     assert reports.tolist() == [window(law, 3 >> 2, 1 << 61), window(law, 0, 1 << 61)]
 
@@ -108,24 +102,24 @@ def test_counts_are_the_priors_protected() -> None:
     priors = some_priors(300, 21, seed=4)
     priors[0, :] = 0
     priors[0, 3:5] = [1e-15, 1 - 1e-15]
-    counts = arc_counts(priors)
+    counts = prior_counts(priors)
     assert (counts.sum(axis=1) == POINTS).all()
     assert ((counts > 0) == (priors > 0)).all()
     assert np.abs(counts / POINTS - priors).max() <= 21 / POINTS
     assert counts[0, 3] == 1
     exact = np.array([[1, 2, POINTS - 3]])
-    assert arc_counts(exact).tolist() == exact.tolist()
-    assert arc_counts(np.array([[1, 1]])).tolist() == [[POINTS // 2] * 2]
-    assert arc_counts(np.ones((1, 1))).tolist() == [[POINTS]]
+    assert prior_counts(exact).tolist() == exact.tolist()
+    assert prior_counts(np.array([[1, 1]])).tolist() == [[POINTS // 2] * 2]
+    assert prior_counts(np.ones((1, 1))).tolist() == [[POINTS]]
 
 
 def test_posterior_is_the_exact_lift() -> None:
     notion = LIP("1")
-    law = arc_law(notion)
+    law = law_of("arc", notion)
     priors = some_priors(50, 6)
-    counts = arc_counts(priors)
+    counts = prior_counts(priors)
     reports = np.random.default_rng(9).integers(0, POINTS, 50).astype(np.uint32)
-    found = arc_posterior(priors, reports, notion)
+    found = beliefs("arc", priors, reports, notion)
     for user in range(50):
         start = 0
         for symbol, length in enumerate(counts[user].tolist()):
@@ -144,12 +138,12 @@ def test_values_of_the_mechanism() -> None:
     """
     rng = np.random.default_rng(8)
     uniform = np.full((200_000, 21), 1 / 21)
-    reports = simulate_arc(uniform, rng.integers(0, 21, 200_000), LIP("1"), seed=1)
-    posterior = arc_posterior(uniform, reports, LIP("1"))
+    reports = simulate("arc", uniform, rng.integers(0, 21, 200_000), LIP("1"), seed=1)
+    posterior = beliefs("arc", uniform, reports, LIP("1"))
     assert (1 - (posterior**2).sum(axis=1)).mean() == pytest.approx(0.90483, abs=2e-4)
     skewed = np.tile([0.1, 0.2, 0.7], (200_000, 1))
     people = rng.choice(3, 200_000, p=[0.1, 0.2, 0.7])
-    posterior = arc_posterior(skewed, simulate_arc(skewed, people, LIP("1"), seed=2), LIP("1"))
+    posterior = beliefs("arc", skewed, simulate("arc", skewed, people, LIP("1"), seed=2), LIP("1"))
     information = (posterior * np.log(posterior / skewed)).sum(axis=1).mean()
     assert information == pytest.approx(0.1426, abs=2e-3)
 
@@ -158,29 +152,27 @@ def test_one_prior_is_one_users_business() -> None:
     """A user's report does not depend on the priors of others."""
     priors = some_priors(20, 5)
     people = np.zeros(20, dtype=np.int64)
-    first = simulate_arc(priors, people, LIP("1"), seed=3)
+    first = simulate("arc", priors, people, LIP("1"), seed=3)
     changed = priors.copy()
     changed[1:] = some_priors(19, 5, seed=99)
-    assert simulate_arc(changed, people, LIP("1"), seed=3)[0] == first[0]
+    assert simulate("arc", changed, people, LIP("1"), seed=3)[0] == first[0]
 
 
 def test_refusals() -> None:
     good = np.array([[0.5, 0.5]])
     with pytest.raises(CountError, match="do not sum to 1"):
-        release_arc(np.array([[0.5, 0.4]]), np.array([0]), LIP("1"))
+        release("arc", np.array([[0.5, 0.4]]), np.array([0]), LIP("1"))
     with pytest.raises(CountError, match="user 1, symbol 2"):
-        release_arc(np.array([[0.5, np.nan]]), np.array([0]), LIP("1"))
+        release("arc", np.array([[0.5, np.nan]]), np.array([0]), LIP("1"))
     with pytest.raises(CountError, match=r"probability 0 at user 1"):
-        release_arc(np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
+        release("arc", np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
     with pytest.raises(CountError, match="without any count"):
-        release_arc(np.array([[0, 0]]), np.array([1]), LIP("1"))
+        release("arc", np.array([[0, 0]]), np.array([1]), LIP("1"))
     with pytest.raises(CountError, match="table of numbers"):
-        release_arc(np.array([0.5, 0.5]), np.array([0]), LIP("1"))
+        release("arc", np.array([0.5, 0.5]), np.array([0]), LIP("1"))
     with pytest.raises(InputError, match="code outside"):
-        release_arc(good, np.array([2]), LIP("1"))
+        release("arc", good, np.array([2]), LIP("1"))
     with pytest.raises(InputError, match="1 values for 2 priors"):
-        release_arc(np.vstack([good, good]), np.array([0]), LIP("1"))
-    with pytest.raises(InputError, match="for lip and alip"):
-        arc_law("lip")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="do not fit"):
-        arc_posterior(good, np.array([1, 2], dtype=np.uint32), LIP("1"))
+        release("arc", np.vstack([good, good]), np.array([0]), LIP("1"))
+    with pytest.raises(InputError, match="2 reports for 1 priors"):
+        beliefs("arc", good, np.array([1, 2], dtype=np.uint32), LIP("1"))

@@ -12,15 +12,9 @@ from liftlock.errors import CountError, InputError
 from liftlock.exact.budget import Budget
 from liftlock.forms.safe_law import SafeLaw
 from liftlock.notions import ALIP, LIP
-from liftlock.sampling import (
-    SimulationBits,
-    prior_counts,
-    release_safe,
-    safe_law,
-    safe_posterior,
-    simulate_safe,
-)
+from liftlock.sampling import SimulationBits, prior_counts
 from tests.unit.sampling.test_arc import POINTS, some_priors
+from tests.unit.sampling.users import beliefs, law_of, release, simulate
 
 
 def budgets(notion: LIP | ALIP) -> tuple[Budget, Budget]:
@@ -83,7 +77,7 @@ def test_keep_is_allowed_and_nothing_larger_is(notion: LIP | ALIP) -> None:
 @pytest.mark.parametrize("notion", NOTIONS, ids=str)
 def test_users_of_full_size(notion: LIP | ALIP) -> None:
     """Random users with 2^32 points, rare symbols and impossible ones among them."""
-    law = safe_law(notion)
+    law = law_of("safe-response", notion)
     rounded = ALIP(lower=Budget.from_ratio(1 / law.smallest), upper=Budget.from_ratio(law.largest))
     priors = some_priors(12, 5)
     priors[0, :3] = [1e-15, 0, 0.25 - 1e-15]
@@ -97,7 +91,7 @@ def test_users_of_full_size(notion: LIP | ALIP) -> None:
 def test_reports_are_the_specification() -> None:
     """Word for word, on Python integers."""
     for notion in NOTIONS:
-        law = safe_law(notion)
+        law = law_of("safe-response", notion)
         priors = some_priors(400, 7)
         priors[0] = [0, 0, 1, 0, 0, 0, 0]
         people = np.random.default_rng(2).integers(0, 7, 400)
@@ -112,7 +106,7 @@ def test_reports_are_the_specification() -> None:
                 continue
             point = word % POINTS
             expected.append(next(y for y in range(7) if point < sum(row[: y + 1])))
-        assert simulate_safe(priors, people, notion, seed=5).tolist() == expected
+        assert simulate("safe-response", priors, people, notion, seed=5).tolist() == expected
 
 
 def test_frequencies_are_the_law() -> None:
@@ -120,9 +114,9 @@ def test_frequencies_are_the_law() -> None:
     notion = LIP("1.5")
     prior = np.array([0.1, 0.2, 0.3, 0.4])
     rows = np.broadcast_to(prior, (200_000, 4))
-    law = safe_law(notion)
+    law = law_of("safe-response", notion)
     for x in range(3):
-        reports = simulate_safe(rows, np.full(200_000, x), notion, seed=x)
+        reports = simulate("safe-response", rows, np.full(200_000, x), notion, seed=x)
         weights = np.array(law.weights(prior_counts(prior[None])[0].tolist(), x), dtype=float)
         found = chisquare(np.bincount(reports, minlength=4), weights / 2**64 * 200_000)
         assert found.pvalue > 1e-6
@@ -131,10 +125,10 @@ def test_frequencies_are_the_law() -> None:
 def test_posterior_is_bayes() -> None:
     """Against P(x) P(y | x) / P(y) on fractions."""
     notion = ALIP(lower="1", upper="0.5")
-    law = safe_law(notion)
+    law = law_of("safe-response", notion)
     priors = some_priors(30, 6)
     reports = np.random.default_rng(9).integers(0, 6, 30)
-    found = safe_posterior(priors, reports, notion)
+    found = beliefs("safe-response", priors, reports, notion)
     for user, counts in enumerate(prior_counts(priors).tolist()):
         y = int(reports[user])
         joint = [counts[x] * law.weights(counts, x)[y] for x in range(6)]
@@ -147,12 +141,12 @@ def test_posterior_is_bayes() -> None:
 def test_extreme_budgets(epsilon: str) -> None:
     """No overflow: the compiled T is the one of Python's integers."""
     notion = LIP(epsilon)
-    law = safe_law(notion)
+    law = law_of("safe-response", notion)
     assert notion.epsilon.allows(law.largest)
     assert notion.epsilon.allows(1 / law.smallest)
     counts = [1, 2, 3, 1000, law.enough - 1, law.enough, POINTS // 2, POINTS]
     rows = np.array([[c, POINTS - c] for c in counts if 0 < c <= POINTS])
-    posterior = safe_posterior(rows, np.zeros(len(rows), dtype=np.int64), notion)
+    posterior = beliefs("safe-response", rows, np.zeros(len(rows), dtype=np.int64), notion)
     for row, found in zip(rows.tolist(), posterior, strict=True):
         keep = law.keep(min(count for count in row if count))
         assert 0 <= keep <= law.most
@@ -163,16 +157,14 @@ def test_extreme_budgets(epsilon: str) -> None:
 def test_refusals() -> None:
     good = np.array([[0.5, 0.5]])
     with pytest.raises(CountError, match=r"probability 0 at user 1"):
-        release_safe(np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
+        release("safe-response", np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
     with pytest.raises(CountError, match="do not sum to 1"):
-        release_safe(np.array([[0.5, 0.4]]), np.array([0]), LIP("1"))
+        release("safe-response", np.array([[0.5, 0.4]]), np.array([0]), LIP("1"))
     with pytest.raises(InputError, match="code outside"):
-        release_safe(good, np.array([2]), LIP("1"))
+        release("safe-response", good, np.array([2]), LIP("1"))
     with pytest.raises(InputError, match="outside the output alphabet at report 1"):
-        safe_posterior(good, np.array([-1]), LIP("1"))
+        beliefs("safe-response", good, np.array([-1]), LIP("1"))
     with pytest.raises(InputError, match="can never give"):
-        safe_posterior(np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
+        beliefs("safe-response", np.array([[1.0, 0.0]]), np.array([1]), LIP("1"))
     with pytest.raises(InputError, match="2 reports for 1 priors"):
-        safe_posterior(good, np.array([1, 0]), LIP("1"))
-    with pytest.raises(InputError, match="for lip and alip"):
-        safe_law("lip")  # type: ignore[arg-type]
+        beliefs("safe-response", good, np.array([1, 0]), LIP("1"))

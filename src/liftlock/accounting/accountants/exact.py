@@ -36,7 +36,7 @@ from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, Integers, as_integers
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.notions.profile import OutputLaws, edge_losses, worst_edge
 from liftlock.notions.reading import Reading, Witness
 from liftlock.prior import Prior
@@ -319,8 +319,7 @@ def _dense(channel: AnyChannel) -> Channel:
         number = channel.output_number
         if not isinstance(number, int) or number * len(channel.inputs) > MOST_AUDIT_CELLS:
             raise channel.too_large()
-        return channel.expanded()
-    return channel
+    return dense(channel)
 
 
 # --- the accountant -------------------------------------------------------------------------------

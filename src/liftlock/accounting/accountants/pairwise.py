@@ -35,7 +35,7 @@ from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, Integers, as_integers, sum_of
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.notions.reading import Reading, Witness
 from liftlock.prior import Prior
 
@@ -131,17 +131,18 @@ def _pair_ratios(channel: AnyChannel) -> PairRatios:
     if isinstance(channel, SupportChannel):
         none: Integers = np.zeros((0, 0), dtype=np.int64)
         return PairRatios(channel.inputs, none, none, alike=Fraction(*channel.levels))
-    weights = channel.weights
-    if len(set(channel.totals)) > 1:
-        factors = np.array(channel.row_factors, dtype=object)[:, None]
+    table = dense(channel)
+    weights = table.weights
+    if len(set(table.totals)) > 1:
+        factors = np.array(table.row_factors, dtype=object)[:, None]
         weights = as_integers(weights.astype(object) * factors)
     narrow = weights.dtype != object and int(weights.max()).bit_length() <= _NARROW_BITS
     most = MOST_TRIPLES if narrow else MOST_WIDE_TRIPLES
-    triples = size * size * len(channel.outputs)
+    triples = size * size * len(table.outputs)
     if triples > most:
         raise NotDefined(
             "the ratio of every pair of inputs",
-            f"{size:,} inputs and {len(channel.outputs):,} outputs",
+            f"{size:,} inputs and {len(table.outputs):,} outputs",
             f"it is for at most {most:,} pairs times outputs; the sum of the levels of LDP is used",
         )
     if narrow:
@@ -154,7 +155,7 @@ def _pair_ratios(channel: AnyChannel) -> PairRatios:
     where = np.array(found, dtype=np.intp).reshape(size, size)
     tops = np.take_along_axis(weights, where, axis=1)
     bottoms = np.array([weights[across, outputs] for outputs in where])
-    return PairRatios(channel.inputs, tops, bottoms, channel.outputs.labels, where)
+    return PairRatios(channel.inputs, tops, bottoms, table.outputs.labels, where)
 
 
 def _narrow_row(weights: Integers, inverses: Floats, x: int) -> npt.NDArray[np.intp]:

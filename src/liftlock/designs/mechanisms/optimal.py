@@ -60,7 +60,9 @@ def optimal(
     check_way(how)
     goal = utility if utility is not None else MutualInformation()
     clock = Clock(gap=gap, seconds=seconds, watch=watch)
-    task = Task(Problem.of(context, notion), goal, clock, how, begin=_merged, explain=explain)
+    task = Task(
+        Problem.of(context, notion), goal, clock, how, begin=start_by_merging, explain=explain
+    )
     return draft_of(solve(task), context.inputs, DESIGN.key)
 
 
@@ -76,7 +78,7 @@ def draft_of(solution: Solution, inputs: Alphabet, method: str) -> Draft:
     )
 
 
-def _merged(problem: Problem) -> Floats:
+def start_by_merging(problem: Problem) -> Floats:
     """Return the posteriors of subset merging: a mechanism to start from, found in one pass."""
     pool = Pool.of(problem.context, problem.notion)
     groups = safe_subsets(pool, *pool.split())

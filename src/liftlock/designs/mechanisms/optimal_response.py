@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from liftlock._solver.oracle import Progress
+from liftlock._solver.problem import Step
 from liftlock._solver.strategies import AUTO
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
@@ -25,6 +26,7 @@ def optimal_response(
     seconds: float | None = None,
     watch: Callable[[Progress], None] | None = None,
     how: str = AUTO,
+    explain: Callable[[Step], None] | None = None,
 ) -> Draft:
     """Maximise I(X; Y) under the notion, whatever the utility it is then judged by.
 
@@ -49,6 +51,7 @@ def optimal_response(
         seconds=seconds,
         watch=watch,
         how=how,
+        explain=explain,
     )
     if utility is None or utility.name == MutualInformation.name:
         return replace(found, method=DESIGN.key)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from liftlock.local.mechanism import LocalMechanism
 from liftlock.protection.result import Protection
 from liftlock.report.html.elements import Content, Markup, listed, tag
 
 
 def limits_section(protection: Protection) -> Markup:
     """Say what must not be expected of this release."""
-    own = any(isinstance(column.mechanism, LocalMechanism) for column in protection.columns)
+    own = any(column.mechanism.per_user for column in protection.columns)
     items = [
         _confidential(protection),
         _item(

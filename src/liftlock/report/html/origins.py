@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import shlex
 
-from liftlock.local.mechanism import LocalMechanism
+from liftlock.forms import UserChannel
 from liftlock.mechanism import Mechanism
 from liftlock.protection.result import ProtectedColumn
 from liftlock.report.amounts import amount, title_of
 from liftlock.report.html.elements import Content, Markup, markup, table, tag
 
 
-def origin_section(column: ProtectedColumn, made: Mechanism | LocalMechanism) -> Markup:
+def origin_section(column: ProtectedColumn, made: Mechanism) -> Markup:
     """Say which method made a mechanism, and give what it takes to check it."""
     rows: list[list[Content]] = []
     remarks: tuple[str, ...] = ()
-    if isinstance(made, LocalMechanism):
-        rows.append(["Method", tag("code", made.method)])
-        rows.append(["Mechanism", _print(made.fingerprint)])
+    if isinstance(made.channel, UserChannel):
+        rows.append(["Method", tag("code", made.channel.form)])
+        rows.append(["Mechanism", _print(made.user_model.fingerprint)])
     else:
         origin = made.origin
         if origin is None:
@@ -53,11 +53,12 @@ def _print(fingerprint: str) -> Markup:
     return tag("code", fingerprint, class_="print")
 
 
-def _again(column: ProtectedColumn, made: Mechanism | LocalMechanism) -> Markup:
-    if isinstance(made, LocalMechanism):
+def _again(column: ProtectedColumn, made: Mechanism) -> Markup:
+    if made.per_user:
         return tag(
             "p",
-            "The law of this method is derived again, and compared, whenever the file is loaded.",
+            "The integers of the law are proved again to keep the budgets whenever the file is "
+            "loaded.",
         )
     file = column.file or "MECHANISM.json"
     return tag(

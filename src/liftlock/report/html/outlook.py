@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from liftlock.local.mechanism import LocalMechanism
 from liftlock.protection.result import InTable, ProtectedColumn, Resampled
 from liftlock.report.amounts import amount, nats
 from liftlock.report.html.curves import scale_text, trade_off
@@ -72,7 +71,7 @@ def trust_section(column: ProtectedColumn, key: str) -> Markup:
         if column.secret is None
         else markup("how ", named(column.secret), " and ", named(column.name), " go together")
     )
-    if isinstance(made, LocalMechanism):
+    if made.per_user:
         parts.append(
             tag(
                 "p",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from liftlock.local.mechanism import LocalMechanism
 from liftlock.protection.limits import exceeds
 from liftlock.protection.result import ProtectedColumn, Protection
 from liftlock.report.amounts import counted
@@ -27,7 +26,7 @@ from liftlock.report.html.marginals import marginal_section
 from liftlock.report.html.origins import origin_section
 from liftlock.report.html.others import others_section
 from liftlock.report.html.outlook import curve_section, trust_section
-from liftlock.report.html.own_priors import own_prior_section, own_promise
+from liftlock.report.html.per_user import own_prior_section, own_promise
 from liftlock.report.html.promised import guarantee_section
 from liftlock.report.html.style import style_sheet
 from liftlock.report.html.together import together_section
@@ -100,7 +99,7 @@ def _verdict(protection: Protection) -> Markup:
     if len(columns) == 1:
         only = columns[0]
         said.append(tag("p", _promise(only)))
-        if not isinstance(only.mechanism, LocalMechanism):
+        if not only.mechanism.per_user:
             said.append(tag("p", holds_for(only, only.mechanism)))
         said.append(tag("p", "This was proved with exact arithmetic."))
     else:
@@ -155,7 +154,7 @@ def _verdict(protection: Protection) -> Markup:
 
 
 def _promise(column: ProtectedColumn) -> Markup:
-    if isinstance(column.mechanism, LocalMechanism):
+    if column.mechanism.per_user:
         return own_promise(column, column.mechanism)
     return promise(column.mechanism, column.name, column.secret)
 
@@ -164,16 +163,12 @@ def _facts(protection: Protection) -> Markup:
     rows: list[list[Content]] = []
     for column in protection.columns:
         made = column.mechanism
-        guarantee, kept = (
-            (made.guarantee, "")
-            if isinstance(made, LocalMechanism)
-            else (made.certificate.guarantee, headline(made))
-        )
+        kept = "" if made.per_user else headline(made)
         rows.append(
             [
                 named(column.name),
                 "the value itself" if column.secret is None else named(column.secret),
-                tag("code", guarantee, class_="whole"),
+                tag("code", made.certificate.guarantee, class_="whole"),
                 kept,
             ]
         )
@@ -208,9 +203,8 @@ def _column_section(column: ProtectedColumn, place: int) -> Markup:
     made = column.mechanism
     key = f"column-{place}"
     parts: list[Content] = [tag("h2", "The column ", named(column.name), id=key)]
-    if isinstance(made, LocalMechanism):
+    if made.per_user:
         parts.append(own_prior_section(column, made))
-        chosen = made.guarantee
     else:
         parts += [
             guarantee_section(column, made),
@@ -218,8 +212,7 @@ def _column_section(column: ProtectedColumn, place: int) -> Markup:
             utility_section(column, made, f"{key}-channel"),
             marginal_section(column, made),
         ]
-        chosen = made.certificate.guarantee
-    parts.append(curve_section(column, chosen, f"{key}-curve"))
+    parts.append(curve_section(column, made.certificate.guarantee, f"{key}-curve"))
     parts.append(trust_section(column, f"{key}-trust"))
     if column.notes:
         parts.append(tag("h3", "Notes"))

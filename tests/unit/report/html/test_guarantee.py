@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import liftlock as ll
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.decimals import rounded_down, rounded_up
-from liftlock.local import LocalMechanism
+from liftlock.mechanism import lock_users
 from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.notions.registry import make_notion
-from liftlock.report.html import guarantee, own_priors
+from liftlock.report.html import guarantee, per_user
 from liftlock.report.html.guarantee import promise_of
 from tests.unit.report.html import examples
 
@@ -108,9 +108,9 @@ def test_nothing_is_promised_that_does_not_hold(monkeypatch: pytest.MonkeyPatch)
         object.__setattr__(forged, name, value)
     with pytest.raises(NotCertified):
         guarantee.promise(forged, "job", "home")
-    local = LocalMechanism(["no", "yes"], ll.LIP("1"), "arc")
-    own_priors.check_law(local)
-    object.__setattr__(local, "notion", ll.LIP("0.5"))
-    local.way  # noqa: B018 - kept from before, with the law of the larger budget
+    local = lock_users(["no", "yes"], ll.LIP("1"), "arc")
+    per_user.check_law(local)
+    # The law of the larger budget, under the certificate of the smaller one.
+    object.__setattr__(local, "certificate", lock_users(["no"], ll.LIP("0.5")).certificate)
     with pytest.raises(InputError, match="does not keep"):
-        own_priors.check_law(local)
+        per_user.check_law(local)

@@ -12,7 +12,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.errors import FileError
-from liftlock.local import LocalMechanism
+from liftlock.mechanism import lock_users
 from liftlock.protection.result import InTable, ProtectedColumn, Protection
 from liftlock.report.html import html_report, write_report
 from tests.unit.report.html import examples
@@ -180,12 +180,12 @@ def test_smoothed_counts_are_not_called_true() -> None:
 
 
 def test_a_prior_for_each_user() -> None:
-    made = LocalMechanism(["no", "yes"], ll.ALIP(lower="1", upper="0.5"), "arc")
+    made = lock_users(["no", "yes"], ll.ALIP(lower="1", upper="0.5"), "arc")
     column = ProtectedColumn("answer", None, made, False, file="answer.json")
     words = Outline.of(html_report(Protection("answers.csv", 9, (column,)))).words
     assert "at most 1.65-fold, and lower it at most to 36.7 % of what it was" in words
     assert "This holds for every user, under the prior of that user" in words
-    assert made.fingerprint in words
+    assert made.user_model.fingerprint in words
     assert "Priors of single people." in words
 
 

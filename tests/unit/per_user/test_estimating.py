@@ -12,14 +12,15 @@ from scipy.stats import norm
 
 from liftlock.errors import InputError
 from liftlock.estimate.question import ask
-from liftlock.local import LocalMechanism, LocalPriors
+from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
+from liftlock.per_user import PerUserPriors
 from liftlock.prior import Prior
-from liftlock.sampling import prior_counts
-from tests.unit.local.worlds import (
+from tests.unit.per_user.worlds import (
     LABELS,
     METHODS,
     exact_posteriors,
+    posteriors_of,
     some_masses,
     some_people,
     world,
@@ -34,19 +35,21 @@ NUMBERS = [0, 1, 2, 5, 9]
 def test_posterior_means_and_variances(method: Any, weighted: bool, of: str) -> None:
     """Sum a_i E[f(X_i) | y] + b_i and sum a_i^2 Var[f(X_i) | y], on fractions."""
     masses = some_masses(30)
-    mechanism = LocalMechanism(NUMBERS, LIP("1"), method)
-    priors = LocalPriors.of(NUMBERS, masses)
+    mechanism = lock_users(NUMBERS, LIP("1"), method)
+    priors = PerUserPriors.of(NUMBERS, masses)
     reports = mechanism.simulate(some_people(masses), priors, seed=3, coded=True)
     assert isinstance(reports, np.ndarray)
     rng = np.random.default_rng(4)
     weights, offsets = rng.normal(1, 1, 30), rng.normal(size=30)
-    given = {"weights": weights, "offsets": offsets} if weighted else {}
+    given: dict[str, Any] = {"weights": weights, "offsets": offsets} if weighted else {}
     value = [1, 9] if of == "survey" else None
-    found = mechanism.estimate(reports, priors, of, value=value, coded=True, level="0.9", **given)
+    found = mechanism.estimate(
+        reports, of, priors=priors, value=value, coded=True, level="0.9", **given
+    )
     a = [Fraction(float(w)) if weighted else Fraction(1) for w in weights]
     b = sum((Fraction(float(o)) for o in offsets), Fraction(0)) if weighted else Fraction(0)
     exact = exact_posteriors(mechanism, masses, reports)
-    question = ask(mechanism.alphabet, of, value)
+    question = ask(mechanism.channel.inputs, of, value)
     for answer, column in zip(found.answers, question.values.T.tolist(), strict=True):
         f = [Fraction(number) for number in column]
         means = [sum(p * v for p, v in zip(row, f, strict=True)) for row in exact]
@@ -73,9 +76,9 @@ def test_posterior_means_and_variances(method: Any, weighted: bool, of: str) -> 
 def test_expected_error_is_the_mean_over_all_reports(method: Any, of: str) -> None:
     """By summing over values and reports of each user (a grid of 2^14 starts for the arc)."""
     masses = some_masses(8)
-    mechanism = LocalMechanism(NUMBERS, LIP("1"), method)
+    mechanism = lock_users(NUMBERS, LIP("1"), method)
     value = [1, 9] if of == "survey" else None
-    question = ask(mechanism.alphabet, of, value)
+    question = ask(mechanism.channel.inputs, of, value)
     expected = np.zeros(question.values.shape[1])
     for row in masses:
         outputs: npt.NDArray[Any]
@@ -86,11 +89,10 @@ def test_expected_error_is_the_mean_over_all_reports(method: Any, of: str) -> No
             outputs = np.flatnonzero(row)
             chances = row[outputs]
         each = np.repeat(row[None], len(outputs), axis=0)
-        posteriors = np.empty(each.shape)
-        mechanism.way.posteriors(0, prior_counts(each), outputs, posteriors)
+        posteriors = posteriors_of(mechanism, each, outputs)
         means = posteriors @ question.values
         expected += chances @ (posteriors @ question.values**2 - means**2)
-    found = mechanism.expected_error(LocalPriors.of(NUMBERS, masses), of, value=value)
+    found = mechanism.expected_error(PerUserPriors.of(NUMBERS, masses), of, value=value)
     assert found.per_person == pytest.approx(tuple(expected / 8), rel=1e-5)
     assert found.people == 8
 
@@ -100,8 +102,8 @@ def test_an_aggregate_answers_what_its_sums_can() -> None:
     found = mechanism.aggregate(reports, priors)
     one = mechanism.estimate(found, of="survey", value="c").answer
     assert one.value == mechanism.estimate(found)["c"].value
-    numeric = LocalMechanism(NUMBERS, LIP("1"))
-    table = LocalPriors.of(NUMBERS, some_masses(40))
+    numeric = lock_users(NUMBERS, LIP("1"))
+    table = PerUserPriors.of(NUMBERS, some_masses(40))
     sums = numeric.aggregate(reports, table, "sum")
     assert numeric.estimate(sums, of="mean").value == numeric.estimate(sums, of="sum").value / 40
     zero = numeric.aggregate(reports, table, "sum", weights=np.tile([1.0, -1.0], 20))
@@ -113,19 +115,19 @@ def test_an_aggregate_answers_what_its_sums_can() -> None:
 def test_wrong_priors_are_noticed_with_their_direction(method: Any) -> None:
     """20,000 users say that c is rare; for one in two it is certain."""
     said = Prior.from_counts({"a": 3, "b": 3, "c": 1, "d": 2, "e": 1})
-    priors = LocalPriors.common(said, 20_000)
-    mechanism = LocalMechanism(LABELS, LIP("1"), method)
+    priors = PerUserPriors.common(said, 20_000)
+    mechanism = lock_users(LABELS, LIP("1"), method)
     rng = np.random.default_rng(7)
     people = rng.choice(5, 20_000, p=said.floats())
     right = mechanism.estimate(
-        mechanism.simulate(people, priors, seed=1, coded=True), priors, coded=True
+        mechanism.simulate(people, priors, seed=1, coded=True), priors=priors, coded=True
     )
     assert not right.warnings
     assert right.fit is not None
     assert right.fit.p_value > 0.01
     people[::2] = 2
     wrong = mechanism.estimate(
-        mechanism.simulate(people, priors, seed=1, coded=True), priors, coded=True
+        mechanism.simulate(people, priors, seed=1, coded=True), priors=priors, coded=True
     )
     assert wrong.fit is not None
     assert wrong.fit.drifts[0].name == "c"
@@ -136,13 +138,13 @@ def test_wrong_priors_are_noticed_with_their_direction(method: Any) -> None:
 
 def test_few_people() -> None:
     mechanism, priors, reports = world("arc")
-    found = mechanism.estimate(reports[:3], LocalPriors.of(LABELS, priors.rows(0, 3)))
+    found = mechanism.estimate(reports[:3], priors=PerUserPriors.of(LABELS, priors.rows(0, 3)))
     assert found.fit is not None
     assert found.fit.p_value > 0.01
-    certain = LocalPriors.of(LABELS, np.eye(5)[:3])
-    nothing = mechanism.estimate(reports[:3], certain).fit
+    certain = PerUserPriors.of(LABELS, np.eye(5)[:3])
+    nothing = mechanism.estimate(reports[:3], priors=certain).fit
     assert nothing is not None
     assert nothing.note == "the reports say too little for a test"
     assert "rough" in found.remarks[0]
     with pytest.raises(InputError, match="the level is not between 0 and 1"):
-        mechanism.estimate(reports, priors, level=1)
+        mechanism.estimate(reports, priors=priors, level=1)

@@ -15,10 +15,19 @@ import numpy.typing as npt
 import pytest
 
 from liftlock.errors import FileError, InputError, LabelError
-from liftlock.local import LocalAggregate, LocalMechanism, LocalPriors
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
+from liftlock.per_user import PerUserPriors
 from liftlock.sampling import prior_counts
-from tests.unit.local.worlds import LABELS, METHODS, exact_posteriors, some_masses, world
+from tests.unit.per_user.worlds import (
+    LABELS,
+    METHODS,
+    exact_posteriors,
+    posteriors_of,
+    some_masses,
+    world,
+)
 
 NOTIONS = [LIP("1"), ALIP(lower="2", upper="0.4"), LIP("ln 4")]
 
@@ -62,8 +71,7 @@ def test_variances_of_posteriors(method: Any) -> None:
             outputs = np.flatnonzero(row[0])
             chances = row[0][outputs]
         each = np.repeat(row, len(outputs), axis=0)
-        posteriors = np.empty(each.shape)
-        mechanism.way.posteriors(0, prior_counts(each), outputs, posteriors)
+        posteriors = posteriors_of(mechanism, each, outputs)
         means = chances @ posteriors
         assert means == pytest.approx(row[0], abs=1e-8)
         expected += chances @ (posteriors - means) ** 2
@@ -86,11 +94,11 @@ def test_merging_in_any_order_gives_the_same_bits(
     if not weighted:
         numbers = {}
 
-    def part(some: Any) -> LocalAggregate:
+    def part(some: Any) -> PerUserAggregate:
         assert priors.masses is not None
         return mechanism.aggregate(
             reports[some],
-            LocalPriors.of(LABELS, priors.masses[some]),
+            PerUserPriors.of(LABELS, priors.masses[some]),
             coded=True,
             **asked,
             **{name: values[some] for name, values in numbers.items()},
@@ -103,9 +111,9 @@ def test_merging_in_any_order_gives_the_same_bits(
     assert reduce(add, pieces).to_json() == whole
     a, b, c, d, e = pieces
     assert ((d + (b + e)) + (c + a)).to_json() == whole
-    nothing = LocalAggregate.none(mechanism.fingerprint, len(LABELS))
+    nothing = PerUserAggregate.none(mechanism.user_model.fingerprint, len(LABELS))
     assert (nothing + part(slice(None)) + nothing).to_json() == whole
-    assert LocalAggregate.from_data(json.loads(whole)).to_json() == whole
+    assert PerUserAggregate.from_data(json.loads(whole)).to_json() == whole
 
 
 def test_files(tmp_path: Path) -> None:
@@ -114,7 +122,7 @@ def test_files(tmp_path: Path) -> None:
         reports, priors, "survey", value=["a", "b"], weights=np.arange(40) / 3
     )
     found.save(tmp_path / "sums.json")
-    assert LocalAggregate.load(tmp_path / "sums.json") == found
+    assert PerUserAggregate.load(tmp_path / "sums.json") == found
     for key, value in (
         ("reports", 41),
         ("posteriors", [0] * 5),
@@ -124,7 +132,7 @@ def test_files(tmp_path: Path) -> None:
         ("version", 2),
     ):
         with pytest.raises(FileError):
-            LocalAggregate.from_data(found.to_data() | {key: value})
+            PerUserAggregate.from_data(found.to_data() | {key: value})
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -132,7 +140,7 @@ def test_refusals(method: Any) -> None:
     mechanism, priors, reports = world(method)
     good = mechanism.aggregate(reports, priors, coded=True)
     with pytest.raises(InputError, match="no reports"):
-        mechanism.aggregate([], LocalPriors.of(LABELS, np.empty((0, 5))))
+        mechanism.aggregate([], PerUserPriors.of(LABELS, np.empty((0, 5))))
     with pytest.raises(InputError, match="39 reports for 40 priors"):
         mechanism.aggregate(reports[:39], priors, coded=True)
     with pytest.raises(InputError, match="weight is not a finite number at user 4"):
@@ -145,7 +153,7 @@ def test_refusals(method: Any) -> None:
         mechanism.aggregate(reports, priors, coded=True, weights=["x"] * 40)
     with pytest.raises(InputError, match="too large"):
         mechanism.aggregate(reports, priors, coded=True, weights=[1e200] * 40)
-    other = LocalMechanism(LABELS, LIP("2"), method)
+    other = lock_users(LABELS, LIP("2"), method)
     with pytest.raises(InputError, match="different mechanisms"):
         good + other.aggregate(reports, priors, coded=True)
     with pytest.raises(InputError, match="different questions"):
@@ -157,18 +165,18 @@ def test_refusals(method: Any) -> None:
     with pytest.raises(InputError, match="reports without priors"):
         mechanism.estimate(reports)
     with pytest.raises(InputError, match="which has its own"):
-        mechanism.estimate(good, priors)
+        mechanism.estimate(good, priors=priors)
 
 
 def test_refused_reports() -> None:
     masses = some_masses(40)
-    priors = LocalPriors.of(LABELS, masses)
-    arc = LocalMechanism(LABELS, LIP("1"))
+    priors = PerUserPriors.of(LABELS, masses)
+    arc = lock_users(LABELS, LIP("1"))
     with pytest.raises(InputError, match="outside the circle"):
         arc.aggregate(np.full(40, 2**32), priors)
     with pytest.raises(InputError, match="whole numbers"):
         arc.aggregate(np.ones(40), priors)
-    safe = LocalMechanism(LABELS, LIP("1"), "safe-response")
+    safe = lock_users(LABELS, LIP("1"), "safe-response")
     with pytest.raises(LabelError, match="unknown label"):
         safe.aggregate(["z"] * 40, priors)
     with pytest.raises(InputError, match="outside the output alphabet"):

@@ -11,10 +11,11 @@ import pytest
 from liftlock.errors import InputError
 from liftlock.forms.arc_law import ArcLaw
 from liftlock.forms.safe_law import SafeLaw
-from liftlock.local import LocalMechanism, LocalPriors
+from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
+from liftlock.per_user import PerUserPriors
 from liftlock.sampling import prior_counts
-from tests.unit.local.worlds import LABELS, METHODS, POINTS, some_masses
+from tests.unit.per_user.worlds import LABELS, METHODS, POINTS, law_of, some_masses
 
 
 def all_lifts(law: ArcLaw | SafeLaw, counts: list[int]) -> list[Fraction]:
@@ -47,9 +48,9 @@ def all_lifts(law: ArcLaw | SafeLaw, counts: list[int]) -> list[Fraction]:
 )
 def test_extremes_are_exact(method: Any, notion: LIP | ALIP) -> None:
     masses = some_masses(30)
-    mechanism = LocalMechanism(LABELS, notion, method)
-    audit = mechanism.audit(LocalPriors.of(LABELS, masses))
-    law = mechanism.law
+    mechanism = lock_users(LABELS, notion, method)
+    audit = mechanism.audit(PerUserPriors.of(LABELS, masses))
+    law = law_of(mechanism)
     each = [all_lifts(law, counts) for counts in prior_counts(masses).tolist()]
     assert audit.holds
     assert audit.largest == max(max(lifts) for lifts in each)
@@ -68,9 +69,9 @@ def test_extremes_are_exact(method: Any, notion: LIP | ALIP) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_users_who_are_certain_have_nothing_to_protect(method: Any) -> None:
-    mechanism = LocalMechanism(LABELS, LIP("1"), method)
-    audit = mechanism.audit(LocalPriors.of(LABELS, np.eye(5)))
+    mechanism = lock_users(LABELS, LIP("1"), method)
+    audit = mechanism.audit(PerUserPriors.of(LABELS, np.eye(5)))
     assert audit.largest == audit.smallest == 1
-    assert mechanism.release(LABELS, LocalPriors.of(LABELS, np.eye(5))) is not None
+    assert mechanism.release(LABELS, PerUserPriors.of(LABELS, np.eye(5))) is not None
     with pytest.raises(InputError, match="no users"):
-        mechanism.audit(LocalPriors.of(LABELS, np.empty((0, 5))))
+        mechanism.audit(PerUserPriors.of(LABELS, np.empty((0, 5))))

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.forms import UserChannel
 from liftlock.forms.arc_law import ArcLaw
 from liftlock.forms.safe_law import SafeLaw
-from liftlock.local import LocalMechanism, LocalPriors
+from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions import ALIP, LIP
-from liftlock.sampling import prior_counts
+from liftlock.per_user import PerUserPriors
+from liftlock.sampling import prior_counts, user_posteriors
 
 POINTS = 1 << 32
 LABELS = ["a", "b", "c", "d", "e"]
@@ -38,23 +40,39 @@ def some_people(masses: npt.NDArray[np.float64], seed: int = 2) -> npt.NDArray[n
     return people
 
 
+def law_of(mechanism: Mechanism) -> ArcLaw | SafeLaw:
+    """The law that all users share."""
+    assert isinstance(mechanism.channel, UserChannel)
+    law: ArcLaw | SafeLaw = mechanism.channel.laws[0]
+    return law
+
+
+def posteriors_of(
+    mechanism: Mechanism, masses: npt.NDArray[Any], reports: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
+    """P(x | report) of users, as floats."""
+    assert isinstance(mechanism.channel, UserChannel)
+    priors = PerUserPriors.of(mechanism.channel.inputs, masses)
+    return user_posteriors(mechanism.channel, priors, reports)
+
+
 def world(
     method: Any, users: int = 40, notion: LIP | ALIP | None = None
-) -> tuple[LocalMechanism, LocalPriors, npt.NDArray[Any]]:
+) -> tuple[Mechanism, PerUserPriors, npt.NDArray[Any]]:
     """A mechanism, the priors of users, and their reports."""
     masses = some_masses(users)
-    mechanism = LocalMechanism(LABELS, notion or LIP("1"), method)
-    priors = LocalPriors.of(LABELS, masses)
+    mechanism = lock_users(LABELS, notion or LIP("1"), method)
+    priors = PerUserPriors.of(LABELS, masses)
     reports = mechanism.simulate(some_people(masses), priors, seed=3, coded=True)
     assert isinstance(reports, np.ndarray)
     return mechanism, priors, reports
 
 
 def exact_posteriors(
-    mechanism: LocalMechanism, masses: npt.NDArray[Any], reports: npt.NDArray[Any]
+    mechanism: Mechanism, masses: npt.NDArray[Any], reports: npt.NDArray[Any]
 ) -> list[list[Fraction]]:
     """P(x | report) of every user by Bayes on fractions."""
-    law = mechanism.law
+    law = law_of(mechanism)
     found = []
     for counts, report in zip(prior_counts(masses).tolist(), reports.tolist(), strict=True):
         row = []

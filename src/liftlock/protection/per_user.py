@@ -10,27 +10,28 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from liftlock.alphabet import Label
+from liftlock.alphabet import Alphabet, Label
 from liftlock.column_code import CellReader, ColumnCode
 from liftlock.errors import CellError, InputError
 from liftlock.exact.integers import Floats
+from liftlock.forms import ArcChannel
 from liftlock.frames.arrow_cells import numbers_of_column
-from liftlock.local.mechanism import LocalMechanism
-from liftlock.local.priors import LocalPriors
+from liftlock.mechanism import Mechanism
+from liftlock.per_user import PerUserPriors
 
 _SUMS = 1e-6
 
 
 @dataclass(frozen=True)
-class LocalColumn:
-    """A local mechanism at work on batches: the value in one column, its prior in others."""
+class UserColumn:
+    """A mechanism of users at work on batches: the value in one column, its prior in others."""
 
-    mechanism: LocalMechanism
+    mechanism: Mechanism
     column: str
     priors: Mapping[Label, str]
 
     def __post_init__(self) -> None:
-        missing = [label for label in self.mechanism.alphabet.labels if label not in self.priors]
+        missing = [label for label in self._alphabet.labels if label not in self.priors]
         if missing:
             raise InputError(
                 "no column with the probability of a value",
@@ -39,17 +40,24 @@ class LocalColumn:
             )
 
     @property
+    def _alphabet(self) -> Alphabet:
+        return self.mechanism.channel.inputs
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return (self.column, *(self.priors[label] for label in self.mechanism.alphabet.labels))
+        return (
+            self.column,
+            *(self.priors[label] for label in self._alphabet.labels),
+        )
 
     @cached_property
     def _reader(self) -> CellReader:
-        return CellReader(ColumnCode(self.column), self.mechanism.alphabet)
+        return CellReader(ColumnCode(self.column), self._alphabet)
 
     def released_type(self, before: pa.DataType) -> pa.DataType:
         """Return the type of the released column: a number of 32 bits for the arc."""
-        return pa.uint32() if self.mechanism.method == "arc" else before
+        return pa.uint32() if isinstance(self.mechanism.channel, ArcChannel) else before
 
     def released(self, batch: pa.RecordBatch) -> pa.Array:
         """Randomise each value under the prior of its own row."""
@@ -75,12 +83,12 @@ class LocalColumn:
                 value=cells[int(row)].as_py(),
                 remedy="smooth the model's probabilities so that none is 0",
             )
-        priors = LocalPriors.of(self.mechanism.alphabet, masses)
+        priors = PerUserPriors.of(self._alphabet, masses)
         reports = self.mechanism.release(codes, priors, coded=True)
         kind = self.released_type(cells.type)
-        if self.mechanism.method == "arc":
+        if isinstance(self.mechanism.channel, ArcChannel):
             return pa.array(np.asarray(reports), type=kind)
-        labels = [str(label) for label in self.mechanism.alphabet.labels]
+        labels = [str(label) for label in self._alphabet.labels]
         inner = kind.value_type if pa.types.is_dictionary(kind) else kind
         named = pa.array(labels).cast(inner)
         found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
@@ -90,9 +98,9 @@ class LocalColumn:
         columns: Sequence[Any] = [
             numbers_of_column(
                 batch.column(self.priors[label]),
-                CellReader(ColumnCode(self.priors[label]), self.mechanism.alphabet),
+                CellReader(ColumnCode(self.priors[label]), self._alphabet),
             )
-            for label in self.mechanism.alphabet.labels
+            for label in self._alphabet.labels
         ]
         masses: Floats = np.stack(columns, axis=1)
         wrong = np.isnan(masses).any(axis=1) | (masses < 0).any(axis=1)

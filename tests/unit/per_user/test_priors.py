@@ -9,10 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from liftlock.errors import CountError, InputError, LabelError
-from liftlock.local import LocalMechanism, LocalPriors
+from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
+from liftlock.per_user import PerUserPriors
 from liftlock.prior import Prior
-from tests.unit.local.worlds import LABELS, METHODS, some_masses, some_people
+from tests.unit.per_user.worlds import LABELS, METHODS, some_masses, some_people
 
 
 class Model:
@@ -32,16 +33,16 @@ class Model:
 def test_a_model_is_asked_in_batches() -> None:
     model = Model()
     features = np.random.default_rng(1).normal(size=(150_000, 3))
-    priors = LocalPriors.from_model(model, features)
+    priors = PerUserPriors.from_model(model, features)
     assert priors.labels == ("x", "y", "z")
     sizes = [len(rows) for _, rows in priors.blocks(60_000)]
     assert sizes == model.batches == [60_000, 60_000, 30_000]
-    mechanism = LocalMechanism(priors.alphabet, LIP("1"), "safe-response")
+    mechanism = lock_users(priors.alphabet, LIP("1"), "safe-response")
     model.batches.clear()
     people = np.random.default_rng(2).integers(0, 3, 150_000)
     reports = mechanism.simulate(people, priors, seed=1, coded=True)
     assert max(model.batches) <= 1 << 16
-    table = LocalPriors.of("xyz", model.predict_proba(features))
+    table = PerUserPriors.of("xyz", model.predict_proba(features))
     same = mechanism.simulate(people, table, seed=1, coded=True)
     assert np.array_equal(reports, same)
     both = [mechanism.aggregate(reports, given, coded=True) for given in (priors, table)]
@@ -56,14 +57,14 @@ def test_a_classifier_of_scikit_learn() -> None:
     features = rng.normal(size=(400, 2))
     truth = np.where(features[:, 0] + 0.5 * rng.normal(size=400) > 0, "yes", "no")
     model = LogisticRegression().fit(features[:200], truth[:200])
-    priors = LocalPriors.from_model(model, features[200:])
-    mechanism = LocalMechanism(["yes", "no"], LIP("1"), "safe-response")
+    priors = PerUserPriors.from_model(model, features[200:])
+    mechanism = lock_users(["yes", "no"], LIP("1"), "safe-response")
     reports = mechanism.simulate(truth[200:], priors, seed=2)
-    found = mechanism.estimate(reports, priors, "survey", value="yes")
+    found = mechanism.estimate(reports, "survey", priors=priors, value="yes")
     assert found.answer.error is not None
     assert abs(found.value - (truth[200:] == "yes").sum()) < 5 * found.answer.error
-    direct = LocalPriors.of(["no", "yes"], model.predict_proba(features[200:]))
-    assert mechanism.estimate(reports, direct, "survey", value="yes") == found
+    direct = PerUserPriors.of(["no", "yes"], model.predict_proba(features[200:]))
+    assert mechanism.estimate(reports, "survey", priors=direct, value="yes") == found
 
 
 def test_a_table_of_pandas_is_cut_by_position() -> None:
@@ -75,22 +76,22 @@ def test_a_table_of_pandas_is_cut_by_position() -> None:
         def predict_proba(self, features: Any) -> npt.NDArray[np.float32]:
             return super().predict_proba(features[["u", "v", "w"]].to_numpy())
 
-    rows = LocalPriors.from_model(ByName(), table).rows(1, 3)
+    rows = PerUserPriors.from_model(ByName(), table).rows(1, 3)
     assert rows == pytest.approx(Model().predict_proba(table.to_numpy()[1:3]))
 
 
 def test_labels_the_model_has_never_seen() -> None:
     features = np.zeros((2, 3))
-    priors = LocalPriors.from_model(Model(), features, ["z", "new", "y", "x"])
+    priors = PerUserPriors.from_model(Model(), features, ["z", "new", "y", "x"])
     assert priors.rows(0, 1)[0].tolist() == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3])
-    mechanism = LocalMechanism(priors.alphabet, LIP("1"))
+    mechanism = lock_users(priors.alphabet, LIP("1"))
     with pytest.raises(CountError, match="probability 0 at user 2"):
         mechanism.release(["z", "new"], priors)
     smoothed = priors.smoothed("0.01")
     assert smoothed.rows(0, 1)[0, 1] == pytest.approx(0.01 / 1.04)
     mechanism.release(["z", "new"], smoothed)
     with pytest.raises(LabelError, match="outside the labels"):
-        LocalPriors.from_model(Model(), features, ["x", "y"])
+        PerUserPriors.from_model(Model(), features, ["x", "y"])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -98,47 +99,49 @@ def test_order_of_labels(method: Any) -> None:
     """Priors whose labels come in another order mean the same."""
     masses = some_masses(50)
     people = [LABELS[code] for code in some_people(masses)]
-    mechanism = LocalMechanism(LABELS, LIP("1"), method)
-    turned = LocalPriors.of(LABELS[::-1], masses[:, ::-1])
-    straight = LocalPriors.of(LABELS, masses)
+    mechanism = lock_users(LABELS, LIP("1"), method)
+    turned = PerUserPriors.of(LABELS[::-1], masses[:, ::-1])
+    straight = PerUserPriors.of(LABELS, masses)
     reports = mechanism.simulate(people, straight, seed=1)
     again = mechanism.simulate(people, turned, seed=1)
     assert np.array_equal(reports, again)
-    assert mechanism.estimate(reports, turned) == mechanism.estimate(reports, straight)
+    assert mechanism.estimate(reports, priors=turned) == mechanism.estimate(
+        reports, priors=straight
+    )
     with pytest.raises(LabelError):
-        mechanism.release(people, LocalPriors.of("vwxyz", masses))
+        mechanism.release(people, PerUserPriors.of("vwxyz", masses))
 
 
 def test_counts_and_smoothing() -> None:
-    counts = LocalPriors.of("ab", np.array([[3, 1], [0, 4]], dtype=np.int32))
+    counts = PerUserPriors.of("ab", np.array([[3, 1], [0, 4]], dtype=np.int32))
     assert counts.smoothed(1).rows(0, 2).tolist() == [[4 / 6, 2 / 6], [1 / 6, 5 / 6]]
-    mechanism = LocalMechanism("ab", LIP("1"))
-    halves = LocalPriors.of("ab", np.array([[0.75, 0.25], [0, 1]]))
+    mechanism = lock_users("ab", LIP("1"))
+    halves = PerUserPriors.of("ab", np.array([[0.75, 0.25], [0, 1]]))
     first = mechanism.simulate(["b", "b"], counts, seed=1)
     assert np.array_equal(first, mechanism.simulate(["b", "b"], halves, seed=1))
-    common = LocalPriors.common(Prior.from_counts({"a": 1, "b": 3}), 3)
+    common = PerUserPriors.common(Prior.from_counts({"a": 1, "b": 3}), 3)
     assert common.rows(1, 3).tolist() == [[0.25, 0.75]] * 2
     assert len(common) == 3
     assert str(common) == "priors of 3 users on 2 symbols"
-    assert repr(common) == "<LocalPriors: priors of 3 users on 2 symbols>"
+    assert repr(common) == "<PerUserPriors: priors of 3 users on 2 symbols>"
 
 
 def test_refusals() -> None:
     with pytest.raises(CountError, match="3 columns for 2 labels"):
-        LocalPriors.of("ab", np.full((1, 3), 1 / 3))
+        PerUserPriors.of("ab", np.full((1, 3), 1 / 3))
     with pytest.raises(InputError, match="does not predict"):
-        LocalPriors.from_model(object(), np.zeros((1, 3)))
+        PerUserPriors.from_model(object(), np.zeros((1, 3)))
     with pytest.raises(CountError, match="negative smoothing"):
-        LocalPriors.of("ab", np.full((1, 2), 0.5)).smoothed(-1)
+        PerUserPriors.of("ab", np.full((1, 2), 0.5)).smoothed(-1)
     for bad in ([[0.5, 0.4]], [[1.5, -0.5]], [[np.nan, 1]]):
         with pytest.raises(CountError, match="no distribution at user 1"):
-            LocalPriors.of("ab", np.array(bad)).smoothed("0.1").rows(0, 1)
+            PerUserPriors.of("ab", np.array(bad)).smoothed("0.1").rows(0, 1)
     with pytest.raises(InputError, match="blocks of no users"):
-        list(LocalPriors.of("ab", np.full((1, 2), 0.5)).blocks(0))
+        list(PerUserPriors.of("ab", np.full((1, 2), 0.5)).blocks(0))
 
     class Odd(Model):
         def predict_proba(self, features: Any) -> npt.NDArray[Any]:
             return np.full((len(features), 2), 0.5)
 
     with pytest.raises(InputError, match="one probability for each class"):
-        LocalPriors.from_model(Odd(), np.zeros((1, 3))).rows(0, 1)
+        PerUserPriors.from_model(Odd(), np.zeros((1, 3))).rows(0, 1)

@@ -1,0 +1,74 @@
+"""Channels that need no table: their outputs are too many, but their law is a few integers."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+from liftlock.alphabet import Alphabet
+from liftlock.channel import FORMAT, VERSION, Channel
+from liftlock.exact.encoding import canonical_bytes
+
+
+class StructuredChannel(ABC):
+    """A channel of a form of its own: labels, and the integers of a law."""
+
+    form: ClassVar[str]
+    """The name of the form in files."""
+    every_set: ClassVar[bool] = False
+    """Whether each set of symbols is supported by some report, so that bounds are attained."""
+    inputs: Alphabet
+
+    @property
+    @abstractmethod
+    def output_number(self) -> int | str:
+        """How many reports there are; a power such as ``2^1024`` where digits would say nothing."""
+
+    @property
+    def outputs_text(self) -> str:
+        """How many reports there are, in words."""
+        number = self.output_number
+        return f"{number:,} outputs" if isinstance(number, int) else f"{number} outputs"
+
+    @abstractmethod
+    def expanded(self) -> Channel:
+        """Return all reports as the outputs of one exact channel, or refuse if there is none."""
+
+    @abstractmethod
+    def law_data(self) -> dict[str, Any]:
+        """Return the integers of the law as JSON."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the canonical JSON of the form, its labels and its integers."""
+        parts = ["form", self.form, self.inputs.to_data(), self.law_data()]
+        return hashlib.sha256(canonical_bytes(parts)).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StructuredChannel):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "form": self.form,
+            "inputs": self.inputs.to_data(),
+            **self.law_data(),
+        }
+
+
+AnyChannel: TypeAlias = Channel | StructuredChannel
+"""Whatever can be audited: one table, or a form that needs none."""
+
+
+def dense(channel: AnyChannel) -> Channel:
+    """Return the channel as one table, or refuse a form that has none."""
+    return channel if isinstance(channel, Channel) else channel.expanded()

@@ -1,0 +1,420 @@
+"""Channels of users who have a prior each: one law, and as many tables as there are priors.
+
+The table of a user follows from the law and the integers of the user's own prior. What is proved of
+the law therefore holds for every user, and no prior is part of the channel. If users have different
+budgets, the channel has a law for each of them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel
+from liftlock.errors import FileError, InputError, NotDefined
+from liftlock.exact.encoding import integer_to_json
+from liftlock.exact.integers import Floats
+from liftlock.forms.arc_law import ArcLaw
+from liftlock.forms.safe_law import SafeLaw
+from liftlock.forms.structured_channel import StructuredChannel
+from liftlock.forms.support_channel import whole_number
+from liftlock.forms.user_blocks import UserBlock, user_blocks
+from liftlock.per_user import POINTS, Limits, PerUserPriors, read_alphabet, read_limits
+
+POSTERIOR_BITS = 64
+"""Posteriors are integers over 2^64, exactly."""
+FINE_BITS = 42
+"""Squares and variances are rounded to multiples of 2^-42, user by user."""
+
+Sums: TypeAlias = tuple[list[int], list[int], list[int], list[int], list[int]]
+"""For each symbol: posteriors over 2^64, their squares over 2^42, the masses of the priors over
+2^32, and the variances of the posteriors over 2^42; and how far a posterior can be from its prior,
+over 2^32."""
+
+
+@dataclass(frozen=True, eq=False)
+class UserChannel(StructuredChannel):
+    """The law that all users share, or one for each budget, with the budgets it is meant to keep.
+
+    Whether it keeps them is for the certificate to say: `largest` and `smallest` limit the lift of
+    every user under every prior.
+
+    Source: 001 section III.A, Prop. 2.
+    """
+
+    inputs: Alphabet
+    limits: tuple[Limits, ...]
+    laws: tuple[Any, ...]
+
+    law: ClassVar[type[ArcLaw] | type[SafeLaw]]
+    takes_sets: ClassVar[bool]
+    """Whether users may have sets of priors."""
+    bits: ClassVar[int]
+    """Probabilities are integers over 2^bits."""
+    rows: ClassVar[int]
+    """How many integers for each symbol are gathered from reports."""
+    integers: ClassVar[tuple[str, ...]]
+    """The names of the integers of a law."""
+
+    @classmethod
+    def of(cls, labels: Iterable[Any] | Alphabet, limits: Iterable[Limits]) -> Self:
+        """Return the channel with the widest law that each pair of budgets allows."""
+        pairs = tuple(dict.fromkeys(limits))
+        if not pairs:
+            raise InputError("no budgets", remedy="give at least one")
+        return cls(read_alphabet(labels), pairs, tuple(cls.law.of(*pair) for pair in pairs))
+
+    @property
+    def largest(self) -> Fraction:
+        """A limit of the lift of every user under every prior."""
+        return Fraction(max(law.largest for law in self.laws))
+
+    @property
+    def smallest(self) -> Fraction:
+        """The other limit of the lift of every user under every prior."""
+        return Fraction(min(law.smallest for law in self.laws))
+
+    def expanded(self) -> Channel:
+        """Refuse: there are as many tables as users."""
+        raise NotDefined(
+            "one table",
+            f"{self}, each user of which has a prior and so a table of their own",
+            "give the priors of the users, with PerUserPriors",
+        )
+
+    # --- users ----------------------------------------------------------------------------------
+
+    def blocks(self, priors: PerUserPriors) -> Iterator[UserBlock]:
+        """Give all users block by block, those of one law together."""
+        if priors.are_sets and not self.takes_sets:
+            raise NotDefined(
+                f"the method {self.form}",
+                priors.describe(),
+                "use safe-response, or one prior for each user",
+            )
+        own = priors.ordered(self.inputs)
+        return user_blocks(own, self._levels(own))
+
+    def _levels(self, priors: PerUserPriors) -> npt.NDArray[np.int64] | None:
+        """Return which law each user has; None if there is one for all."""
+        if priors.levels is None:
+            if len(self.limits) == 1:
+                return None
+            raise InputError(
+                f"users without budgets, for a mechanism with {len(self.limits)} of them",
+                remedy="say who has which: priors.with_budgets([...])",
+            )
+        for place, limits in enumerate(priors.budgets):
+            if limits not in self.limits:
+                user = int(np.argmax(priors.levels == place))
+                raise InputError(
+                    "a budget that the mechanism was not made for",
+                    where=f"user {user + 1}",
+                    value=budget_text(limits),
+                    remedy=f"it has {', '.join(map(budget_text, self.limits[:8]))}",
+                )
+        if len(self.limits) == 1:
+            return None
+        places = np.array([self.limits.index(limits) for limits in priors.budgets])
+        return np.asarray(places[priors.levels], dtype=np.int64)
+
+    @abstractmethod
+    def read(self, reports: npt.NDArray[Any], users: int) -> npt.NDArray[Any]:
+        """Return a checked copy of reports, one for each user."""
+
+    @abstractmethod
+    def add(
+        self, block: UserBlock, reports: npt.NDArray[Any], totals: npt.NDArray[np.int64]
+    ) -> None:
+        """Add up what the reports of a block of users say."""
+
+    @abstractmethod
+    def sums(self, level: int, totals: npt.NDArray[np.int64]) -> Sums:
+        """Turn what was added up for users of one law into sums of posteriors."""
+
+    @abstractmethod
+    def posteriors(self, block: UserBlock, reports: npt.NDArray[Any], found: Floats) -> None:
+        """Fill in P(x | report) for a block of users."""
+
+    @abstractmethod
+    def explained(self, block: UserBlock, columns: Floats | None) -> Floats:
+        """Return Var E[f(X) | report] for users and columns; None stands for all symbols."""
+
+    # --- words and files ------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        laws = "" if len(self.laws) == 1 else f", {len(self.laws)} budgets"
+        return f"{self.form} on {len(self.inputs)} symbols, a prior for each user{laws}"
+
+    def integers_of(self, level: int) -> dict[str, int]:
+        """Return the integers of a law by name."""
+        return {name: getattr(self.laws[level], name) for name in self.integers}
+
+    def law_data(self) -> dict[str, Any]:
+        """Return budgets and integers as JSON."""
+        return {
+            "levels": [
+                {
+                    "lower": str(lower),
+                    "upper": str(upper),
+                    **{
+                        name: integer_to_json(value)
+                        for name, value in self.integers_of(level).items()
+                    },
+                }
+                for level, (lower, upper) in enumerate(self.limits)
+            ]
+        }
+
+    @classmethod
+    def from_data(cls, data: Any) -> Self:
+        """Read the JSON form; whether the integers keep the budgets is not believed here."""
+        levels = data["levels"]
+        if not isinstance(levels, list) or not levels:
+            raise FileError("a channel of users without a law", value=levels)
+        limits = tuple(read_limits((level["lower"], level["upper"])) for level in levels)
+        if len(set(limits)) != len(limits):
+            raise FileError("two laws for one budget", value=len(limits))
+        laws = [[whole_number(level, name) for name in cls.integers] for level in levels]
+        return cls(Alphabet.from_data(data["inputs"]), limits, tuple(cls.law(*law) for law in laws))
+
+
+@dataclass(frozen=True, eq=False)
+class ArcChannel(UserChannel):
+    """The start of a window on a circle on which each symbol has an arc; see `ArcLaw`.
+
+    >>> channel = ArcChannel.of(["no", "yes"], [read_limits("ln 2")])
+    >>> print(channel)
+    arc on 2 symbols, a prior for each user
+    >>> round(float(channel.largest), 6), float(channel.smallest)
+    (2.0, 0.5)
+    """
+
+    laws: tuple[ArcLaw, ...]
+    form = "arc"
+    law = ArcLaw
+    takes_sets = False
+    bits = 62
+    rows = 6
+    integers = ("low", "high", "width", "extra")
+
+    @property
+    def output_number(self) -> int:
+        """How many reports there are: the points of the circle."""
+        return POINTS
+
+    def read(self, reports: npt.NDArray[Any], users: int) -> npt.NDArray[Any]:
+        """Return a checked copy of reports: any number of 32 bits is one."""
+        if reports.ndim != 1 or reports.dtype.kind not in "iu":
+            raise InputError(
+                "reports of the arc mechanism are not a column of whole numbers",
+                value=f"{reports.ndim} dimensions of {reports.dtype}",
+                remedy="give what release returned",
+            )
+        _check_number(reports, users)
+        wrong = (reports < 0) | (reports >= POINTS)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise InputError(
+                "report outside the circle of 2^32 points",
+                where=f"report {place + 1}",
+                value=int(reports[place]),
+                remedy="give what release returned; nothing was counted",
+            )
+        return reports.astype(np.uint32)
+
+    def add(
+        self, block: UserBlock, reports: npt.NDArray[Any], totals: npt.NDArray[np.int64]
+    ) -> None:
+        """Add up what the reports of a block of users say."""
+        from liftlock.forms.per_user_kernels import arc_sums
+
+        law = self.laws[block.level]
+        arc_sums(
+            block.counts, reports, float(law.low), float(law.high), float(law.width),
+            float(law.extra), totals,
+        )  # fmt: skip
+
+    def sums(self, level: int, totals: npt.NDArray[np.int64]) -> Sums:
+        """Turn points into sums of posteriors.
+
+        A posterior is at most max(U - 1, 1 - L) min(P(x), 1 - P(x)) from its prior.
+        """
+        law = self.laws[level]
+        lengths, covered, raised, squares, spread, parts = totals.tolist()
+        rise = law.high - law.low
+        scale = 1 << (POSTERIOR_BITS - law.law_bits)
+        posterior = [
+            scale * (law.low * length + rise * inside + more)
+            for length, inside, more in zip(lengths, covered, raised, strict=True)
+        ]
+        reach = max(law.largest - 1, 1 - law.smallest)
+        reaches = [min(math.ceil(reach * part), POINTS) for part in parts]
+        return posterior, squares, lengths, spread, reaches
+
+    def posteriors(self, block: UserBlock, reports: npt.NDArray[Any], found: Floats) -> None:
+        """Fill in P(x | u): the prior times L + (U - L) (share of the arc in the window)."""
+        from liftlock.forms.per_user_kernels import arc_posteriors
+
+        law = self.laws[block.level]
+        arc_posteriors(
+            block.counts, reports, law.width, law.extra, law.low, law.high, law.unit, found
+        )
+
+    def explained(self, block: UserBlock, columns: Floats | None) -> Floats:
+        """Return Var E[f(X) | u]: (U - L)^2 times the variance of the integral over the window."""
+        from liftlock.forms.per_user_kernels import window_variances
+
+        law, counts = self.laws[block.level], block.counts
+        rise = ((law.high - law.low) / law.unit) ** 2
+        if columns is None:
+            share = min(law.width, law.points - law.width) / law.points
+            part = counts / law.points
+            part = np.minimum(part, 1.0 - part)
+            less, more = np.minimum(part, share), np.maximum(part, share)
+            symbols: Floats = rise * less**2 * (more - more**2 - less / 3.0)
+            return symbols
+        found = np.empty((len(columns), len(counts)))
+        for column, row in zip(columns, found, strict=True):
+            window_variances(counts, law.width, column, row)
+        return rise * found.T
+
+
+@dataclass(frozen=True, eq=False)
+class SafeChannel(UserChannel):
+    """The value itself with the largest safe probability, else one from the prior; `SafeLaw`."""
+
+    laws: tuple[SafeLaw, ...]
+    form = "safe-response"
+    law = SafeLaw
+    takes_sets = True
+    bits = 64
+    rows = 8
+    integers = ("floor", "ceiling")
+
+    @property
+    def output_number(self) -> int:
+        """How many reports there are: one for each symbol."""
+        return len(self.inputs)
+
+    def read(self, reports: npt.NDArray[Any], users: int) -> npt.NDArray[Any]:
+        """Return a checked copy of reports: positions of symbols."""
+        if reports.ndim != 1 or reports.dtype.kind not in "iu":
+            raise InputError(
+                "codes are not a column of whole numbers",
+                value=f"{reports.ndim} dimensions of {reports.dtype}",
+                remedy="encode the labels with the channel's input alphabet",
+            )
+        copied = reports.astype(np.int64)
+        _check_number(copied, users)
+        wrong = (copied < 0) | (copied >= len(self.inputs))
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise InputError(
+                "report outside the output alphabet",
+                where=f"report {place + 1}",
+                value=int(reports[place]),
+                remedy=f"reports are 0 to {len(self.inputs) - 1}; nothing was counted",
+            )
+        return copied
+
+    def keeps(self, block: UserBlock) -> npt.NDArray[np.int64]:
+        """Return T of each user of a block; see `SafeLaw.keep`."""
+        from liftlock.forms.per_user_kernels import keeps_of_priors, keeps_of_sets
+
+        law = self.laws[block.level]
+        found = np.empty(len(block), dtype=np.int64)
+        # The gain may take all 64 bits.
+        if block.ends is None:
+            keeps_of_priors(block.counts, law.most, np.uint64(law.gain), law.enough, found)
+        else:
+            keeps_of_sets(block.counts, *block.ends, law.most, np.uint64(law.gain), found)
+        return found
+
+    def add(
+        self, block: UserBlock, reports: npt.NDArray[Any], totals: npt.NDArray[np.int64]
+    ) -> None:
+        """Add up what the reports of a block of users say."""
+        from liftlock.forms.per_user_kernels import safe_sums
+
+        wrong = safe_sums(block.counts, reports, self.keeps(block), totals)
+        if wrong >= 0:
+            raise _refuse_report(block, wrong, reports)
+
+    def sums(self, level: int, totals: npt.NDArray[np.int64]) -> Sums:
+        """Put the parts of products together; a posterior is at most t from its prior."""
+        del level
+        lengths, first, second, third, kept, squares, spread, keeps = totals.tolist()
+        posterior = [
+            a + (b << 11) + (c << 22) + (own << 32)
+            for a, b, c, own in zip(first, second, third, kept, strict=True)
+        ]
+        return posterior, squares, lengths, spread, keeps
+
+    def posteriors(self, block: UserBlock, reports: npt.NDArray[Any], found: Floats) -> None:
+        """Fill in P(x | y): (1 - t) P(x), and t more for the symbol that was reported."""
+        from liftlock.forms.per_user_kernels import safe_posteriors
+
+        wrong = safe_posteriors(block.counts, reports, self.keeps(block), found)
+        if wrong >= 0:
+            raise _refuse_report(block, wrong, reports)
+
+    def explained(self, block: UserBlock, columns: Floats | None) -> Floats:
+        """Return Var E[f(X) | y] = t^2 Var f(X)."""
+        part = block.counts / POINTS
+        kept = (self.keeps(block) / POINTS)[:, None] ** 2
+        if columns is None:
+            symbols: Floats = kept * part * (1.0 - part)
+            return symbols
+        return kept * prior_variances(part, columns)
+
+
+USER_CHANNELS: dict[str, type[ArcChannel] | type[SafeChannel]] = {
+    "arc": ArcChannel,
+    "safe-response": SafeChannel,
+}
+"""The methods that make a channel for users with a prior each."""
+
+
+def budget_text(limits: Limits) -> str:
+    """Write budgets in short: one number if both are the same.
+
+    >>> budget_text(read_limits("1")), budget_text(read_limits(("1", "0.5")))
+    ('1', '1 and 0.5')
+    """
+    lower, upper = limits
+    return str(lower) if lower == upper else f"{lower} and {upper}"
+
+
+def prior_variances(masses: Floats, columns: Floats) -> Floats:
+    """Return Var f(X) for each user and column."""
+    means = masses @ columns.T
+    found: Floats = np.einsum(
+        "ix,ixt->it", masses, (columns.T[None, :, :] - means[:, None, :]) ** 2
+    )
+    return found
+
+
+def _check_number(reports: npt.NDArray[Any], users: int) -> None:
+    if len(reports) != users:
+        raise InputError(
+            f"{len(reports)} reports for {users} priors", remedy="give one prior to each report"
+        )
+
+
+def _refuse_report(block: UserBlock, row: int, reports: npt.NDArray[Any]) -> InputError:
+    """Return the refusal of a report that the user's own prior makes impossible."""
+    return InputError(
+        "a report that the user's own prior can never give",
+        where=f"report {block.user(row) + 1}",
+        value=int(reports[row]),
+        remedy="give the priors of the release, in its order; nothing was counted",
+    )

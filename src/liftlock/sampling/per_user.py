@@ -1,0 +1,176 @@
+"""Reports of users who have a prior each, for a million users in one pass.
+
+A report of the arc mechanism is the start u of a window on a circle of 2^32 points
+(`liftlock.forms.arc_law`)::
+
+    word   = the next word, r = word * n div 2^64 for an arc of n points, drawn again if
+             word * n mod 2^64 < 2^64 mod n            (r is then uniform on 0 .. n - 1, exactly)
+    T      = first point of the arc + r
+    unit   = the next word div 4                        62 bits
+    u      = T - k  if unit is the k-th place inside the window, T + 1 + k  if the k-th outside
+
+A report of the safe response takes one word, with the T of `liftlock.forms.safe_law`::
+
+    word   = the next word
+    y      = the user's own value             if word div 2^32 < T
+             the symbol that holds the point  word mod 2^32  otherwise, where symbol x holds p(x)
+             points, in the order of the columns
+
+The two halves of a word are independent, so P(y | x) is (T 2^32 [x = y] + (2^32 - T) p(y)) / 2^64,
+exactly. A user with a single possible value reports it, and there is nothing to protect.
+
+Users with different budgets take their words block by block, those of one budget after another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.errors import CountError, InputError
+from liftlock.exact.integers import Floats
+from liftlock.forms import ArcChannel, SafeChannel, UserChannel
+from liftlock.forms.user_blocks import UserBlock
+from liftlock.per_user import MOST_USERS, PerUserPriors
+from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
+from liftlock.sampling.draw import Codes, check_codes, refuse_code
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
+
+
+def release_users(channel: UserChannel, priors: PerUserPriors, codes: Codes) -> npt.NDArray[Any]:
+    """Return one private report for each user, each under a prior of their own.
+
+    `codes` has the position of each user's value among the labels. A value whose mass is 0 is
+    refused: no prior protects what it calls impossible.
+
+    >>> from liftlock.per_user import read_limits
+    >>> priors = PerUserPriors.of("abc", np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]]))
+    >>> channel = ArcChannel.of("abc", [read_limits("1")])
+    >>> release_users(channel, priors, np.array([2, 0])).dtype
+    dtype('uint32')
+    """
+    return _drawn(channel, priors, codes, OperatingSystemBits())
+
+
+def simulate_users(
+    channel: UserChannel, priors: PerUserPriors, codes: Codes, *, seed: SupportsIndex | str
+) -> npt.NDArray[Any]:
+    """Return what `release_users` could have returned, reproducibly. For experiments only."""
+    return _drawn(channel, priors, codes, SimulationBits(seed))
+
+
+def user_posteriors(
+    channel: UserChannel, priors: PerUserPriors, reports: npt.NDArray[Any]
+) -> Floats:
+    """Return P(x | report) for each user.
+
+    >>> from liftlock.per_user import read_limits
+    >>> priors = PerUserPriors.of("ab", np.array([[0.25, 0.75]]))
+    >>> channel = SafeChannel.of("ab", [read_limits("ln 2")])
+    >>> user_posteriors(channel, priors, np.array([0])).round(4).tolist()
+    [[0.5, 0.5]]
+    """
+    checked = channel.read(np.asarray(reports), priors.users)
+    found = np.empty((priors.users, len(channel.inputs)))
+    for block in channel.blocks(priors):
+        part = np.empty(block.counts.shape)
+        channel.posteriors(block, checked[block.places], part)
+        found[block.places] = part
+    return found
+
+
+def _drawn(
+    channel: UserChannel, priors: PerUserPriors, codes: Codes, bits: RandomBits
+) -> npt.NDArray[Any]:
+    symbols = len(channel.inputs)
+    people = checked_people(codes, priors.users, symbols)
+    blocks = channel.blocks(priors)
+    if isinstance(channel, ArcChannel):
+        reports: npt.NDArray[Any] = np.empty(priors.users, dtype=np.uint32)
+        windows = np.empty(MOST_USERS, dtype=np.uint32)
+        words = np.empty(2 * MOST_USERS, dtype=np.uint64)
+        for block in blocks:
+            own = windows[: len(block)]
+            _draw_windows(channel, block, people[block.places], bits, words, own)
+            reports[block.places] = own
+        return reports
+    assert isinstance(channel, SafeChannel)
+    reports = np.empty(priors.users, dtype=np.min_scalar_type(symbols - 1))
+    words = np.empty(MOST_USERS, dtype=np.uint64)
+    drawn = np.empty(MOST_USERS, dtype=np.int64)
+    for block in blocks:
+        chosen = drawn[: len(block)]
+        _draw_kept(channel, block, people[block.places], bits, words, chosen)
+        reports[block.places] = chosen
+    return reports
+
+
+def _draw_windows(
+    channel: ArcChannel,
+    block: UserBlock,
+    people: npt.NDArray[np.int64],
+    bits: RandomBits,
+    words: npt.NDArray[np.uint64],
+    reports: npt.NDArray[np.uint32],
+) -> None:
+    """Fill in the reports of a block of users; refuse a value that has no points."""
+    from liftlock.forms.per_user_kernels import windows
+
+    law = channel.laws[block.level]
+    pending = np.arange(len(block))
+    while len(pending):
+        fresh = words[: 2 * len(pending)]
+        bits.fill(fresh)
+        settled = windows(
+            block.counts, people, pending, fresh, law.low, law.high, law.width, law.extra, reports
+        )
+        if settled < 0:
+            raise _refuse_impossible(block, -settled - 1, people)
+        pending = pending[: len(pending) - settled]
+
+
+def _draw_kept(
+    channel: SafeChannel,
+    block: UserBlock,
+    people: npt.NDArray[np.int64],
+    bits: RandomBits,
+    words: npt.NDArray[np.uint64],
+    reports: npt.NDArray[np.int64],
+) -> None:
+    """Fill in the reports of a block of users; refuse a value of probability 0."""
+    from liftlock.forms.per_user_kernels import kept
+
+    fresh = words[: len(block)]
+    bits.fill(fresh)
+    wrong = kept(block.counts, people, fresh, channel.keeps(block), reports)
+    if wrong >= 0:
+        raise _refuse_impossible(block, wrong, people)
+
+
+def checked_people(codes: Codes, users: int, symbols: int) -> npt.NDArray[np.int64]:
+    """Return a copy of the codes of users' values, all of them in range, one for each prior."""
+    check_codes(codes)
+    # Copied before they are checked: a caller's other thread cannot change them in between.
+    people = codes.astype(np.int64)
+    if len(people) != users:
+        raise InputError(
+            f"{len(people)} values for {users} priors", remedy="give one prior to each user"
+        )
+    wrong = (people < 0) | (people >= symbols)
+    if wrong.any():
+        raise refuse_code(codes, int(np.argmax(wrong)), symbols)
+    return people
+
+
+def _refuse_impossible(block: UserBlock, row: int, people: npt.NDArray[np.int64]) -> CountError:
+    """Return the refusal of a value that the user's own prior calls impossible."""
+    return CountError(
+        "the user's own prior gives the value probability 0",
+        where=f"user {block.user(row) + 1}",
+        value=int(people[row]),
+        remedy="smooth the prior; nothing was released",
+    )

@@ -1,0 +1,143 @@
+"""The mechanism of users with priors of their own: releases, files, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from liftlock.errors import (
+    CountError,
+    FileError,
+    InputError,
+    LabelError,
+    NotCertified,
+    NotDefined,
+)
+from liftlock.forms import UserChannel, any_channel_from_data
+from liftlock.mechanism import Mechanism, lock_users
+from liftlock.notions import ALIP, LDP, LIP
+from liftlock.per_user import PerUserPriors
+from liftlock.sampling import simulate_users
+from tests.unit.per_user.worlds import LABELS, METHODS, some_masses, some_people
+
+FORMER = Path(__file__).parents[2] / "compatibility" / "files"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_releases_are_those_of_the_sampler(method: Any) -> None:
+    masses = some_masses(3000)
+    people = some_people(masses)
+    mechanism = lock_users(LABELS, ALIP(lower="1", upper="0.5"), method)
+    priors = PerUserPriors.of(LABELS, masses)
+    assert isinstance(mechanism.channel, UserChannel)
+    expected = simulate_users(mechanism.channel, priors, people, seed=4)
+    assert np.array_equal(mechanism.simulate(people, priors, seed=4, coded=True), expected)
+    named = np.array(LABELS)[people]
+    reports = mechanism.simulate(named, priors, seed=4)
+    listed = mechanism.simulate(named.tolist(), priors, seed=4)
+    assert isinstance(reports, np.ndarray)
+    if method == "arc":
+        assert np.array_equal(reports, expected)
+        assert np.array_equal(np.asarray(listed), expected)
+    else:
+        assert reports.tolist() == [LABELS[code] for code in expected]
+        assert listed == reports.tolist()
+    assert mechanism.estimate(reports, priors=priors) == mechanism.estimate(
+        expected, priors=priors, coded=True
+    )
+    fresh = mechanism.release(people, priors, coded=True)
+    assert not np.array_equal(fresh, mechanism.release(people, priors, coded=True))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_files(method: Any, tmp_path: Path) -> None:
+    mechanism = lock_users(["no", 7, "yes"], ALIP(lower="1/3", upper="ln 2"), method)
+    mechanism.save(tmp_path / "made.json")
+    again = Mechanism.load(tmp_path / "made.json")
+    assert again == mechanism
+    assert again.user_model.fingerprint == mechanism.user_model.fingerprint
+    data = json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+    assert data["context"] == {"kind": "per-user", "labels": ["no", 7, "yes"]}
+    level = data["channel"]["levels"][0]
+    wider = {name: 1 if name in ("low", "floor") else value for name, value in level.items()}
+    for part, key, value in (
+        ("channel", "levels", [level | {"upper": "ln 3"}]),
+        ("channel", "levels", [wider]),
+        ("channel", "levels", [level, level]),
+        ("channel", "levels", []),
+        ("channel", "levels", 3),
+        ("channel", "form", "other"),
+        ("channel", "inputs", ["no", 7]),
+        ("context", "labels", ["no", 7]),
+        ("certificate", "notion", "ldp"),
+        ("certificate", "budgets", {"lower": "1/3", "upper": "0.1"}),
+    ):
+        with pytest.raises((FileError, InputError, NotCertified, NotDefined)):
+            Mechanism.from_data(data | {part: data[part] | {key: value}})
+    other = lock_users(["no", 7, "yes"], LIP("ln 2"))
+    assert mechanism.user_model.fingerprint != other.user_model.fingerprint
+    assert "for every user under every prior on 3 symbols" in str(mechanism)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_law_that_breaks_its_promise_is_refused(method: Any) -> None:
+    """Whoever changes the integers and all fingerprints is stopped by the proof."""
+    data = lock_users(["no", "yes"], LIP("1"), method).to_data()
+    wide = lock_users(["no", "yes"], LIP("2"), method)
+    data["channel"] = wide.channel.to_data()
+    data["certificate"] |= {"channel": wide.channel.fingerprint}
+    with pytest.raises(NotCertified, match="max-lift"):
+        Mechanism.from_data(data)
+    # The budget of the only law says less than its integers leak.
+    level = data["channel"]["levels"][0] | {"lower": "0.1", "upper": "0.1"}
+    channel = any_channel_from_data(data["channel"] | {"levels": [level]})
+    assert isinstance(channel, UserChannel)
+    honest = LIP("2").certify(channel, wide.context)
+    assert not honest.holds
+    with pytest.raises(NotCertified):
+        Mechanism(channel, honest, wide.context)
+    assert method in repr(wide)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_former_files(method: Any) -> None:
+    stored = json.loads((FORMER / f"local-mechanism-{method}.json").read_text(encoding="utf-8"))
+    made = Mechanism.from_data(stored)
+    assert made.user_model.fingerprint == stored["fingerprint"]
+    again = Mechanism.from_data(json.loads(made.to_json()))
+    assert again == made
+    for key, value in (
+        ("law", {name: int(number) + 1 for name, number in stored["law"].items()}),
+        ("method", "other"),
+        ("notion", "ldp"),
+        ("budgets", {"lower": "1/3", "upper": "1"}),
+        ("labels", ["no", 7]),
+        ("format", "liftlock.mechanism"),
+        ("version", 2),
+        ("fingerprint", "0" * 64),
+    ):
+        with pytest.raises((FileError, InputError)):
+            Mechanism.from_data(stored | {key: value})
+
+
+def test_refusals() -> None:
+    priors = PerUserPriors.of("ab", np.array([[0.5, 0.5], [0.0, 1.0]]))
+    mechanism = lock_users("ab", LIP("1"))
+    with pytest.raises(CountError, match="probability 0 at user 2"):
+        mechanism.release(["a", "a"], priors)
+    with pytest.raises(LabelError, match="unknown label"):
+        mechanism.release(["a", "z"], priors)
+    with pytest.raises(InputError, match="1 values for 2 priors"):
+        mechanism.release(["a"], priors)
+    with pytest.raises(InputError, match="put it in a list"):
+        mechanism.release("ab", priors)
+    with pytest.raises(InputError, match="make PerUserPriors"):
+        mechanism.release(["a", "b"], np.full((2, 2), 0.5))
+    with pytest.raises(InputError, match="unknown method"):
+        lock_users("ab", LIP("1"), "krr")
+    with pytest.raises(InputError, match="by lip and alip"):
+        lock_users("ab", LDP("1"))
