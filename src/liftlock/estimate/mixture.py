@@ -24,7 +24,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.model import Dense, no_prior
 from liftlock.estimate.question import Question, ask
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.notions.profile import OutputLaws
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -204,7 +204,7 @@ def read_profiles(
     if trust is None:
         trust = uses or shares is not None
         if not trust and not isinstance(channel, SupportChannel):
-            trust = not Dense.of(channel).identifies(question)
+            trust = not Dense.of(dense(channel)).identifies(question)
     if not trust:
         return None, question, FREE
     if prior is not None and shares is None:
