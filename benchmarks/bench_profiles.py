@@ -22,9 +22,9 @@ import numpy.typing as npt
 from rich.table import Table as Grid
 from scipy.sparse import coo_array
 
+from liftlock._solver.profile_problem import ProfileProblem
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
-from liftlock.designs.profiles.setting import Setting
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 
@@ -59,9 +59,9 @@ def _graph(laws: npt.NDArray[np.float64], edges: list[tuple[int, int]]) -> Profi
     return ProfileGraph.of(rows, [(names[i], names[j]) for i, j in edges])
 
 
-def published(setting: Setting) -> highspy.HighsLp:
+def published(problem: ProfileProblem) -> highspy.HighsLp:
     """Write out 004 eq. (6): entries A^i(x, y), what is released D_i(y), and the largest entry."""
-    laws, edges = setting.laws, setting.edges
+    laws, edges = problem.laws, problem.edges
     size, width = laws.shape
     entries, cells = size * width * width, size * width
     count = entries + cells + 1
@@ -80,7 +80,7 @@ def published(setting: Setting) -> highspy.HighsLp:
             entries + first[edge] * width + output,
             entries + second[edge] * width + output,
         ]
-        values += [np.ones(len(row)), np.full(len(row), -setting.ratio)]
+        values += [np.ones(len(row)), np.full(len(row), -problem.ratio)]
         lower.append(np.full(len(row), -np.inf))
         upper.append(np.zeros(len(row)))
         begin += len(row)
@@ -107,11 +107,11 @@ def published(setting: Setting) -> highspy.HighsLp:
     return model
 
 
-def alone(setting: Setting, solver: str) -> tuple[float, float, int]:
+def alone(problem: ProfileProblem, solver: str) -> tuple[float, float, int]:
     """Return the optimum of the presolved programme, the seconds for it alone, and its rows."""
     first = highspy.Highs()  # type: ignore[no-untyped-call]
     first.setOptionValue("output_flag", False)
-    first.passModel(published(setting))
+    first.passModel(published(problem))
     first.presolve()
     reduced = first.getPresolvedLp()
     highs = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -140,8 +140,8 @@ def run() -> Grid:
     for graph, solvers in cases:
         for epsilon in ("0.3", "1"):
             notion = ProfilePrivacy(epsilon)
-            setting = Setting.of(graph, notion)
-            tried = {solver: alone(setting, solver) for solver in solvers}
+            problem = ProfileProblem.of(graph, notion)
+            tried = {solver: alone(problem, solver) for solver in solvers}
             by = min(tried, key=lambda solver: tried[solver][1])
             other, seconds, rows = tried[by]
             start = time.perf_counter()
@@ -152,7 +152,7 @@ def run() -> Grid:
             assert proof is not None
             good = ours <= LIMIT * seconds and abs(proof.cost - other) <= SAME
             grid.add_row(
-                f"{len(graph)} x {setting.values}, {len(graph.edges)} edges",
+                f"{len(graph)} x {problem.values}, {len(graph.edges)} edges",
                 epsilon,
                 f"{rows:,}",
                 f"{seconds:.2f}",

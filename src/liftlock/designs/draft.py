@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from liftlock._solver.optimality import Optimality
+from liftlock._solver.profile_problem import ProfileProblem
 from liftlock.alphabet import Alphabet
 from liftlock.errors import RowError
 from liftlock.exact.integers import Floats
@@ -101,3 +102,28 @@ class Draft:
                 remedy=f"a draft may be off by at most {SUM_TOLERANCE:g}",
             )
         self.matrix.setflags(write=False)
+
+
+def draft_of_blocks(
+    problem: ProfileProblem,
+    blocks: Floats,
+    method: str,
+    *,
+    optimality: Optimality | None = None,
+    remarks: tuple[str, ...] = (),
+    faithful: bool = False,
+) -> Draft:
+    """Make the draft of a channel for profiles, in blocks; its outputs are the values."""
+    graph = problem.graph
+    shared = len(blocks) == 1 and len(graph) != 1
+    rows = np.clip(blocks if shared else problem.covered(blocks), 0.0, None)
+    rows = rows / rows.sum(axis=2, keepdims=True)
+    return Draft.of(
+        graph.inputs if shared else graph.pairs,
+        graph.inputs,
+        rows.reshape(-1, problem.values),
+        method=method,
+        optimality=optimality,
+        remarks=remarks,
+        faithful=faithful,
+    )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from liftlock.designs.draft import Draft
-from liftlock.designs.profiles.setting import Setting, response
+from liftlock._solver.profile_problem import ProfileProblem, response
+from liftlock.designs.draft import Draft, draft_of_blocks
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
@@ -22,10 +22,10 @@ _ANY_PROFILES = (
 )
 
 
-def response_at(setting: Setting) -> Floats:
+def response_at(problem: ProfileProblem) -> Floats:
     """Return randomised response as one block."""
-    noise = setting.values / (setting.ratio + setting.values - 1.0)
-    return response(setting.values, np.array([noise]))
+    noise = problem.values / (problem.ratio + problem.values - 1.0)
+    return response(problem.values, np.array([noise]))
 
 
 def randomised_response(
@@ -43,10 +43,10 @@ def randomised_response(
     >>> randomised_response(graph, ProfilePrivacy("ln 3")).matrix.round(4).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
-    setting = Setting.of(graph, notion)
-    blocks = response_at(setting)
+    problem = ProfileProblem.of(graph, notion)
+    blocks = response_at(problem)
     told = f"the truth is told with probability {blocks[0, 0, 0]:.6g}"
-    return setting.draft(blocks, DESIGN.key, remarks=(told, _ANY_PROFILES))
+    return draft_of_blocks(problem, blocks, DESIGN.key, remarks=(told, _ANY_PROFILES))
 
 
 DESIGN = Design(

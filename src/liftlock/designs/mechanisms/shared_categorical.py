@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.ascent import highest, least_uncertainty, proof
 from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock
-from liftlock.designs.draft import Draft
-from liftlock.designs.mechanisms.randomised_response import response_at
-from liftlock.designs.profiles.ascent import highest, least_uncertainty, proof
-from liftlock.designs.profiles.direct import (
+from liftlock._solver.profile_enumeration import Cells, list_all, matrix_of
+from liftlock._solver.profile_problem import ProfileProblem, response
+from liftlock._solver.profile_programme import (
     NO_ROOM,
     Broken,
     Watch,
     differing,
     settled,
 )
-from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
-from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.draft import Draft, draft_of_blocks
+from liftlock.designs.mechanisms.randomised_response import response_at
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -49,12 +49,12 @@ _UNWEIGHTED = 1e-8
 class SharedMatrix:
     """The linear programme of one matrix for all profiles, to be solved for several costs."""
 
-    def __init__(self, setting: Setting, *, clock: Clock) -> None:
+    def __init__(self, problem: ProfileProblem, *, clock: Clock) -> None:
         from scipy.sparse import identity, kron
 
-        self.setting = setting
-        width = setting.values
-        self.occurs = np.asarray(setting.laws.max(axis=0) > 0)
+        self.problem = problem
+        width = problem.values
+        self.occurs = np.asarray(problem.laws.max(axis=0) > 0)
         program = LinearProgram()
         program.variables(np.zeros((width, width)))
         self._largest = program.variables(np.zeros(1))
@@ -62,10 +62,10 @@ class SharedMatrix:
         program.between([(0, each)], 1.0, 1.0)
         self._solver = Solver(program, clock=clock)
         self._fixed = [self._solver.matrix]
-        self._known = np.zeros((2, len(setting.edges), width), dtype=bool)
+        self._known = np.zeros((2, len(problem.edges), width), dtype=bool)
         self._asked: list[Broken | None] = [None]
         self.rounds = 0
-        self._ask(setting.laws)
+        self._ask(problem.laws)
 
     def least(self, costs: Floats) -> tuple[Floats, float, bool]:
         """Return the matrix of the least sum of costs times entries, as one block.
@@ -104,12 +104,12 @@ class SharedMatrix:
 
     def _nothing(self) -> tuple[Floats, float, bool]:
         """To a budget of 0 rounding may look like a contradiction: then nothing is known."""
-        return response(self.setting.values, np.ones(1)), 0.0, False
+        return response(self.problem.values, np.ones(1)), 0.0, False
 
     def _limit_entries(self) -> None:
         from scipy.sparse import coo_matrix
 
-        width = self.setting.values
+        width = self.problem.values
         off = ~np.eye(width, dtype=bool) & self.occurs[:, None]
         places = np.flatnonzero(off)
         count = len(places)
@@ -130,21 +130,21 @@ class SharedMatrix:
             self.rounds += 1
             if not found.solved or not len(found.values):
                 return found
-            if not self._ask(dot(self.setting.laws, self._entries(found))):
+            if not self._ask(dot(self.problem.laws, self._entries(found))):
                 return found
 
     def _ask(self, released: Floats) -> bool:
         """Give the solver the edges that an output breaks; tell whether there were any."""
-        broken = Broken.by(self.setting, released, self._known)
+        broken = Broken.by(self.problem, released, self._known)
         if not len(broken):
             return False
-        self._demand(self._rows(broken, self.setting.ratio), broken)
+        self._demand(self._rows(broken, self.problem.ratio), broken)
         return True
 
     def _rows(self, broken: Broken, ratio: float) -> Any:
         from scipy.sparse import coo_matrix
 
-        laws, width, count = self.setting.laws, self.setting.values, len(broken)
+        laws, width, count = self.problem.laws, self.problem.values, len(broken)
         values = laws[broken.more] / ratio - laws[broken.less]
         columns = np.arange(width)[None, :] * width + broken.output[:, None]
         places = np.repeat(np.arange(count), width)
@@ -155,7 +155,7 @@ class SharedMatrix:
         """Prove a bound for the budget itself, not for the slightly smaller one of the search."""
         from scipy.sparse import vstack
 
-        solver, wide = self._solver, self.setting.wide_ratio
+        solver, wide = self._solver, self.problem.wide_ratio
         parts = [
             rows if broken is None else self._rows(broken, wide)
             for rows, broken in zip(self._fixed, self._asked, strict=True)
@@ -171,7 +171,7 @@ class SharedMatrix:
         )
 
     def _entries(self, found: Optimum) -> Floats:
-        width = self.setting.values
+        width = self.problem.values
         return np.clip(found.values[: width * width], 0.0, None).reshape(width, width)
 
     def _block(self, found: Optimum) -> Floats:
@@ -179,8 +179,8 @@ class SharedMatrix:
         entries[entries.sum(axis=1) <= 0] = 1.0
         entries = entries / entries.sum(axis=1, keepdims=True)
         # A value that no profile has can follow what they release: it gives nothing away then.
-        entries[~self.occurs] = (dot(self.setting.laws, entries)).mean(axis=0)
-        return settled(self.setting, entries[None, :, :])
+        entries[~self.occurs] = (dot(self.problem.laws, entries)).mean(axis=0)
+        return settled(self.problem, entries[None, :, :])
 
 
 def shared_categorical(
@@ -201,52 +201,52 @@ def shared_categorical(
     >>> draft.matrix.round(4).tolist()
     [[0.8279, 0.1721], [0.1721, 0.8279]]
     """
-    setting = Setting.of(graph, notion)
+    problem = ProfileProblem.of(graph, notion)
     goal = ProfileUtility.of(graph) if utility is None else utility
     clock = Clock(seconds=seconds, watch=watch)
     clock.tell("one matrix")
-    matrix = SharedMatrix(setting, clock=clock)
-    masses = dot(goal.weights, setting.laws)
+    matrix = SharedMatrix(problem, clock=clock)
+    masses = dot(goal.weights, problem.laws)
     unweighted = (masses == 0) & matrix.occurs
     masses = np.where(unweighted, _UNWEIGHTED, masses)
-    losses = goal.losses(setting.values)
-    nothing = setting.ratio == 1.0 and bool(differing(setting))
+    losses = goal.losses(problem.values)
+    nothing = problem.ratio == 1.0 and bool(differing(problem))
     if goal.name == "mutual-information":
         blocks, proved, remarks = _most_information(matrix, goal, masses, clock)
-        return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
+        return draft_of_blocks(problem, blocks, DESIGN.key, optimality=proved, remarks=remarks)
     if goal.name == "minimax":
         blocks, bound, solved = matrix.least_largest(masses[:, None] * losses)
     else:
         blocks, bound, solved = matrix.least(masses[:, None] * losses)
         bound -= _UNWEIGHTED * int(unweighted.sum()) * float(losses.max())
     # A search that was stopped, or a budget too small for rounding, can be beaten by these.
-    silent = _constant(setting, goal)
-    candidates = (silent,) if nothing else (blocks, response_at(setting), silent)
-    least = min(goal.value(setting.laws, each) for each in candidates)
+    silent = _constant(problem, goal)
+    candidates = (silent,) if nothing else (blocks, response_at(problem), silent)
+    least = min(goal.value(problem.laws, each) for each in candidates)
     # Of those that are as good but for the solver's tolerance, the one that is wrong least often.
     blocks = min(
-        (each for each in candidates if goal.value(setting.laws, each) <= least + _NEAR),
+        (each for each in candidates if goal.value(problem.laws, each) <= least + _NEAR),
         key=lambda each: float((masses[:, None] * losses * each[0]).sum()),
     )
     proved = Optimality(
         goal.name,
-        goal.value(setting.laws, blocks),
+        goal.value(problem.laws, blocks),
         max(bound, 0.0),
-        goal.of_nothing(setting.laws),
+        goal.of_nothing(problem.laws),
         rounds=matrix.rounds,
         seconds=clock.elapsed,
         stopped="" if solved else clock.ended or "stuck",
     )
     remarks = (NO_ROOM,) if nothing else proved.stopped_early()
-    return setting.draft(blocks, DESIGN.key, optimality=proved, remarks=remarks)
+    return draft_of_blocks(problem, blocks, DESIGN.key, optimality=proved, remarks=remarks)
 
 
-def _constant(setting: Setting, goal: ProfileUtility) -> Floats:
+def _constant(problem: ProfileProblem, goal: ProfileUtility) -> Floats:
     """Return the best matrix of equal rows."""
-    width = setting.values
+    width = problem.values
     blocks = np.full((1, width, width), 1.0 / width)
     if goal.name not in ("minimax", "mutual-information"):
-        each = dot(dot(goal.weights, setting.laws), goal.losses(width))
+        each = dot(dot(goal.weights, problem.laws), goal.losses(width))
         blocks[:] = np.eye(width)[int(each.argmin())]
     return blocks
 
@@ -254,27 +254,27 @@ def _constant(setting: Setting, goal: ProfileUtility) -> Floats:
 def _most_information(
     matrix: SharedMatrix, goal: ProfileUtility, masses: Floats, clock: Clock
 ) -> tuple[Floats, Optimality, tuple[str, ...]]:
-    setting = matrix.setting
-    wrong = masses[:, None] * (1.0 - np.eye(setting.values))
+    problem = matrix.problem
+    wrong = masses[:, None] * (1.0 - np.eye(problem.values))
 
     def solve(losses: Floats) -> Floats:
         return matrix.least(masses[:, None] * losses)[0]
 
     truthful, bound, _ = matrix.least(wrong)
-    least = least_uncertainty(bound - _UNWEIGHTED * setting.values, setting.values)
-    if setting.ratio == 1.0 and differing(setting):
-        blocks = _constant(setting, goal)
+    least = least_uncertainty(bound - _UNWEIGHTED * problem.values, problem.values)
+    if problem.ratio == 1.0 and differing(problem):
+        blocks = _constant(problem, goal)
     else:
-        even, _, _ = SharedMatrix(setting, clock=clock).least_largest(wrong)
-        starts = (truthful, even, response_at(setting))
-        listed = list_all(setting, Cells.shared(setting, goal))
+        even, _, _ = SharedMatrix(problem, clock=clock).least_largest(wrong)
+        starts = (truthful, even, response_at(problem))
+        listed = list_all(problem, Cells.shared(problem, goal))
         if listed is None:
-            blocks = highest(setting, goal, starts, solve, clock).blocks
+            blocks = highest(problem, goal, starts, solve, clock).blocks
         else:
-            best = settled(setting, matrix_of(setting, goal, listed))
-            blocks = max((best, *starts), key=lambda each: goal.value(setting.laws, each))
+            best = settled(problem, matrix_of(problem, goal, listed))
+            blocks = max((best, *starts), key=lambda each: goal.value(problem.laws, each))
             least = max(least, listed.bound)
-    proved, remarks = proof(setting, goal, blocks, least, clock)
+    proved, remarks = proof(problem, goal, blocks, least, clock)
     return blocks, proved, remarks
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from liftlock._solver.optimality import Optimality
-from liftlock.designs.draft import Draft
+from liftlock._solver.profile_problem import ProfileProblem, response
+from liftlock.designs.draft import Draft, draft_of_blocks
 from liftlock.designs.formulas.profiles import flip_at_ratio
-from liftlock.designs.profiles.setting import Setting, response
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError
 from liftlock.notions.base import Notion
@@ -32,16 +32,18 @@ def single_bit(
     >>> draft.matrix.round(4).tolist()
     [[0.9511, 0.0489], [0.0489, 0.9511]]
     """
-    setting = Setting.of(graph, notion)
+    problem = ProfileProblem.of(graph, notion)
     _refuse_more(graph)
-    first, second = (float(law[1]) for law in setting.laws)
-    flip = flip_at_ratio(first, second, setting.ratio)
+    first, second = (float(law[1]) for law in problem.laws)
+    flip = flip_at_ratio(first, second, problem.ratio)
     proved = None
     if utility is not None and utility.name in ("minimax", "hamming"):
         # Both aims cost what is flipped.
-        bound = flip_at_ratio(first, second, setting.wide_ratio)
-        proved = Optimality(utility.name, flip, bound, utility.of_nothing(setting.laws))
-    return setting.draft(response(2, np.array([2.0 * flip])), DESIGN.key, optimality=proved)
+        bound = flip_at_ratio(first, second, problem.wide_ratio)
+        proved = Optimality(utility.name, flip, bound, utility.of_nothing(problem.laws))
+    return draft_of_blocks(
+        problem, response(2, np.array([2.0 * flip])), DESIGN.key, optimality=proved
+    )
 
 
 def _refuse_more(graph: ProfileGraph) -> None:

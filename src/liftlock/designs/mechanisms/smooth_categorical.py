@@ -15,17 +15,16 @@ import numpy as np
 
 from liftlock._solver.optimality import Ending, Optimality
 from liftlock._solver.oracle import Clock, Progress
-from liftlock.designs.draft import Draft
-from liftlock.designs.mechanisms.cluster import edge_noise
-from liftlock.designs.profiles.direct import (
+from liftlock._solver.output_distributions import Master, OutOfTime, Part
+from liftlock._solver.profile_problem import ProfileProblem, edge_noise, response
+from liftlock._solver.profile_programme import (
     NO_ROOM,
     differing,
     least_distortion,
     without_budget,
 )
-from liftlock.designs.profiles.output_laws import Master, OutOfTime, Part
-from liftlock.designs.profiles.setting import Setting, response
-from liftlock.designs.profiles.transport import Transport, in_proportion, least_moved
+from liftlock._solver.transport import Transport, in_proportion, least_moved
+from liftlock.designs.draft import Draft, draft_of_blocks
 from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -63,33 +62,35 @@ def smooth_categorical(
     >>> draft.matrix.round(4).tolist()
     [[0.9791, 0.0209], [0.0, 1.0], [1.0, 0.0], [0.0209, 0.9791]]
     """
-    setting = Setting.of(graph, notion)
+    problem = ProfileProblem.of(graph, notion)
     goal = ProfileUtility.of(graph) if utility is None else utility
-    if setting.ratio <= 1.0:
-        said = (NO_ROOM,) if differing(setting) else ()
-        return setting.draft(without_budget(setting, goal), DESIGN.key, remarks=said)
+    if problem.ratio <= 1.0:
+        said = (NO_ROOM,) if differing(problem) else ()
+        return draft_of_blocks(problem, without_budget(problem, goal), DESIGN.key, remarks=said)
     if goal.name == "mutual-information":
-        from liftlock.designs.profiles.ascent import most_information
+        from liftlock._solver.ascent import most_information
 
-        blocks, proof, remarks = most_information(setting, goal, seconds=seconds, watch=watch)
-        return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=remarks)
+        blocks, proof, remarks = most_information(problem, goal, seconds=seconds, watch=watch)
+        return draft_of_blocks(problem, blocks, DESIGN.key, optimality=proof, remarks=remarks)
     if goal.name in ("minimax", "hamming"):
-        blocks, proof = _Search(setting, goal, Clock(seconds=seconds, watch=watch)).run()
+        blocks, proof = _Search(problem, goal, Clock(seconds=seconds, watch=watch)).run()
     else:
-        blocks, proof = least_distortion(setting, goal, seconds=seconds, watch=watch)
-    return setting.draft(blocks, DESIGN.key, optimality=proof, remarks=proof.stopped_early())
+        blocks, proof = least_distortion(problem, goal, seconds=seconds, watch=watch)
+    return draft_of_blocks(
+        problem, blocks, DESIGN.key, optimality=proof, remarks=proof.stopped_early()
+    )
 
 
 class _Search:
     """Finds the matrices of all parts."""
 
-    def __init__(self, setting: Setting, goal: ProfileUtility, clock: Clock) -> None:
-        self.setting, self.goal, self.clock = setting, goal, clock
+    def __init__(self, problem: ProfileProblem, goal: ProfileUtility, clock: Clock) -> None:
+        self.problem, self.goal, self.clock = problem, goal, clock
         self.capped = goal.name == "minimax"
-        self.blocks = np.tile(np.eye(setting.values), (len(setting.laws), 1, 1))
+        self.blocks = np.tile(np.eye(problem.values), (len(problem.laws), 1, 1))
         self.masters: dict[tuple[int, ...], Master] = {}
-        for places in setting.graph.components:
-            part = part_of(setting, goal, places)
+        for places in problem.graph.components:
+            part = part_of(problem, goal, places)
             if not part.holds():
                 self.masters[places] = Master(part, capped=self.capped)
 
@@ -102,7 +103,7 @@ class _Search:
             stopped = (self.clock.ended or "work") if isinstance(why, OutOfTime) else "interrupt"
             for places, master in self.masters.items():
                 self.blocks[list(places)] = _stopped(master, self.goal)
-        laws, masters = self.setting.laws, self.masters.values()
+        laws, masters = self.problem.laws, self.masters.values()
         bounds = [master.bound for master in masters]
         bound = max(bounds, default=0.0) if self.capped else sum(bounds)
         cost = self.goal.value(laws, self.blocks)
@@ -153,15 +154,15 @@ class _Search:
         return _one_by_one(part, master.released, cap) if master.complete else None
 
 
-def part_of(setting: Setting, goal: ProfileUtility, places: tuple[int, ...]) -> Part:
+def part_of(problem: ProfileProblem, goal: ProfileUtility, places: tuple[int, ...]) -> Part:
     """Return one connected part of a graph."""
     chosen = np.array(places, dtype=np.intp)
-    position = np.full(len(setting.laws), -1, dtype=np.intp)
+    position = np.full(len(problem.laws), -1, dtype=np.intp)
     position[chosen] = np.arange(len(chosen))
-    edges = position[setting.edges]
+    edges = position[problem.edges]
     inside = edges[(edges >= 0).all(axis=1)]
     weights = goal.weights[chosen]
-    return Part(setting.laws[chosen], inside, setting.ratio, weights, setting.wide_ratio)
+    return Part(problem.laws[chosen], inside, problem.ratio, weights, problem.wide_ratio)
 
 
 def settled(part: Part, blocks: Floats) -> Floats:

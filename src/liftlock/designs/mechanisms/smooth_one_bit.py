@@ -17,8 +17,8 @@ import numpy as np
 from liftlock._solver.linear import LinearProgram, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock
-from liftlock.designs.draft import Draft
-from liftlock.designs.profiles.direct import (
+from liftlock._solver.profile_problem import ProfileProblem, response
+from liftlock._solver.profile_programme import (
     NO_ROOM,
     Watch,
     differing,
@@ -26,7 +26,7 @@ from liftlock.designs.profiles.direct import (
     settled,
     shares,
 )
-from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.draft import Draft, draft_of_blocks
 from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -56,9 +56,9 @@ def smooth_one_bit(
     >>> draft.matrix[::2, 1].round(4).tolist()  # how often a 0 becomes a 1
     [0.0, 0.1721, 0.1049]
     """
-    setting = Setting.of(graph, notion)
+    problem = ProfileProblem.of(graph, notion)
     goal = ProfileUtility.of(graph) if utility is None else utility
-    if setting.values != 2:
+    if problem.values != 2:
         raise InputError(
             "smooth-one-bit is for two values",
             value=graph.describe(),
@@ -72,33 +72,35 @@ def smooth_one_bit(
         )
     clock = Clock(seconds=seconds, watch=watch)
     clock.tell("flips")
-    flips, bound, solved = least_flips(setting, goal, clock)
+    flips, bound, solved = least_flips(problem, goal, clock)
     remarks: tuple[str, ...] = ()
-    if setting.ratio == 1.0 and (parts := differing(setting)):
+    if problem.ratio == 1.0 and (parts := differing(problem)):
         flips[np.concatenate(parts)] = 0.5
         remarks = (NO_ROOM,)
-    blocks = settled(setting, response(2, 2.0 * flips))
+    blocks = settled(problem, response(2, 2.0 * flips))
     proved = Optimality(
         goal.name,
-        goal.value(setting.laws, blocks),
+        goal.value(problem.laws, blocks),
         bound,
-        goal.of_nothing(setting.laws),
+        goal.of_nothing(problem.laws),
         seconds=clock.elapsed,
         stopped="" if solved else clock.ended or "stuck",
     )
-    return setting.draft(
-        blocks, DESIGN.key, optimality=proved, remarks=(*proved.stopped_early(), *remarks)
+    return draft_of_blocks(
+        problem, blocks, DESIGN.key, optimality=proved, remarks=(*proved.stopped_early(), *remarks)
     )
 
 
-def least_flips(setting: Setting, goal: ProfileUtility, clock: Clock) -> tuple[Floats, float, bool]:
+def least_flips(
+    problem: ProfileProblem, goal: ProfileUtility, clock: Clock
+) -> tuple[Floats, float, bool]:
     """Return the flips, a lower bound of what the aim asks to be least, and whether all is solved.
 
     Flips of a search that was stopped may still break edges.
     """
     from scipy.sparse import csr_matrix, identity, vstack
 
-    ones = setting.laws[:, 1]
+    ones = problem.laws[:, 1]
     size, weights = len(ones), shares(goal.weights)
     minimax = goal.name == "minimax"
     program = LinearProgram()
@@ -106,7 +108,7 @@ def least_flips(setting: Setting, goal: ProfileUtility, clock: Clock) -> tuple[F
     largest = program.variables(np.array([float(minimax)]), most=0.5)
     column = csr_matrix(np.ones((size, 1)))
     program.between([(flips, identity(size)), (largest, -column)], -np.inf, 0.0)
-    rows, ends = edge_rows(setting, setting.ratio)
+    rows, ends = edge_rows(problem, problem.ratio)
     program.between([(flips, rows)], -np.inf, ends)
     solver = Solver(program, clock=clock)
     solver.keep(np.zeros(size + 1), np.full(size + 1, 0.5))
@@ -115,7 +117,7 @@ def least_flips(setting: Setting, goal: ProfileUtility, clock: Clock) -> tuple[F
         # To a budget of 0 rounding may look like a contradiction.
         return np.full(size, 0.5), 0.0, False
     # The bound is proved for the budget itself, not for the slightly smaller one of the search.
-    wide, wide_ends = edge_rows(setting, setting.wide_ratio)
+    wide, wide_ends = edge_rows(problem, problem.wide_ratio)
     bound = safe_bound(
         solver.cost,
         solver.least,
@@ -137,19 +139,19 @@ def least_flips(setting: Setting, goal: ProfileUtility, clock: Clock) -> tuple[F
     return np.clip(found.values[:size], 0.0, 0.5), max(bound, 0.0), found.solved
 
 
-def edge_rows(setting: Setting, ratio: float) -> tuple[Any, Floats]:
+def edge_rows(problem: ProfileProblem, ratio: float) -> tuple[Any, Floats]:
     """Return the edges as rows . flips <= ends, each way and for each output.
 
     Both sides are divided by E, which may be large. A last column, of zeros, is the largest flip's.
     """
     from scipy.sparse import coo_matrix, vstack
 
-    size = len(setting.laws)
-    more, less = np.concatenate([setting.edges, setting.edges[:, ::-1]]).T
+    size = len(problem.laws)
+    more, less = np.concatenate([problem.edges, problem.edges[:, ::-1]]).T
     count, blocks, ends = len(more), [], []
     places = np.tile(np.arange(count), 2)
     for output in (0, 1):
-        law = setting.laws[:, output]
+        law = problem.laws[:, output]
         slope = 1.0 - 2.0 * law
         values = np.concatenate([slope[more] / ratio, -slope[less]])
         columns = np.concatenate([more, less])

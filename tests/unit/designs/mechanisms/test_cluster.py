@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from liftlock._solver.profile_problem import ProfileProblem, edge_noise, part_noise, response
 from liftlock.designing import design
 from liftlock.designs.formulas.profiles import flip_probability, warner
-from liftlock.designs.mechanisms.cluster import cluster, edge_noise, part_noise
-from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from tests.profile_oracles import both_ways, many_graphs, random_graph
@@ -79,15 +79,15 @@ def test_a_part_without_a_costly_edge_is_left_alone() -> None:
     noise = noise_of(graph, "0.5")
     assert noise[0] == noise[1] > 0
     assert (noise[2:] == 0).all()
-    setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    assert part_noise(setting, graph.laws) == pytest.approx(noise)
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
+    assert part_noise(problem, graph.laws) == pytest.approx(noise)
 
 
 def test_what_is_mended_keeps_the_budget() -> None:
     for graph in many_graphs(24, width=3):
-        setting = Setting.of(graph, ProfilePrivacy("0.7"))
-        mended = response(3, part_noise(setting, graph.laws))
-        released = setting.released(mended)
+        problem = ProfileProblem.of(graph, ProfilePrivacy("0.7"))
+        mended = response(3, part_noise(problem, graph.laws))
+        released = problem.released(mended)
         for i, j in both_ways(graph):
             assert (released[i] <= math.exp(0.7) * released[j] + 1e-15).all()
 

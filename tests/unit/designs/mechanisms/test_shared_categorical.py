@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from liftlock._solver import profile_enumeration as listing
+from liftlock._solver.profile_problem import ProfileProblem
+from liftlock._solver.profile_programme import least_distortion
 from liftlock.context import Joint
 from liftlock.designing import design
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.randomised_response import response_at
 from liftlock.designs.mechanisms.shared_categorical import shared_categorical
-from liftlock.designs.profiles import listing
-from liftlock.designs.profiles.direct import least_distortion
-from liftlock.designs.profiles.setting import Setting
 from liftlock.notions.ldp import LDP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
@@ -84,14 +84,14 @@ def test_between_randomised_response_and_a_matrix_for_each_profile(aim: str) -> 
         graph = random_graph(seed, size=4, width=3)
         goal = ProfileUtility.of(graph, aim)
         notion = ProfilePrivacy("0.7")
-        setting = Setting.of(graph, notion)
+        problem = ProfileProblem.of(graph, notion)
         sign = -1 if goal.larger_is_better else 1
         shared = goal.value(
             graph.laws, shared_categorical(graph, notion, utility=goal).matrix[None]
         )
-        assert sign * shared <= sign * goal.value(graph.laws, response_at(setting)) + 1e-9
+        assert sign * shared <= sign * goal.value(graph.laws, response_at(problem)) + 1e-9
         if aim in ("hamming", "absolute", "squared"):
-            assert shared >= least_distortion(setting, goal)[1].bound - 1e-9
+            assert shared >= least_distortion(problem, goal)[1].bound - 1e-9
 
 
 @pytest.mark.parametrize("aim", AIMS)
@@ -165,7 +165,7 @@ def test_climbing_comes_close_to_that_optimum(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_search_without_time_is_no_worse_than_randomised_response() -> None:
     graph = random_graph(6, size=40, width=8, density=0.5)
-    setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
     for aim in ("minimax", "hamming"):
         goal = ProfileUtility.of(graph, aim)
         draft = shared_categorical(graph, ProfilePrivacy("0.5"), utility=goal, seconds=0.0)
@@ -173,7 +173,7 @@ def test_a_search_without_time_is_no_worse_than_randomised_response() -> None:
         found = goal.value(graph.laws, draft.matrix[None])
         assert draft.optimality.bound <= found
         assert any("stopped early" in remark for remark in draft.remarks)
-        assert found <= goal.value(graph.laws, response_at(setting)) + 1e-12
+        assert found <= goal.value(graph.laws, response_at(problem)) + 1e-12
 
 
 def test_ties_go_to_what_is_wrong_less_often() -> None:

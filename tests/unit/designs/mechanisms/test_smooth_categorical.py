@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liftlock._solver.oracle import Progress
+from liftlock._solver.output_distributions import Master
+from liftlock._solver.profile_problem import ProfileProblem
 from liftlock.designing import design
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms import smooth_categorical as module
 from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.designs.origin import Origin
-from liftlock.designs.profiles.output_laws import Master
-from liftlock.designs.profiles.setting import Setting
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility
@@ -75,17 +75,17 @@ def blocks_of(graph: ProfileGraph, matrix: Array) -> Array:
 def test_the_optimum_and_its_ties_are_those_of_the_published_programme(width: int) -> None:
     for number, graph in enumerate(many_graphs(16, width=width)):
         notion = ProfilePrivacy(("0.01", "0.3", "1", "3")[number // 4 % 4])
-        setting = Setting.of(graph, notion)
+        problem = ProfileProblem.of(graph, notion)
         draft = smooth_categorical(graph, notion)
         assert draft.optimality is not None
         cost, bound = draft.optimality.cost, draft.optimality.bound
-        other = largest_entry(graph, setting.ratio)
+        other = largest_entry(graph, problem.ratio)
         assert cost == pytest.approx(other, abs=1.5e-9)
         assert other - 1e-7 <= bound <= other + 1e-9
         even = ProfileUtility.of(graph, "hamming")
         wrong = even.value(graph.laws, blocks_of(graph, draft.matrix))
         assert wrong == pytest.approx(
-            least_wrong(graph, setting.ratio, even.weights, cost + 1e-9), abs=3e-8
+            least_wrong(graph, problem.ratio, even.weights, cost + 1e-9), abs=3e-8
         )
         assert lock(draft, notion, graph).blend == 0
 
@@ -98,7 +98,7 @@ def test_the_least_mean_is_that_of_the_whole_programme() -> None:
             graph, "hamming", weights=weights if sum(weights.values()) else None
         )
         draft = smooth_categorical(graph, notion, utility=goal)
-        other = least_wrong(graph, Setting.of(graph, notion).ratio, goal.weights, 1.0)
+        other = least_wrong(graph, ProfileProblem.of(graph, notion).ratio, goal.weights, 1.0)
         assert draft.optimality is not None
         assert draft.optimality.cost == pytest.approx(other, abs=1e-8)
         assert draft.optimality.bound == pytest.approx(other, abs=1e-8)
@@ -155,9 +155,9 @@ def test_parts_are_solved_below_the_largest_entry_of_all() -> None:
     assert alone.optimality is not None
     assert draft.optimality.cost == pytest.approx(alone.optimality.cost, abs=1e-9)
     assert (blocks[4][0] == [1, 0]).all()
-    setting = Setting.of(graph, ProfilePrivacy("0.1"))
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.1"))
     wrong = ProfileUtility.of(graph, "hamming").value(graph.laws, blocks)
-    least = least_wrong(graph, setting.ratio, np.full(5, 0.2), draft.optimality.cost)
+    least = least_wrong(graph, problem.ratio, np.full(5, 0.2), draft.optimality.cost)
     assert wrong == pytest.approx(least, abs=1e-8)
 
 

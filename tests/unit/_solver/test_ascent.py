@@ -9,12 +9,13 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from liftlock._solver.ascent import climb, least_uncertainty, most_information, slopes
 from liftlock._solver.oracle import Clock
+from liftlock._solver.profile_problem import ProfileProblem
+from liftlock._solver.profile_programme import Flows, least_distortion, shares
+from liftlock.designs.draft import draft_of_blocks
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.cluster import cluster
-from liftlock.designs.profiles.ascent import climb, least_uncertainty, most_information, slopes
-from liftlock.designs.profiles.direct import Flows, least_distortion, shares
-from liftlock.designs.profiles.setting import Setting
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility, information
@@ -32,15 +33,15 @@ def entropy(masses: Array) -> float:
 def test_every_step_goes_upwards() -> None:
     for seed in range(8):
         graph = random_graph(seed, size=4, width=4)
-        goal, setting = goal_of(graph), Setting.of(graph, ProfilePrivacy("0.3"))
-        flows = Flows(setting, clock=Clock())
+        goal, problem = goal_of(graph), ProfileProblem.of(graph, ProfilePrivacy("0.3"))
+        flows = Flows(problem, clock=Clock())
         weights = shares(goal.weights)[:, None, None]
 
         def solve(losses: Array, flows: Flows = flows, weights: Array = weights) -> Array:
             return flows.least(weights * losses)[0]
 
         start = cluster(graph, ProfilePrivacy("0.3")).matrix.reshape(-1, 4, 4)
-        found = climb(setting, goal, start, solve, Clock())
+        found = climb(problem, goal, start, solve, Clock())
         assert all(a < b for a, b in pairwise(found.steps))
         assert len(found.steps) > 1
         assert found.information == pytest.approx(goal.value(graph.laws, found.blocks), abs=1e-12)
@@ -61,11 +62,11 @@ def test_more_than_the_starts_and_less_than_the_bound() -> None:
     for seed in range(8):
         graph = random_graph(seed, size=4, width=3)
         goal, notion = goal_of(graph), ProfilePrivacy("0.4")
-        setting = Setting.of(graph, notion)
-        blocks, proved, remarks = most_information(setting, goal)
+        problem = ProfileProblem.of(graph, notion)
+        blocks, proved, remarks = most_information(problem, goal)
         found = goal.value(graph.laws, blocks)
         simple = cluster(graph, notion).matrix.reshape(-1, 3, 3)
-        truthful, _ = least_distortion(setting, ProfileUtility.of(graph, "hamming"))
+        truthful, _ = least_distortion(problem, ProfileUtility.of(graph, "hamming"))
         assert found >= goal.value(graph.laws, simple) - 1e-9
         assert found >= goal.value(graph.laws, truthful) - 1e-9
         assert proved is not None
@@ -77,8 +78,8 @@ def test_more_than_the_starts_and_less_than_the_bound() -> None:
 
 def test_the_bound_holds_for_all_mechanisms_of_a_grid() -> None:
     graph = ProfileGraph.bernoulli(["0.3", "0.8"])
-    goal, setting = goal_of(graph), Setting.of(graph, ProfilePrivacy("0.5"))
-    blocks, proved, _ = most_information(setting, goal)
+    goal, problem = goal_of(graph), ProfileProblem.of(graph, ProfilePrivacy("0.5"))
+    blocks, proved, _ = most_information(problem, goal)
     assert proved is not None
     found, ratio = goal.value(graph.laws, blocks), math.exp(0.5)
     # The chance of releasing a 1, by profile and value.
@@ -100,19 +101,21 @@ def test_the_bound_holds_for_all_mechanisms_of_a_grid() -> None:
 def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
     for width in (1, 2, 3):
         for graph in many_graphs(4, width=width):
-            setting = Setting.of(graph, ProfilePrivacy(epsilon))
-            blocks, _, _ = most_information(setting, goal_of(graph))
-            locked = lock(setting.draft(blocks, "ascent"), ProfilePrivacy(epsilon), graph)
+            problem = ProfileProblem.of(graph, ProfilePrivacy(epsilon))
+            blocks, _, _ = most_information(problem, goal_of(graph))
+            locked = lock(
+                draft_of_blocks(problem, blocks, "ascent"), ProfilePrivacy(epsilon), graph
+            )
             assert locked.certificate.holds
-            released = setting.released(blocks)
+            released = problem.released(blocks)
             for i, j in both_ways(graph):
-                assert (released[i] <= setting.wide_ratio * released[j] + 1e-15).all()
+                assert (released[i] <= problem.wide_ratio * released[j] + 1e-15).all()
 
 
 def test_without_edges_everything_is_released() -> None:
     graph = ProfileGraph.of({"a": {0: 1, 1: 2, 2: 4}, "b": {0: 5, 1: 1, 2: 1}}, [])
-    setting = Setting.of(graph, ProfilePrivacy("0.1"))
-    _, proved, _ = most_information(setting, goal_of(graph))
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.1"))
+    _, proved, _ = most_information(problem, goal_of(graph))
     assert proved is not None
     assert proved.cost == pytest.approx(0.0, abs=1e-9)
 
@@ -135,10 +138,12 @@ def test_least_uncertainty_against_laws_with_a_given_error() -> None:
 
 def test_time_that_is_up_gives_what_there_is() -> None:
     graph = random_graph(4, size=10, width=5, density=0.5)
-    setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    blocks, proved, remarks = most_information(setting, goal_of(graph), seconds=0.0)
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
+    blocks, proved, remarks = most_information(problem, goal_of(graph), seconds=0.0)
     assert proved is not None
     assert proved.stopped
     assert remarks[0].startswith("stopped early")
     assert proved.bound <= proved.cost
-    assert lock(setting.draft(blocks, "ascent"), ProfilePrivacy("0.5"), graph).certificate.holds
+    assert lock(
+        draft_of_blocks(problem, blocks, "ascent"), ProfilePrivacy("0.5"), graph
+    ).certificate.holds

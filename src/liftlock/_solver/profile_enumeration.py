@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from liftlock._solver.linear import LinearProgram
+from liftlock._solver.profile_problem import ProfileProblem
 from liftlock._solver.vertices import enumerate_vertices
-from liftlock.designs.profiles.setting import Setting
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
@@ -54,28 +54,28 @@ class Cells:
     """For each edge and way: what an output takes of the profile that gives it more, and less."""
 
     @classmethod
-    def shared(cls, setting: Setting, goal: ProfileUtility) -> Cells | None:
+    def shared(cls, problem: ProfileProblem, goal: ProfileUtility) -> Cells | None:
         """Take the values for cells; None if some only belong to profiles of weight 0."""
-        masses = dot(goal.weights, setting.laws)
+        masses = dot(goal.weights, problem.laws)
         used = masses > 0
-        if (setting.laws[:, ~used] > 0).any():
+        if (problem.laws[:, ~used] > 0).any():
             return None
-        given = setting.laws[:, used] / masses[used]
-        first, second = setting.edges.T
+        given = problem.laws[:, used] / masses[used]
+        first, second = problem.edges.T
         more, less = np.append(first, second), np.append(second, first)
-        return cls(masses[used], np.eye(setting.values)[used], given[more], given[less])
+        return cls(masses[used], np.eye(problem.values)[used], given[more], given[less])
 
     @classmethod
-    def each(cls, setting: Setting, goal: ProfileUtility) -> Cells | None:
+    def each(cls, problem: ProfileProblem, goal: ProfileUtility) -> Cells | None:
         """Take pairs (profile, value) for cells; None if a profile has weight 0."""
         if not goal.weights.all():
             return None
-        profile, value = np.nonzero(setting.laws > 0)
-        masses = (goal.weights[:, None] * setting.laws)[profile, value]
+        profile, value = np.nonzero(problem.laws > 0)
+        masses = (goal.weights[:, None] * problem.laws)[profile, value]
         given = (np.arange(len(goal.weights))[:, None] == profile) / goal.weights[:, None]
-        first, second = setting.edges.T
+        first, second = problem.edges.T
         more, less = np.append(first, second), np.append(second, first)
-        return cls(masses, np.eye(setting.values)[value], given[more], given[less])
+        return cls(masses, np.eye(problem.values)[value], given[more], given[less])
 
     def vertices(self, ratio: float) -> Floats:
         """Return all extreme posteriors."""
@@ -90,7 +90,7 @@ class Cells:
         return entropy
 
 
-def list_all(setting: Setting, cells: Cells | None) -> Listed | None:
+def list_all(problem: ProfileProblem, cells: Cells | None) -> Listed | None:
     """Solve it by listing, if that is quick."""
     from scipy.sparse import csr_matrix
 
@@ -99,7 +99,7 @@ def list_all(setting: Setting, cells: Cells | None) -> Listed | None:
     if cells.masses.min() < _RAREST:
         return None
     try:
-        inside, outside = cells.vertices(setting.ratio), cells.vertices(setting.wide_ratio)
+        inside, outside = cells.vertices(problem.ratio), cells.vertices(problem.wide_ratio)
     except InputError:
         return None
     program = LinearProgram()
@@ -115,23 +115,23 @@ def list_all(setting: Setting, cells: Cells | None) -> Listed | None:
     return Listed(inside[used], found.values[used], bound)
 
 
-def matrix_of(setting: Setting, goal: ProfileUtility, listed: Listed) -> Floats:
+def matrix_of(problem: ProfileProblem, goal: ProfileUtility, listed: Listed) -> Floats:
     """Return the mixture of posteriors of the values as one block, outputs named by likely values.
 
     A value that no profile has follows what they release.
     """
     from scipy.optimize import linear_sum_assignment
 
-    masses = dot(goal.weights, setting.laws)
+    masses = dot(goal.weights, problem.laws)
     used = masses > 0
-    order = np.argsort(-listed.shares, kind="stable")[: setting.values]
-    joint = np.zeros((setting.values, setting.values))
+    order = np.argsort(-listed.shares, kind="stable")[: problem.values]
+    joint = np.zeros((problem.values, problem.values))
     joint[np.ix_(used, np.arange(len(order)))] = (
         listed.posteriors[order] * listed.shares[order][:, None]
     ).T
     outputs, names = linear_sum_assignment(joint.T, maximize=True)
     named = np.zeros_like(joint)
     named[:, names] = joint[:, outputs]
-    block = np.repeat(named.sum(axis=0, keepdims=True), setting.values, axis=0)
+    block = np.repeat(named.sum(axis=0, keepdims=True), problem.values, axis=0)
     block[used] = named[used] / named[used].sum(axis=1, keepdims=True)
     return block[None, :, :]

@@ -21,8 +21,9 @@ import numpy as np
 
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock
-from liftlock.designs.mechanisms.cluster import part_noise
-from liftlock.designs.profiles.direct import (
+from liftlock._solver.profile_enumeration import Cells, list_all
+from liftlock._solver.profile_problem import ProfileProblem, part_noise, response
+from liftlock._solver.profile_programme import (
     NO_ROOM,
     Flows,
     Watch,
@@ -30,8 +31,6 @@ from liftlock.designs.profiles.direct import (
     shares,
     without_budget,
 )
-from liftlock.designs.profiles.listing import Cells, list_all
-from liftlock.designs.profiles.setting import Setting, response
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.utility.profile_utility import ProfileUtility, information
@@ -66,14 +65,14 @@ class Climb:
 
 
 def climb(
-    setting: Setting, goal: ProfileUtility, start: Floats, solve: Solve, clock: Clock
+    problem: ProfileProblem, goal: ProfileUtility, start: Floats, solve: Solve, clock: Clock
 ) -> Climb:
     """Go on for as long as it leads upwards."""
     best = start
-    steps = [information(goal.joint(setting.laws, best))]
+    steps = [information(goal.joint(problem.laws, best))]
     while len(steps) < _STEPS and clock.left > 0:
-        found = solve(-slopes(goal.joint(setting.laws, best)))
-        height = information(goal.joint(setting.laws, found))
+        found = solve(-slopes(goal.joint(problem.laws, best)))
+        height = information(goal.joint(problem.laws, found))
         if height <= steps[-1] + _RISE:
             break
         best = found
@@ -96,14 +95,18 @@ def slopes(joint: Floats) -> Floats:
 
 
 def highest(
-    setting: Setting, goal: ProfileUtility, starts: Iterable[Floats], solve: Solve, clock: Clock
+    problem: ProfileProblem,
+    goal: ProfileUtility,
+    starts: Iterable[Floats],
+    solve: Solve,
+    clock: Clock,
 ) -> Climb:
     """Climb from the starts and from seeded random losses; return the highest end."""
     generator = np.random.default_rng(0)
-    width = setting.values
+    width = problem.values
     best: Climb | None = None
     for start in starts:
-        found = climb(setting, goal, start, solve, clock)
+        found = climb(problem, goal, start, solve, clock)
         if best is None or found.information > best.information:
             best = found
     assert best is not None
@@ -114,7 +117,7 @@ def highest(
         if number % 2:
             # Near the truth, but with some errors worse than others.
             losses = (losses + 0.5) * (1.0 - np.eye(width))
-        found = climb(setting, goal, solve(losses), solve, clock)
+        found = climb(problem, goal, solve(losses), solve, clock)
         if found.information > best.information:
             best = found
     return best
@@ -141,23 +144,23 @@ def least_uncertainty(error: float, values: int) -> float:
 
 
 def proof(
-    setting: Setting, goal: ProfileUtility, blocks: Floats, least: float, clock: Clock
+    problem: ProfileProblem, goal: ProfileUtility, blocks: Floats, least: float, clock: Clock
 ) -> tuple[Optimality, tuple[str, ...]]:
     """State what is known: the information, and the least H(X | Y) that was proved."""
-    masses = dot(goal.weights, setting.laws)
+    masses = dot(goal.weights, problem.laws)
     used = masses[masses > 0]
     entropy = max(0.0, float(-(used * log(used)).sum()))
     bound = min(max(0.0, least - _RISE), entropy)
     proved = Optimality(
         goal.name,
-        max(0.0, entropy - information(goal.joint(setting.laws, blocks))),
+        max(0.0, entropy - information(goal.joint(problem.laws, blocks))),
         bound,
         entropy,
         seconds=clock.elapsed,
         stopped=clock.ended if clock.left <= 0 else "",
     )
     most = f"none of its kind has more than {entropy - bound:.6g} of a value's {entropy:.6g} nats"
-    if setting.ratio == 1.0:
+    if problem.ratio == 1.0:
         return proved, (NO_ROOM, most)
     if proved.stopped:
         return proved, (*proved.stopped_early(), most)
@@ -165,7 +168,7 @@ def proof(
 
 
 def most_information(
-    setting: Setting,
+    problem: ProfileProblem,
     goal: ProfileUtility,
     *,
     seconds: float | None = None,
@@ -178,31 +181,31 @@ def most_information(
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> from liftlock.profile_graph import ProfileGraph
     >>> graph = ProfileGraph.bernoulli(["0.5", "0.8"])
-    >>> setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    >>> problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
     >>> blocks, proved, _ = most_information(
-    ...     setting, ProfileUtility.of(graph, "mutual-information")
+    ...     problem, ProfileUtility.of(graph, "mutual-information")
     ... )
     >>> round(proved.reference - proved.cost, 4), round(proved.reference, 4)
     (0.4934, 0.6474)
     """
     clock = Clock(seconds=seconds, watch=watch)
     clock.tell("climbing")
-    flows = Flows(setting, clock=clock)
+    flows = Flows(problem, clock=clock)
     weights = shares(goal.weights)[:, None, None]
-    wrong = 1.0 - np.eye(setting.values)
+    wrong = 1.0 - np.eye(problem.values)
 
     def solve(losses: Floats) -> Floats:
         return flows.least(weights * losses)[0]
 
-    simple = response(setting.values, part_noise(setting, setting.laws))
+    simple = response(problem.values, part_noise(problem, problem.laws))
     truthful, bound, _ = flows.least(weights * wrong)
-    least = least_uncertainty(mean_bound(bound, goal.weights, 1.0), setting.values)
-    listed = list_all(setting, Cells.each(setting, goal))
+    least = least_uncertainty(mean_bound(bound, goal.weights, 1.0), problem.values)
+    listed = list_all(problem, Cells.each(problem, goal))
     if listed is not None:
         least = max(least, listed.bound)
-    if setting.ratio == 1.0:
-        blocks = without_budget(setting, goal)
+    if problem.ratio == 1.0:
+        blocks = without_budget(problem, goal)
     else:
-        blocks = highest(setting, goal, (truthful, simple), solve, clock).blocks
-    proved, remarks = proof(setting, goal, blocks, least, clock)
+        blocks = highest(problem, goal, (truthful, simple), solve, clock).blocks
+    proved, remarks = proof(problem, goal, blocks, least, clock)
     return blocks, proved, remarks

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from liftlock._solver import transport
 from liftlock._solver.oracle import Clock
-from liftlock.designs.profiles import transport
-from liftlock.designs.profiles.output_laws import OutOfTime, Part, least_cap
-from liftlock.designs.profiles.transport import Transport, completed, in_proportion, least_moved
+from liftlock._solver.output_distributions import OutOfTime, Part, least_cap
+from liftlock._solver.transport import Transport, completed, in_proportion, least_moved
 from tests.profile_oracles import Array, solved
 
 

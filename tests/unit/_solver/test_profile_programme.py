@@ -7,17 +7,18 @@ import math
 import numpy as np
 import pytest
 
+from liftlock._solver import profile_programme as direct
 from liftlock._solver.oracle import Clock, Progress
-from liftlock.designs.lock import lock
-from liftlock.designs.profiles import direct
-from liftlock.designs.profiles.direct import (
+from liftlock._solver.profile_problem import ProfileProblem, response
+from liftlock._solver.profile_programme import (
     Flows,
     least_distortion,
     mean_loss,
     settled,
     without_budget,
 )
-from liftlock.designs.profiles.setting import Setting, response
+from liftlock.designs.draft import draft_of_blocks
+from liftlock.designs.lock import lock
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility
@@ -38,8 +39,8 @@ def test_the_optimum_is_that_of_another_solver(aim: str) -> None:
         graph = random_graph(seed, size=4, width=3, kind="even" if seed % 3 else "zeros")
         loss = np.random.default_rng(seed).random((3, 3)) if aim == "distortion" else None
         goal = ProfileUtility.of(graph, aim, loss=loss, weights={f"p{i}": 1 + i for i in range(4)})
-        setting = Setting.of(graph, ProfilePrivacy("0.4"))
-        blocks, proved = least_distortion(setting, goal)
+        problem = ProfileProblem.of(graph, ProfilePrivacy("0.4"))
+        blocks, proved = least_distortion(problem, goal)
         other = least(graph, 0.4, goal.weights[:, None, None] * goal.losses(3))
         assert proved.cost == pytest.approx(other, abs=1e-8)
         assert proved.cost == pytest.approx(goal.value(graph.laws, blocks), abs=1e-12)
@@ -51,8 +52,8 @@ def test_costs_may_depend_on_the_profile_and_be_negative() -> None:
     for seed in range(12):
         graph = random_graph(seed, size=4, width=3)
         costs = np.random.default_rng(seed).standard_normal((4, 3, 3))
-        setting = Setting.of(graph, ProfilePrivacy("0.4"))
-        blocks, bound, done = Flows(setting, clock=Clock()).least(costs)
+        problem = ProfileProblem.of(graph, ProfilePrivacy("0.4"))
+        blocks, bound, done = Flows(problem, clock=Clock()).least(costs)
         assert done
         other = least(graph, 0.4, costs)
         assert (graph.laws[:, :, None] * blocks * costs).sum() == pytest.approx(other, abs=1e-8)
@@ -62,8 +63,8 @@ def test_costs_may_depend_on_the_profile_and_be_negative() -> None:
 
 def test_other_costs_start_from_the_same_programme() -> None:
     graph = random_graph(3, size=5, width=3, density=1.0)
-    setting = Setting.of(graph, ProfilePrivacy("0.3"))
-    flows = Flows(setting, clock=Clock())
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.3"))
+    flows = Flows(problem, clock=Clock())
     generator = np.random.default_rng(1)
     for _ in range(10):
         costs = generator.standard_normal((5, 3, 3))
@@ -74,10 +75,10 @@ def test_other_costs_start_from_the_same_programme() -> None:
 def test_the_interior_point_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(5, size=20, width=5, density=0.2)
     goal = ProfileUtility.of(graph, "absolute")
-    setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    _, first = least_distortion(setting, goal)
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
+    _, first = least_distortion(problem, goal)
     monkeypatch.setattr(direct, "_LARGE", 0)
-    _, second = least_distortion(setting, goal)
+    _, second = least_distortion(problem, goal)
     assert second.cost == pytest.approx(first.cost, abs=1e-7)
     assert second.bound == pytest.approx(first.bound, abs=1e-7)
 
@@ -86,19 +87,21 @@ def test_the_interior_point_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> N
 def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
     for width in (1, 2, 4):
         for graph in many_graphs(12, width=width):
-            setting = Setting.of(graph, ProfilePrivacy(epsilon))
-            blocks, proved = least_distortion(setting, ProfileUtility.of(graph, "squared"))
+            problem = ProfileProblem.of(graph, ProfilePrivacy(epsilon))
+            blocks, proved = least_distortion(problem, ProfileUtility.of(graph, "squared"))
             if epsilon != "0":
                 assert proved.gap < 1e-6
-            locked = lock(setting.draft(blocks, "direct"), ProfilePrivacy(epsilon), graph)
+            locked = lock(
+                draft_of_blocks(problem, blocks, "direct"), ProfilePrivacy(epsilon), graph
+            )
             assert locked.certificate.holds
 
 
 def test_no_weight_no_say_but_no_ruin() -> None:
     graph = ProfileGraph.complete({"a": {0: 1, 1: 3}, "b": {0: 3, 1: 1}, "c": {0: 2, 1: 2}})
     goal = ProfileUtility.of(graph, "hamming", weights={"a": 1, "b": 0, "c": 0})
-    setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    blocks, proved = least_distortion(setting, goal)
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
+    blocks, proved = least_distortion(problem, goal)
     assert proved.cost == pytest.approx(0.0, abs=1e-7)
     # With a left alone, b and c may release 0 with a chance of 0.25 E, and do so.
     most = 0.25 * math.exp(0.5)
@@ -114,10 +117,10 @@ def mean_wrong(graph: ProfileGraph, blocks: Array) -> Array:
 def test_whatever_is_settled_keeps_the_budget() -> None:
     generator = np.random.default_rng(5)
     for graph in many_graphs(30, width=3):
-        setting = Setting.of(graph, ProfilePrivacy("0.3"))
+        problem = ProfileProblem.of(graph, ProfilePrivacy("0.3"))
         for blocks in (len(graph), 1):
             rows = generator.random((blocks, 3, 3)) ** 8
-            released = setting.released(settled(setting, rows))
+            released = problem.released(settled(problem, rows))
             assert released.sum(axis=1) == pytest.approx(1.0)
             for i, j in both_ways(graph):
                 assert (released[i] <= math.exp(0.3) * released[j] + 1e-15).all()
@@ -125,20 +128,22 @@ def test_whatever_is_settled_keeps_the_budget() -> None:
 
 def test_a_channel_that_keeps_the_budget_is_hardly_moved() -> None:
     graph = ProfileGraph.bernoulli(["0.5", "0.6"])
-    setting = Setting.of(graph, ProfilePrivacy("1"))
-    assert (settled(setting, np.eye(2)[None]) == np.eye(2)).all()
+    problem = ProfileProblem.of(graph, ProfilePrivacy("1"))
+    assert (settled(problem, np.eye(2)[None]) == np.eye(2)).all()
 
 
 def test_a_search_without_time_gives_something_that_keeps_the_budget() -> None:
     graph = random_graph(6, size=40, width=8, density=0.3)
-    setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
     goal = ProfileUtility.of(graph, "squared")
     seen: list[Progress] = []
-    blocks, proved = least_distortion(setting, goal, seconds=0.0, watch=seen.append)
+    blocks, proved = least_distortion(problem, goal, seconds=0.0, watch=seen.append)
     assert proved.stopped
-    assert proved.bound <= proved.cost <= mean_loss(setting, goal, response(8, np.ones(40)))
+    assert proved.bound <= proved.cost <= mean_loss(problem, goal, response(8, np.ones(40)))
     assert seen
-    assert lock(setting.draft(blocks, "direct"), ProfilePrivacy("0.5"), graph).certificate.holds
+    assert lock(
+        draft_of_blocks(problem, blocks, "direct"), ProfilePrivacy("0.5"), graph
+    ).certificate.holds
 
 
 def test_without_a_budget_only_profiles_that_differ_fall_silent() -> None:
@@ -146,12 +151,14 @@ def test_without_a_budget_only_profiles_that_differ_fall_silent() -> None:
         {"a": {0: 1, 1: 3}, "b": {0: 2, 1: 6}, "c": {0: 1, 1: 9}, "d": {0: 9, 1: 1}},
         [("a", "b"), ("c", "d")],
     )
-    setting = Setting.of(graph, ProfilePrivacy(0))
-    silent = without_budget(setting, ProfileUtility.of(graph, "minimax"))
+    problem = ProfileProblem.of(graph, ProfilePrivacy(0))
+    silent = without_budget(problem, ProfileUtility.of(graph, "minimax"))
     assert (silent[:2] == np.eye(2)).all()
     assert (silent[2:] == 0.5).all()
-    chosen = without_budget(setting, ProfileUtility.of(graph, "hamming"))
+    chosen = without_budget(problem, ProfileUtility.of(graph, "hamming"))
     assert (chosen[2:, :, 0] == chosen[2, 0, 0]).all()
-    blocks, proved = least_distortion(setting, ProfileUtility.of(graph, "hamming"))
+    blocks, proved = least_distortion(problem, ProfileUtility.of(graph, "hamming"))
     assert proved.cost == pytest.approx(0.25)
-    assert lock(setting.draft(blocks, "direct"), ProfilePrivacy(0), graph).certificate.holds
+    assert lock(
+        draft_of_blocks(problem, blocks, "direct"), ProfilePrivacy(0), graph
+    ).certificate.holds

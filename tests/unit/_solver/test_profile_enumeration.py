@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from liftlock.designs.profiles import listing
-from liftlock.designs.profiles.direct import settled
-from liftlock.designs.profiles.listing import Cells, list_all, matrix_of
-from liftlock.designs.profiles.setting import Setting
+from liftlock._solver import profile_enumeration as listing
+from liftlock._solver.profile_enumeration import Cells, list_all, matrix_of
+from liftlock._solver.profile_problem import ProfileProblem
+from liftlock._solver.profile_programme import settled
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility, information
@@ -30,15 +30,15 @@ def test_no_mechanism_leaves_less_uncertainty(shared: bool) -> None:
     source = np.random.default_rng(1)
     for seed in range(6):
         graph = random_graph(seed, size=2, width=3, density=1.0)
-        goal, setting = ProfileUtility.of(graph), Setting.of(graph, ProfilePrivacy("0.5"))
-        cells = Cells.shared(setting, goal) if shared else Cells.each(setting, goal)
-        listed = list_all(setting, cells)
+        goal, problem = ProfileUtility.of(graph), ProfileProblem.of(graph, ProfilePrivacy("0.5"))
+        cells = Cells.shared(problem, goal) if shared else Cells.each(problem, goal)
+        listed = list_all(problem, cells)
         assert listed is not None
         least = np.inf
         for _ in range(200):
             # Any number of outputs, among them such that hardly say anything but the value.
             blocks = source.random((1 if shared else 2, 3, 3)) ** 6 + 3 * np.eye(3)
-            kept = settled(setting, blocks)
+            kept = settled(problem, blocks)
             least = min(least, uncertainty(goal.joint(graph.laws, kept)))
         assert listed.bound <= least + 1e-9
 
@@ -46,9 +46,9 @@ def test_no_mechanism_leaves_less_uncertainty(shared: bool) -> None:
 def test_the_mixture_has_the_right_mean_and_every_posterior_is_allowed() -> None:
     for seed in range(10):
         graph = random_graph(seed, size=4, width=3)
-        goal, setting = ProfileUtility.of(graph), Setting.of(graph, ProfilePrivacy("0.3"))
-        cells = Cells.shared(setting, goal)
-        listed = list_all(setting, cells)
+        goal, problem = ProfileUtility.of(graph), ProfileProblem.of(graph, ProfilePrivacy("0.3"))
+        cells = Cells.shared(problem, goal)
+        listed = list_all(problem, cells)
         assert cells is not None
         assert listed is not None
         masses = goal.weights @ graph.laws
@@ -68,10 +68,10 @@ def test_the_mixture_has_the_right_mean_and_every_posterior_is_allowed() -> None
 def test_the_matrix_is_that_mixture_with_outputs_named_by_values() -> None:
     for seed in range(10):
         graph = random_graph(seed, size=4, width=3)
-        goal, setting = ProfileUtility.of(graph), Setting.of(graph, ProfilePrivacy("0.3"))
-        listed = list_all(setting, Cells.shared(setting, goal))
+        goal, problem = ProfileUtility.of(graph), ProfileProblem.of(graph, ProfilePrivacy("0.3"))
+        listed = list_all(problem, Cells.shared(problem, goal))
         assert listed is not None
-        block = matrix_of(setting, goal, listed)
+        block = matrix_of(problem, goal, listed)
         assert block.sum(axis=2) == pytest.approx(1.0)
         masses = goal.weights @ graph.laws
         joint = goal.joint(graph.laws, block)
@@ -83,26 +83,26 @@ def test_the_matrix_is_that_mixture_with_outputs_named_by_values() -> None:
 
 def test_a_value_that_no_profile_has_follows_the_others() -> None:
     graph = ProfileGraph.complete({"a": {0: 3, 1: 1, 2: 0}, "b": {0: 1, 1: 3, 2: 0}})
-    goal, setting = ProfileUtility.of(graph), Setting.of(graph, ProfilePrivacy("0.5"))
-    listed = list_all(setting, Cells.shared(setting, goal))
+    goal, problem = ProfileUtility.of(graph), ProfileProblem.of(graph, ProfilePrivacy("0.5"))
+    listed = list_all(problem, Cells.shared(problem, goal))
     assert listed is not None
-    block = matrix_of(setting, goal, listed)[0]
+    block = matrix_of(problem, goal, listed)[0]
     assert block[2] == pytest.approx((block[0] + block[1]) / 2)
 
 
 def test_what_listing_cannot_do_it_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = ProfileGraph.complete({"a": {0: 3, 1: 1}, "b": {0: 1, 2: 3}})
-    setting = Setting.of(graph, ProfilePrivacy("0.5"))
+    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
     unweighted = ProfileUtility.of(graph, weights={"a": 1, "b": 0})
-    assert Cells.shared(setting, unweighted) is None
-    assert Cells.each(setting, unweighted) is None
-    assert list_all(setting, None) is None
+    assert Cells.shared(problem, unweighted) is None
+    assert Cells.each(problem, unweighted) is None
+    assert list_all(problem, None) is None
     rare = ProfileGraph.bernoulli({"a": "1e-9", "b": 0})
-    rare_setting = Setting.of(rare, ProfilePrivacy("0.5"))
+    rare_setting = ProfileProblem.of(rare, ProfilePrivacy("0.5"))
     assert list_all(rare_setting, Cells.shared(rare_setting, ProfileUtility.of(rare))) is None
-    cells = Cells.shared(setting, ProfileUtility.of(graph))
-    assert list_all(setting, cells) is not None
+    cells = Cells.shared(problem, ProfileUtility.of(graph))
+    assert list_all(problem, cells) is not None
     for name in ("_MOST_CELLS", "_MOST_NUMBERS", "_MOST_VERTICES"):
         with monkeypatch.context() as patch:
             patch.setattr(listing, name, 1)
-            assert list_all(setting, cells) is None
+            assert list_all(problem, cells) is None

@@ -8,9 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.optimality import Optimality
 from liftlock._solver.problem import MOST_RATIO
-from liftlock.designs.draft import Draft
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp
@@ -27,16 +25,20 @@ _MOST_EPSILON = 100.0
 """Beyond this e^epsilon is more than a solver, or a table, can tell from no limit at all."""
 
 
+_ROUNDING = 2.0**-51
+"""By how much locking may move a probability: small ones would lose the promise to it."""
+
+
 @dataclass(frozen=True)
-class Setting:
+class ProfileProblem:
     """What a design for profiles must respect, in floats.
 
     A channel is `blocks` of shape (profiles, values, outputs), or (1, values, outputs) when it
     ignores the profile.
 
     >>> from liftlock.notions.profile import ProfilePrivacy
-    >>> setting = Setting.of(ProfileGraph.bernoulli(["0.2", "0.9"]), ProfilePrivacy("ln 2"))
-    >>> setting.laws.tolist(), setting.edges.tolist(), round(setting.ratio, 6)
+    >>> problem = ProfileProblem.of(ProfileGraph.bernoulli(["0.2", "0.9"]), ProfilePrivacy("ln 2"))
+    >>> problem.laws.tolist(), problem.edges.tolist(), round(problem.ratio, 6)
     ([[0.8, 0.2], [0.1, 0.9]], [[0, 1]], 2.0)
     """
 
@@ -47,7 +49,7 @@ class Setting:
     """e^epsilon, by a hair too small."""
 
     @classmethod
-    def of(cls, graph: ProfileGraph, notion: Notion) -> Setting:
+    def of(cls, graph: ProfileGraph, notion: Notion) -> ProfileProblem:
         """Read a graph and a guarantee for its edges."""
         budget = notion.profile_budget
         if budget is None:
@@ -87,30 +89,6 @@ class Setting:
         covered[profile, value] = released[profile]
         return covered
 
-    def draft(
-        self,
-        blocks: Floats,
-        method: str,
-        *,
-        optimality: Optimality | None = None,
-        remarks: tuple[str, ...] = (),
-        faithful: bool = False,
-    ) -> Draft:
-        """Make the draft of a channel; its outputs are the values."""
-        graph = self.graph
-        shared = len(blocks) == 1 and len(graph) != 1
-        rows = np.clip(blocks if shared else self.covered(blocks), 0.0, None)
-        rows = rows / rows.sum(axis=2, keepdims=True)
-        return Draft.of(
-            graph.inputs if shared else graph.pairs,
-            graph.inputs,
-            rows.reshape(-1, self.values),
-            method=method,
-            optimality=optimality,
-            remarks=remarks,
-            faithful=faithful,
-        )
-
 
 def response(values: int, noise: Floats) -> Floats:
     """Return blocks that keep a value, or with a probability `noise` draw any value afresh.
@@ -121,3 +99,48 @@ def response(values: int, noise: Floats) -> Floats:
     kept = np.eye(values)[None, :, :] * (1.0 - noise)[:, None, None]
     blocks: Floats = kept + noise[:, None, None] / values
     return blocks
+
+
+def edge_noise(first: Floats, second: Floats, ratio: float, rounding: float = 0.0) -> Floats:
+    """Return the least s that makes pairs of distributions (rows) indistinguishable.
+
+    They stay so if afterwards every probability is moved by `rounding`, either way.
+
+    Source: 004 eq. (4), Obs 10 with numerators clipped at 0.
+
+    >>> bits = np.array([[0.2, 0.8]]), np.array([[0.1, 0.9]])
+    >>> (edge_noise(*bits, np.exp(0.5)) / 2).round(4).tolist()  # the flipping probability
+    [0.0489]
+    """
+    apart = np.maximum(first - ratio * second, second - ratio * first)
+    # Probabilities that are the same are moved alike.
+    excess = np.where(first != second, apart, -np.inf).max(axis=1)
+    needed = excess + rounding * (1.0 + ratio)
+    room = np.maximum(excess + (ratio - 1.0) / first.shape[1], needed)
+    noise: Floats = np.divide(needed, room, out=np.zeros_like(excess), where=needed > 0)
+    return noise
+
+
+def part_noise(problem: ProfileProblem, released: Floats) -> Floats:
+    """Return for each profile the s that the costliest edge of its part needs.
+
+    `released` are the distributions to be kept apart: those of the data, or of an output that
+    breaks the budget.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> graph = ProfileGraph.bernoulli(["0.8", "0.9", "0.5"], [("0.8", "0.9")])
+    >>> part_noise(ProfileProblem.of(graph, ProfilePrivacy("0.5")), graph.laws).round(4).tolist()
+    [0.0977, 0.0977, 0.0]
+    """
+    parts = problem.graph.components
+    worst = np.zeros(len(parts))
+    part_of = np.empty(len(problem.graph), dtype=np.intp)
+    for number, part in enumerate(parts):
+        part_of[list(part)] = number
+    if len(problem.edges):
+        first, second = problem.edges.T
+        rounding = _ROUNDING if problem.ratio > 1.0 else 0.0
+        needed = edge_noise(released[first], released[second], problem.ratio, rounding)
+        np.maximum.at(worst, part_of[first], needed)
+    noise: Floats = worst[part_of]
+    return noise

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liftlock._solver.oracle import Clock, Progress
-from liftlock.designs.profiles.output_laws import (
+from liftlock._solver.output_distributions import (
     Master,
     OutOfTime,
     Part,

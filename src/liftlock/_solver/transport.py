@@ -17,7 +17,7 @@ import numpy as np
 
 from liftlock._solver.highs import Highs
 from liftlock._solver.oracle import Clock
-from liftlock.designs.profiles.output_laws import (
+from liftlock._solver.output_distributions import (
     VIOLATED,
     Flags,
     OutOfTime,

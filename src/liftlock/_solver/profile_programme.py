@@ -21,8 +21,7 @@ import numpy.typing as npt
 from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock, Progress
-from liftlock.designs.mechanisms.cluster import part_noise
-from liftlock.designs.profiles.setting import Setting, response
+from liftlock._solver.profile_problem import ProfileProblem, part_noise, response
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.utility.profile_utility import ProfileUtility
@@ -65,21 +64,21 @@ def mean_bound(bound: float, weights: Floats, most: float) -> float:
     return max((bound - unweighted * most) / len(weights), 0.0)
 
 
-def settled(setting: Setting, blocks: Floats) -> Floats:
+def settled(problem: ProfileProblem, blocks: Floats) -> Floats:
     """Make a channel keep the budget by drawing outputs evenly, as seldom as that is enough.
 
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> from liftlock.profile_graph import ProfileGraph
-    >>> warner = Setting.of(ProfileGraph.bernoulli([0, 1]), ProfilePrivacy("ln 3"))
+    >>> warner = ProfileProblem.of(ProfileGraph.bernoulli([0, 1]), ProfilePrivacy("ln 3"))
     >>> settled(warner, np.eye(2)[None, :, :]).round(6).tolist()
     [[[0.75, 0.25], [0.25, 0.75]]]
     """
     rows = np.clip(blocks, 0.0, None)
     rows = rows / rows.sum(axis=2, keepdims=True)
-    noise = part_noise(setting, setting.released(rows))
+    noise = part_noise(problem, problem.released(rows))
     if len(blocks) == 1:
         noise = noise.max(keepdims=True)
-    mixed: Floats = (1.0 - noise)[:, None, None] * rows + noise[:, None, None] / setting.values
+    mixed: Floats = (1.0 - noise)[:, None, None] * rows + noise[:, None, None] / problem.values
     return mixed
 
 
@@ -92,11 +91,11 @@ class Broken:
     output: Places
 
     @classmethod
-    def by(cls, setting: Setting, released: Floats, known: npt.NDArray[np.bool_]) -> Broken:
+    def by(cls, problem: ProfileProblem, released: Floats, known: npt.NDArray[np.bool_]) -> Broken:
         """Find those that are not yet known, and note them as known."""
-        first, second = setting.edges.T
+        first, second = problem.edges.T
         ways = np.stack([first, second]), np.stack([second, first])
-        over = released[ways[0]] / setting.ratio - released[ways[1]]
+        over = released[ways[0]] / problem.ratio - released[ways[1]]
         way, edge, output = np.nonzero((over > _BROKEN) & ~known)
         known[way, edge, output] = True
         return cls(ways[0][way, edge], ways[1][way, edge], output)
@@ -106,16 +105,16 @@ class Broken:
 
 
 class Flows:
-    """The linear programme of a setting, to be solved for several costs."""
+    """The linear programme of a problem, to be solved for several costs."""
 
-    def __init__(self, setting: Setting, *, clock: Clock) -> None:
+    def __init__(self, problem: ProfileProblem, *, clock: Clock) -> None:
         from scipy.sparse import coo_matrix, identity, kron
 
-        self.setting, self.clock = setting, clock
-        self.profile, self.value = np.nonzero(setting.laws > 0)
-        self.masses = setting.laws[self.profile, self.value]
+        self.problem, self.clock = problem, clock
+        self.profile, self.value = np.nonzero(problem.laws > 0)
+        self.masses = problem.laws[self.profile, self.value]
         self.rounds = 0
-        size, width, cells = len(setting.laws), setting.values, len(self.masses)
+        size, width, cells = len(problem.laws), problem.values, len(self.masses)
         program = LinearProgram()
         flows = program.variables(np.zeros((cells, width)))
         program.most[-1] = np.repeat(self.masses, width)
@@ -127,9 +126,9 @@ class Flows:
         program.between([(flows, sums), (self._outputs, -identity(size * width))], 0.0, 0.0)
         self._solver = Solver(program, clock=clock)
         self._fixed = self._solver.matrix
-        self._known = np.zeros((2, len(setting.edges), width), dtype=bool)
+        self._known = np.zeros((2, len(problem.edges), width), dtype=bool)
         self._asked: list[Broken] = []
-        self._ask(setting.laws)
+        self._ask(problem.laws)
         self._way: Any = "ipm" if cells * width > _LARGE else "simplex"
 
     def least(self, costs: Floats) -> tuple[Floats, float, bool]:
@@ -138,7 +137,7 @@ class Flows:
         With it come a lower bound of that sum, and whether the solver came to its end. Blocks keep
         the budget in any case.
         """
-        setting = self.setting
+        problem = self.problem
         scale = max(float(np.abs(costs).max()), np.finfo(float).tiny)
         flow_costs = (costs / scale)[self.profile, self.value]
         # Costs of either sign: shifting a row of costs shifts the sum by a constant.
@@ -150,29 +149,29 @@ class Flows:
             self.rounds += 1
             if not len(found.values):
                 # To a budget of 0 rounding may look like a contradiction.
-                return constant(setting, int(costs.sum(axis=(0, 1)).argmin())), 0.0, False
+                return constant(problem, int(costs.sum(axis=(0, 1)).argmin())), 0.0, False
             if not found.solved or not self._ask(self._released(found)):
                 break
         bound = (self._bound(found) + float(dot(shift, self.masses))) * scale
-        return settled(setting, self._blocks(found)), bound, found.solved
+        return settled(problem, self._blocks(found)), bound, found.solved
 
     def _released(self, found: Optimum) -> Floats:
-        size = len(self.setting.laws)
-        return found.values[self._outputs :].reshape(size, self.setting.values)
+        size = len(self.problem.laws)
+        return found.values[self._outputs :].reshape(size, self.problem.values)
 
     def _ask(self, released: Floats) -> bool:
         """Give the solver the edges that an output breaks; tell whether there were any."""
-        broken = Broken.by(self.setting, released, self._known)
+        broken = Broken.by(self.problem, released, self._known)
         if not len(broken):
             return False
         self._asked.append(broken)
-        self._solver.demand(self._rows(broken, self.setting.ratio), -np.inf, 0.0)
+        self._solver.demand(self._rows(broken, self.problem.ratio), -np.inf, 0.0)
         return True
 
     def _rows(self, broken: Broken, ratio: float) -> Any:
         from scipy.sparse import coo_matrix
 
-        width, count = self.setting.values, len(broken)
+        width, count = self.problem.values, len(broken)
         places = np.tile(np.arange(count), 2)
         columns = np.concatenate(
             [broken.more * width + broken.output, broken.less * width + broken.output]
@@ -186,7 +185,7 @@ class Flows:
         from scipy.sparse import vstack
 
         solver = self._solver
-        rows = [self._rows(broken, self.setting.wide_ratio) for broken in self._asked]
+        rows = [self._rows(broken, self.problem.wide_ratio) for broken in self._asked]
         matrix = vstack([self._fixed, *rows]).tocsc()
         return safe_bound(
             solver.cost,
@@ -199,8 +198,8 @@ class Flows:
         )
 
     def _blocks(self, found: Optimum) -> Floats:
-        setting = self.setting
-        width = setting.values
+        problem = self.problem
+        width = problem.values
         flows = np.clip(found.values[: self._outputs], 0.0, None).reshape(-1, width)
         released = np.clip(self._released(found), 0.0, None)
         # A solver that was stopped, or a value too rare for it, may have left nothing to divide.
@@ -212,7 +211,7 @@ class Flows:
 
 
 def least_distortion(
-    setting: Setting,
+    problem: ProfileProblem,
     goal: ProfileUtility,
     *,
     seconds: float | None = None,
@@ -225,26 +224,26 @@ def least_distortion(
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> from liftlock.profile_graph import ProfileGraph
     >>> graph = ProfileGraph.bernoulli(["0.8", "0.9"])
-    >>> setting = Setting.of(graph, ProfilePrivacy("0.5"))
-    >>> blocks, proved = least_distortion(setting, ProfileUtility.of(graph, "hamming"))
+    >>> problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
+    >>> blocks, proved = least_distortion(problem, ProfileUtility.of(graph, "hamming"))
     >>> round(proved.cost, 6), round(proved.bound, 6)
     (0.010653, 0.010653)
     """
     clock = Clock(seconds=seconds, watch=watch)
     clock.tell("flows")
-    losses = goal.losses(setting.values)
-    flows = Flows(setting, clock=clock)
+    losses = goal.losses(problem.values)
+    flows = Flows(problem, clock=clock)
     blocks, bound, solved = flows.least(shares(goal.weights)[:, None, None] * losses)
     # A search that was stopped, or a budget too small for rounding, can be beaten by these.
-    simple = response(setting.values, part_noise(setting, setting.laws))
-    silent = without_budget(setting, goal)
-    candidates = (silent,) if setting.ratio == 1.0 else (blocks, simple, silent)
-    blocks = min(candidates, key=lambda each: mean_loss(setting, goal, each))
+    simple = response(problem.values, part_noise(problem, problem.laws))
+    silent = without_budget(problem, goal)
+    candidates = (silent,) if problem.ratio == 1.0 else (blocks, simple, silent)
+    blocks = min(candidates, key=lambda each: mean_loss(problem, goal, each))
     proved = Optimality(
         goal.name,
-        mean_loss(setting, goal, blocks),
+        mean_loss(problem, goal, blocks),
         mean_bound(bound, goal.weights, float(losses.max())),
-        float((dot(dot(goal.weights, setting.laws), losses)).min()),
+        float((dot(dot(goal.weights, problem.laws), losses)).min()),
         rounds=flows.rounds,
         seconds=clock.elapsed,
         stopped="" if solved else clock.ended or "stuck",
@@ -252,39 +251,39 @@ def least_distortion(
     return blocks, proved
 
 
-def mean_loss(setting: Setting, goal: ProfileUtility, blocks: Floats) -> float:
+def mean_loss(problem: ProfileProblem, goal: ProfileUtility, blocks: Floats) -> float:
     """Return the mean loss of a channel, also for a goal that is after something else."""
-    return float((goal.joint(setting.laws, blocks) * goal.losses(setting.values)).sum())
+    return float((goal.joint(problem.laws, blocks) * goal.losses(problem.values)).sum())
 
 
-def constant(setting: Setting, output: int) -> Floats:
+def constant(problem: ProfileProblem, output: int) -> Floats:
     """Return blocks that always say the same."""
-    blocks = np.zeros((len(setting.laws), setting.values, setting.values))
+    blocks = np.zeros((len(problem.laws), problem.values, problem.values))
     blocks[:, :, output] = 1.0
     return blocks
 
 
-def differing(setting: Setting) -> list[list[int]]:
+def differing(problem: ProfileProblem) -> list[list[int]]:
     """Return the connected parts whose profiles are not all the same, as positions."""
-    parts = [list(part) for part in setting.graph.components]
-    return [part for part in parts if np.ptp(setting.laws[part], axis=0).any()]
+    parts = [list(part) for part in problem.graph.components]
+    return [part for part in parts if np.ptp(problem.laws[part], axis=0).any()]
 
 
-def without_budget(setting: Setting, goal: ProfileUtility) -> Floats:
+def without_budget(problem: ProfileProblem, goal: ProfileUtility) -> Floats:
     """Return what can be released under a budget of 0, which rounded tables keep by saying nothing.
 
     >>> from liftlock.notions.profile import ProfilePrivacy
     >>> from liftlock.profile_graph import ProfileGraph
     >>> graph = ProfileGraph.bernoulli(["0.2", "0.9", "0.5"], [("0.2", "0.9")])
-    >>> nothing = Setting.of(graph, ProfilePrivacy(0))
+    >>> nothing = ProfileProblem.of(graph, ProfilePrivacy(0))
     >>> without_budget(nothing, ProfileUtility.of(graph, "hamming"))[:, 0, 1].tolist()
     [1.0, 1.0, 0.0]
     """
-    width, losses = setting.values, goal.losses(setting.values)
-    blocks = np.repeat(np.eye(width)[losses.argmin(axis=1)][None, :, :], len(setting.laws), axis=0)
-    for part in differing(setting):
+    width, losses = problem.values, goal.losses(problem.values)
+    blocks = np.repeat(np.eye(width)[losses.argmin(axis=1)][None, :, :], len(problem.laws), axis=0)
+    for part in differing(problem):
         blocks[part] = 1.0 / width
         if goal.name not in ("minimax", "mutual-information"):
-            masses = dot(goal.weights[part], setting.laws[part])
+            masses = dot(goal.weights[part], problem.laws[part])
             blocks[part] = np.eye(width)[int((dot(masses, losses)).argmin())]
     return blocks

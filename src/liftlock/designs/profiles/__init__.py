@@ -1,1 +1,0 @@
-"""Mechanisms for graphs of profiles: one module each, listed in `catalogue`."""

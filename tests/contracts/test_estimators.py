@@ -1,0 +1,455 @@
+"""What every estimator owes on every model that it supports.
+
+An estimator is a class in the registry `ESTIMATORS`; a model says which ones its statistic is
+enough for. Expectations are exact sums over all reports of a few people, in fractions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from liftlock.channel import Channel
+from liftlock.errors import LiftlockError, NotDefined
+from liftlock.estimate import ESTIMATORS, METHODS, Aggregate, Question, estimate
+from liftlock.estimate.api import Options, answer, model_of
+from liftlock.estimate.encoding import Encoding
+from liftlock.estimate.estimators import Estimator, Linear
+from liftlock.estimate.intervals import KINDS, make
+from liftlock.estimate.mixture import Mixture, ThroughProfiles, read_profiles
+from liftlock.estimate.model import Dense, Model
+from liftlock.estimate.per_user import PerUser, PosteriorSums
+from liftlock.estimate.question import ask
+from liftlock.exact.budget import Budget
+from liftlock.forms import HashingChannel, SupportChannel, UnaryChannel
+from liftlock.notions.profile import OutputLaws
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+from liftlock.sampling import simulate
+
+LEVELS = ("0.5", "0.8", "0.95", "0.99")
+PRIOR = Prior.from_counts({1: 5, 2: 3, 4: 2})
+SQUARE = Channel.from_rows(
+    {
+        1: {"a": "8/10", "b": "1/10", "c": "1/10"},
+        2: {"a": "2/10", "b": "7/10", "c": "1/10"},
+        4: {"a": "2/10", "b": "1/10", "c": "7/10"},
+    }
+)
+WIDE = Channel.from_rows(
+    {
+        1: {"a": "4/10", "b": "3/10", "c": "2/10", "d": "1/10"},
+        2: {"a": "1/10", "b": "3/10", "c": "2/10", "d": "4/10"},
+        4: {"a": "2/10", "b": "1/10", "c": "6/10", "d": "1/10"},
+    }
+)
+GRAPH = ProfileGraph.chain(
+    {"day": {1: 4, 2: 2, 4: 2}, "night": {1: 1, 2: 5, 4: 2}, "idle": {1: 1, 2: 1, 4: 6}}
+)
+SHARES = Prior.from_counts({"day": 5, "night": 3, "idle": 2})
+UNARY = UnaryChannel.of([1, 2, 4], own=8, other=3, bits=4)
+
+
+@dataclass(frozen=True)
+class World:
+    """A model, the law of one report given an input, and how reports are counted."""
+
+    name: str
+    model: Model
+    channel: Any
+    law: Callable[[Any], dict[Any, Fraction]]
+    count: Callable[[list[Any]], Aggregate]
+    questions: tuple[Question, ...]
+    options: Any = None
+
+    @property
+    def counted(self) -> Aggregate:
+        """Some reports, more of one kind than of another."""
+        labels = list(self.law(self.model.inputs.labels[0]))
+        return self.count([label for k, label in enumerate(labels) for _ in range(40 + 9 * k)])
+
+    def vectors(self, people: tuple[Any, ...]) -> Iterator[tuple[Aggregate, Fraction]]:
+        """Give every list of reports that these people can make, with its probability."""
+        laws = [self.law(person) for person in people]
+        for reports in itertools.product(*(list(law.items()) for law in laws)):
+            chance = math.prod((chance for _, chance in reports), start=Fraction(1))
+            if chance:
+                yield self.count([report for report, _ in reports]), chance
+
+
+def dense_world(name: str, channel: Channel) -> World:
+    inputs = channel.inputs
+    return World(
+        name,
+        Dense.of(channel, PRIOR),
+        channel,
+        lambda x: {y: channel.probability(x, y) for y in channel.outputs.labels},
+        lambda reports: Aggregate.of(channel, reports),
+        tuple(ask(inputs, of, value) for of, value in QUESTIONS),
+    )
+
+
+def encoding_world(name: str, channel: SupportChannel, reports: npt.NDArray[np.uint8]) -> World:
+    """All reports of an encoding: their likelihoods are in the proportion of the two levels."""
+    sets = channel.supported(reports)
+    inside, outside = channel.levels
+
+    def law(x: Any) -> dict[Any, Fraction]:
+        own = sets[:, channel.inputs.index(x)]
+        weights = {
+            tuple(row): chance_of(channel, supported, bool(mine), (inside, outside))
+            for row, supported, mine in zip(reports.tolist(), sets, own, strict=True)
+        }
+        total = sum(weights.values(), Fraction(0))
+        return {row: weight / total for row, weight in weights.items()}
+
+    return World(
+        name,
+        model_of(channel, PRIOR),
+        channel,
+        law,
+        lambda rows: Aggregate.of(channel, np.array(rows, dtype=np.uint8)),
+        tuple(ask(channel.inputs, of, value) for of, value in QUESTIONS),
+    )
+
+
+def chance_of(
+    channel: SupportChannel, supported: Any, mine: bool, levels: tuple[int, int]
+) -> Fraction:
+    """Return a number proportional to P(report | x)."""
+    if isinstance(channel, UnaryChannel):
+        p, q = channel.hit, channel.miss
+        others = int(supported.sum()) - mine
+        rest = len(supported) - 1 - others
+        return (p if mine else 1 - p) * q**others * (1 - q) ** rest
+    return Fraction(levels[0] if mine else levels[1])
+
+
+def profile_world(of: str) -> World:
+    model, question, _ = read_profiles(WIDE, GRAPH, of, None, SHARES, trust=True)
+    assert isinstance(model, Mixture)
+    laws = OutputLaws.of(WIDE, GRAPH)
+    return World(
+        f"profiles, {of}",
+        model,
+        WIDE,
+        lambda name: {
+            y: laws.laws[GRAPH.profiles.index(name)].at(k)
+            for k, y in enumerate(WIDE.outputs.labels)
+        },
+        lambda reports: Aggregate.of(WIDE, reports),
+        (question,),
+    )
+
+
+QUESTIONS: tuple[tuple[str, Any], ...] = (
+    ("histogram", None),
+    ("survey", 2),
+    ("survey", [1, 4]),
+    ("sum", None),
+    ("mean", None),
+)
+WORLDS = (
+    dense_world("as many outputs", SQUARE),
+    dense_world("more outputs", WIDE),
+    encoding_world(
+        "unary",
+        UNARY,
+        np.packbits(
+            np.array(list(itertools.product((0, 1), repeat=3)), dtype=np.uint8),
+            axis=1,
+            bitorder="little",
+        ),
+    ),
+    profile_world("profiles"),
+    profile_world("histogram"),
+    profile_world("sum"),
+)
+CASES = [
+    pytest.param(world, key, question, id=f"{world.name}-{key}-{question.of}-{place}")
+    for world in WORLDS
+    for key in ESTIMATORS
+    if key in world.model.estimators
+    for place, question in enumerate(world.questions)
+]
+LINEAR = [case for case in CASES if issubclass(ESTIMATORS[case.values[1]], Linear)]  # type: ignore[index]
+
+
+def made(world: World, key: str, question: Question) -> Estimator[Model]:
+    return ESTIMATORS[key](world.model, question)
+
+
+def truth_of(world: World, question: Question, people: tuple[Any, ...]) -> Any:
+    return question.values[[world.model.inputs.index(person) for person in people]].sum(axis=0)
+
+
+# --- the registry -------------------------------------------------------------------------------
+
+
+def test_the_registry_names_every_estimator() -> None:
+    assert {key: cls.key for key, cls in ESTIMATORS.items()} == {key: key for key in ESTIMATORS}
+    assert ("auto", *ESTIMATORS) == METHODS
+    known = set().union(*(world.model.estimators for world in WORLDS))
+    assert known == set(ESTIMATORS)
+
+
+@pytest.mark.parametrize("key", ESTIMATORS)
+def test_every_estimator_is_documented(key: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "howto" / "estimate.md"
+    assert f"| `{key}` |" in page.read_text(encoding="utf-8")
+    assert ESTIMATORS[key].__doc__
+
+
+# --- what the numbers are -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("world", "key", "question"), [case for case in CASES if case.values[1] == "unbiased"]
+)
+def test_unbiased_is_right_on_average(world: World, key: str, question: Question) -> None:
+    unbiased = made(world, key, question)
+    labels = world.model.inputs.labels
+    for people in ((labels[0],), (labels[0], labels[2]), (labels[1], labels[1])):
+        mean = sum(
+            float(chance) * unbiased.values(world.model.statistic(counted))
+            for counted, chance in world.vectors(people)
+        )
+        assert mean == pytest.approx(truth_of(world, question, people), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("world", "key", "question"), [case for case in CASES if case.values[1] == "bayes"]
+)
+def test_bayes_keeps_the_prior_on_average(world: World, key: str, question: Question) -> None:
+    """E[E[f(X) | Y]] = E[f(X)], and no other score of a report has a smaller squared error."""
+    assert world.model.masses is not None
+    bayes = made(world, key, question)
+    mean: Any = 0
+    for mass, person in zip(world.model.masses, world.model.inputs.labels, strict=True):
+        for counted, chance in world.vectors((person,)):
+            mean = mean + mass * float(chance) * bayes.values(world.model.statistic(counted))
+    assert mean == pytest.approx(world.model.masses @ question.values, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("world", "key", "question"), [case for case in CASES if case.values[1] != "bayes"]
+)
+def test_reports_without_noise_give_the_truth(world: World, key: str, question: Question) -> None:
+    """From the expected statistic of any mixture of people, what they have on average."""
+    people = world.model.inputs.labels
+    expected = np.zeros_like(world.model.statistic(world.counted))
+    shares = np.array([0.5, 0.3, 0.2])
+    for share, person in zip(shares, people, strict=True):
+        for counted, chance in world.vectors((person,)):
+            expected = expected + share * float(chance) * world.model.statistic(counted)
+    found = made(world, key, question).values(1000 * expected)
+    assert found == pytest.approx(1000 * shares @ question.values, rel=1e-4, abs=1e-2)
+
+
+@pytest.mark.parametrize(("world", "key", "question"), LINEAR)
+def test_scores_are_added_up(world: World, key: str, question: Question) -> None:
+    linear = made(world, key, question)
+    assert isinstance(linear, Linear)
+    one = world.model.statistic(world.counted)
+    other = world.model.statistic(next(world.vectors(world.model.inputs.labels[:2]))[0])
+    assert linear.scores.shape == (len(one), len(question.names))
+    both = linear.values(2 * one + 3 * other)
+    assert both == pytest.approx(2 * linear.values(one) + 3 * linear.values(other), rel=1e-12)
+
+
+@pytest.mark.parametrize(("world", "key", "question"), CASES)
+def test_many_at_once_and_in_any_unit(world: World, key: str, question: Question) -> None:
+    estimator = made(world, key, question)
+    statistic = world.model.statistic(world.counted)
+    one = estimator.values(statistic)
+    assert one.shape == (len(question.names),)
+    many = estimator.values(np.stack([statistic, 3 * statistic]))
+    # Many maxima of likelihood at once are sought to a wider gap than one.
+    slack = 1.0 if key == "likelihood" else 1e-9
+    assert many == pytest.approx(np.stack([one, 3 * one]), rel=1e-9, abs=slack)
+
+
+@pytest.mark.parametrize(("world", "key", "question"), CASES)
+def test_a_histogram_adds_up(world: World, key: str, question: Question) -> None:
+    whole = question.is_histogram or (
+        isinstance(question, ThroughProfiles) and question.own.is_histogram
+    )
+    values = made(world, key, question).values(world.model.statistic(world.counted))
+    # The support of an encoding is counted symbol by symbol: only its consistent counts add up.
+    free = isinstance(world.channel, SupportChannel) and key == "unbiased"
+    if whole and not free:
+        assert values.sum() == pytest.approx(world.counted.reports, rel=1e-9)
+    if key in ("likelihood", "consistent"):
+        assert (values >= world.counted.reports * question.least - 1e-6).all()
+        assert (values <= world.counted.reports * question.most + 1e-6).all()
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+@pytest.mark.parametrize("key", ESTIMATORS)
+def test_what_a_model_does_not_support_is_refused_by_name(world: World, key: str) -> None:
+    if key in world.model.estimators:
+        return
+    with pytest.raises(NotDefined, match=f"the {key} estimate is not defined for") as refused:
+        made(world, key, world.questions[0])
+    assert refused.value.remedy
+
+
+@pytest.mark.parametrize("key", ["unbiased", "consistent"])
+def test_inputs_that_report_alike_are_named(key: str) -> None:
+    alike = {"l": "3/4", "r": "1/4"}
+    twins = Channel.from_rows({"a": alike, "b": alike, "c": {"l": "1/4", "r": "3/4"}})
+    with pytest.raises(NotDefined, match="values 'a' and 'b', which give the same reports"):
+        ESTIMATORS[key](Dense.of(twins), Question.histogram(twins.inputs))
+
+
+def test_no_prior_no_posterior() -> None:
+    with pytest.raises(NotDefined, match="reports without a prior"):
+        ESTIMATORS["bayes"](Dense.of(SQUARE), Question.histogram(SQUARE.inputs))
+
+
+@pytest.mark.parametrize("key", ["likelihood", "consistent"])
+@pytest.mark.parametrize("channel", [SQUARE, UNARY], ids=["table", "encoding"])
+def test_weights_of_both_signs_are_refused_where_counts_cannot_be_negative(
+    key: str, channel: Any
+) -> None:
+    reports = np.zeros((2, 1), dtype=np.uint8) if channel is UNARY else ["a", "b"]
+    signed = Aggregate.of(channel, reports, weights=[1.0, -1.0])
+    with pytest.raises(NotDefined, match=f"the {key} estimate is not defined for negative weights"):
+        estimate(channel, signed, method=key)
+
+
+# --- aggregates, and intervals ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("world", "key", "question"), CASES)
+def test_parts_give_the_same_as_the_whole(world: World, key: str, question: Question) -> None:
+    labels = list(world.law(world.model.inputs.labels[0]))
+    reports = [label for k, label in enumerate(labels) for _ in range(20 + 3 * k)]
+    cut = len(reports) // 3
+    parts = world.count(reports[cut:]) + world.count(reports[:cut])
+    options = Options.of(key)
+    whole = answer(world.model, world.count(reports), question, options)
+    assert answer(world.model, parts, question, options).to_data() == whole.to_data()
+
+
+def spreads_of(estimator: Estimator[Model], counted: Aggregate, kind: Any, about: Any) -> Any:
+    """Return the intervals of all levels, or the refusal."""
+    try:
+        return [
+            make(kind, estimator, counted, level=float(level), about=about, seed=5)
+            for level in LEVELS
+        ]
+    except LiftlockError as refused:
+        return refused
+
+
+SIMULATED = ("bootstrap", "credible")
+INTERVALS = [
+    pytest.param(*case.values, kind, id=f"{case.id}-{kind}")
+    for case in CASES
+    for kind in KINDS
+    if kind != "none" and (kind not in SIMULATED or case.values[2].of == "histogram")  # type: ignore[union-attr]
+]
+
+
+@pytest.mark.parametrize("about", ["people", "population"])
+@pytest.mark.parametrize(("world", "key", "question", "kind"), INTERVALS)
+def test_intervals_hold_the_estimate_and_grow_with_their_level(
+    world: World, key: str, question: Question, kind: Any, about: Any
+) -> None:
+    estimator = made(world, key, question)
+    counted = world.counted
+    spreads = spreads_of(estimator, counted, kind, about)
+    if isinstance(spreads, LiftlockError):
+        assert kind != "auto", "auto says why there is none"
+        assert "interval" in str(spreads)
+        return
+    assert {spread.kind for spread in spreads} <= set(KINDS) - {"auto"}
+    if any(spread.low is None for spread in spreads):
+        assert all(spread.low is None for spread in spreads)
+        assert all(spread.remarks for spread in spreads), "a remark says why there is none"
+        return
+    values = estimator.values(world.model.statistic(counted))
+    inside = np.clip(values, counted.reports * question.least, counted.reports * question.most)
+    for spread in spreads:
+        assert spread.low is not None
+        assert spread.high is not None
+        assert spread.errors is not None
+        if kind in ("auto", "normal", "exact"):
+            # Exact intervals of counts have whole ends.
+            assert (spread.low <= inside + 1).all()
+            assert (inside <= spread.high + 1).all()
+    for narrow, wide in itertools.pairwise(spreads):
+        assert (wide.low <= narrow.low + 1e-9).all()
+        assert (narrow.high <= wide.high + 1e-9).all()
+
+
+# --- local hashing, whose reports are too many to be listed --------------------------------------
+
+
+def test_hashed_reports() -> None:
+    """Each symbol is supported by its own people with chance p, by others with chance q."""
+    channel = HashingChannel.optimal([1, 2, 4], Budget.of("1"))
+    model = model_of(channel, PRIOR)
+    p, q = float(channel.hit), float(channel.miss)
+    people = np.array([700.0, 200.0, 100.0])
+    support = q * 1000 + (p - q) * people
+    assert isinstance(model, Encoding)
+    statistic = np.append(model.counts(support, 1000.0), 1000.0)
+    for key, (of, value) in itertools.product(("unbiased", "consistent"), QUESTIONS):
+        question = ask(channel.inputs, of, value)
+        found = ESTIMATORS[key](model, question).values(statistic)
+        assert found == pytest.approx(people @ question.values)
+    packed = simulate(channel, [1, 2, 2, 4] * 50, seed=1)
+    whole, first, rest = (
+        Aggregate.of(channel, packed[part]) for part in (slice(None), slice(70), slice(70, None))
+    )
+    assert first + rest == whole
+    unbiased = ESTIMATORS["unbiased"](model, Question.histogram(channel.inputs))
+    spreads = spreads_of(unbiased, whole, "auto", "people")
+    for narrow, wide in itertools.pairwise(spreads):
+        assert (wide.low <= narrow.low).all()
+        assert (narrow.high <= wide.high).all()
+
+
+# --- sums over users ----------------------------------------------------------------------------
+
+
+def test_sums_of_posteriors_are_the_answers() -> None:
+    question = Question.histogram(SQUARE.inputs)
+    model = PerUser(SQUARE.inputs)
+    sums = PosteriorSums(9, 9.0, 0.0, np.array([4.0, 3.0, 2.0]), np.array([1.0, 0.5, 0.25]))
+    bayes = ESTIMATORS["bayes"](model, question)
+    assert bayes.values(model.statistic(sums)).tolist() == [4.0, 3.0, 2.0]
+    spreads = [make("auto", bayes, sums, level=float(level)) for level in LEVELS]
+    for narrow, wide in itertools.pairwise(spreads):
+        assert narrow.low is not None
+        assert narrow.high is not None
+        assert wide.low is not None
+        assert wide.high is not None
+        assert (wide.low <= narrow.low).all()
+        assert (narrow.low <= sums.sums).all()
+        assert (sums.sums <= narrow.high).all()
+        assert (narrow.high <= wide.high).all()
+    for key in ESTIMATORS:
+        if key != "bayes":
+            with pytest.raises(NotDefined, match=f"the {key} estimate"):
+                ESTIMATORS[key](model, question)
+    for kind in ("exact", "bootstrap", "credible"):
+        with pytest.raises(NotDefined, match=f"an interval of kind {kind}"):
+            make(kind, bayes, sums)
+    population = make("auto", bayes, replace(sums), about="population")
+    assert population.low is None
+    assert population.remarks
