@@ -16,7 +16,7 @@ from scipy import sparse
 
 from benchmarks.bench_salaries import salaries
 from liftlock import line
-from liftlock._solver.linear import LinearProgram
+from liftlock._solver.linear_programme import LinearProgram
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem, supported
 from liftlock.designs.mechanisms.optimal import optimal

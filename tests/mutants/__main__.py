@@ -46,7 +46,7 @@ CORE = (
 """What a guarantee or an estimate hangs on."""
 
 BESIDE = {
-    "exact": ("unit/notions/test_notion.py", "unit/test_channel.py", "theorems", "contracts"),
+    "exact": ("unit/notions/test_base.py", "unit/test_channel.py", "theorems", "contracts"),
     "notions": ("theorems",),
     "designs": ("unit/test_designing.py", "contracts"),
     "sampling": ("unit/test_mechanism.py",),

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.linear import LinearProgram, Optimum
+from liftlock._solver.linear_programme import LinearProgram, Optimum
 from liftlock._solver.optimality import Ending, relative_gap
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem

@@ -14,7 +14,7 @@ from math import fsum
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.highs import Highs
+from liftlock._solver.linear_programme import Highs
 from liftlock._solver.oracle import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

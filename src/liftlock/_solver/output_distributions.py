@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.highs import Highs
-from liftlock._solver.linear import safe_bound
+from liftlock._solver.linear_programme import Highs, safe_bound
 from liftlock._solver.oracle import Clock, Progress
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats

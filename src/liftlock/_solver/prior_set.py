@@ -21,7 +21,7 @@ import numpy as np
 
 from liftlock._solver.box import Box, Separable, Shape, Variance, linearised, shape_of
 from liftlock._solver.channel_programme import Builder
-from liftlock._solver.linear import Optimum, Solver
+from liftlock._solver.linear_programme import Optimum, Solver
 from liftlock._solver.oracle import Clock, Priced
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liftlock._solver.linear import LinearProgram
+from liftlock._solver.linear_programme import LinearProgram
 from liftlock._solver.profile_problem import ProfileProblem
 from liftlock._solver.vertices import enumerate_vertices
 from liftlock.errors import InputError

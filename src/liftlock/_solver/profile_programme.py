@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
+from liftlock._solver.linear_programme import LinearProgram, Optimum, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock, Progress
 from liftlock._solver.profile_problem import ProfileProblem, part_noise, response

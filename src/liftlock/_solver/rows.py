@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver import branch, descent, simplex
-from liftlock._solver.highs import Highs
+from liftlock._solver.linear_programme import Highs
 from liftlock._solver.oracle import SPEED, Clock, Priced
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats

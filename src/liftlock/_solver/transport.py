@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.highs import Highs
+from liftlock._solver.linear_programme import Highs
 from liftlock._solver.oracle import Clock
 from liftlock._solver.output_distributions import (
     VIOLATED,

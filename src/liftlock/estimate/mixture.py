@@ -20,11 +20,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from liftlock.channel import Channel
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.model import Dense, no_prior
 from liftlock.estimate.question import Question, ask
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.notions.profile import OutputLaws
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -203,8 +204,8 @@ def read_profiles(
         raise NotDefined("an estimate that does not trust the profiles", why, "trust them")
     if trust is None:
         trust = uses or shares is not None
-        if not trust and not isinstance(channel, SupportChannel):
-            trust = not Dense.of(dense(channel)).identifies(question)
+        if not trust and isinstance(channel, Channel):
+            trust = not Dense.of(channel).identifies(question)
     if not trust:
         return None, question, FREE
     if prior is not None and shares is None:

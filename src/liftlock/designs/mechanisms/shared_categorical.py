@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from liftlock._solver.ascent import highest, least_uncertainty, proof
-from liftlock._solver.linear import LinearProgram, Optimum, Solver, safe_bound
+from liftlock._solver.linear_programme import LinearProgram, Optimum, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock
 from liftlock._solver.profile_enumeration import Cells, list_all, matrix_of

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.linear import LinearProgram, Solver, safe_bound
+from liftlock._solver.linear_programme import LinearProgram, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock
 from liftlock._solver.profile_problem import ProfileProblem, response

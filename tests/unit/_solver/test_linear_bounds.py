@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
 
-from liftlock._solver.highs import Way
-from liftlock._solver.linear import LinearProgram, Solver, safe_bound
+from liftlock._solver.linear_programme import LinearProgram, Solver, Way, safe_bound
 from liftlock.exact.integers import Floats
 
 

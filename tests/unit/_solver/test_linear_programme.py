@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock._solver.highs import LARGEST_COST, Highs, run
+from liftlock._solver.linear_programme import LARGEST_COST, Highs, run
 from liftlock._solver.oracle import SPEED, Clock
 
 
