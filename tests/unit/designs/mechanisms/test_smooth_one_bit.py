@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.errors import InputError, NotDefined

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design, design_as_published
+from liftlock.designing.api import design, design_as_published
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.lock import lock
 from liftlock.designs.noise.laplace import laplace
