@@ -34,9 +34,10 @@ from liftlock.cli.options import (
     method_option,
     require_gap_option,
 )
-from liftlock.comparison import fitting
 from liftlock.context import Context
-from liftlock.designing import best, design, design_as_published, usual_method
+from liftlock.designing.api import best, design, design_as_published, usual_method
+from liftlock.designing.comparison import fitting
+from liftlock.designing.yardstick import Yardstick, yardsticks
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design, check_fits, find_design
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -49,7 +50,6 @@ from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.released import number_data
 from liftlock.utility.utility import Utility, restricted
-from liftlock.yardsticks import Yardstick, yardsticks
 
 
 @click.command("design", short_help="Design a certified mechanism for what you know.")

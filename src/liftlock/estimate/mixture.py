@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from liftlock.channel import Channel
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.model import Dense, no_prior
 from liftlock.estimate.question import Question, ask
@@ -203,7 +204,7 @@ def read_profiles(
         raise NotDefined("an estimate that does not trust the profiles", why, "trust them")
     if trust is None:
         trust = uses or shares is not None
-        if not trust and not isinstance(channel, SupportChannel):
+        if not trust and isinstance(channel, Channel):
             trust = not Dense.of(channel).identifies(question)
     if not trust:
         return None, question, FREE

@@ -9,7 +9,7 @@ from typing import Any
 
 from liftlock._solver.oracle import Clock, Progress
 from liftlock.context import Context
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design
 from liftlock.errors import LiftlockError, NotDefined

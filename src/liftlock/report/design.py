@@ -13,14 +13,14 @@ from rich.text import Text
 
 from liftlock._solver.oracle import Progress
 from liftlock._solver.problem import Step
-from liftlock.comparison import Comparison, Curve, Point
+from liftlock.designing.comparison import Comparison, Curve, Point
+from liftlock.designing.yardstick import Yardstick
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.mechanism import Mechanism
 from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable
 from liftlock.report.released import number_lines
 from liftlock.report.text import certificate_lines, grid_of
-from liftlock.yardsticks import Yardstick
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid

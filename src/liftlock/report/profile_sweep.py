@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.comparison import Point, compare
+from liftlock.designing.comparison import Point, compare
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats

@@ -12,7 +12,7 @@ import pytest
 from liftlock._solver.oracle import Progress
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.mechanism import Mechanism
 from liftlock.report.design import progress_text
 from tests.unit.cli.conftest import Outcome, Run

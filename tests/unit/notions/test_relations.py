@@ -918,9 +918,9 @@ def test_text_and_json_of_a_line() -> None:
 
 
 @pytest.mark.parametrize("name", ["alpha_lift", "alpha_lift_inverse"])
-@pytest.mark.parametrize("budget", ["0", "0.3", "0.99"])
+@pytest.mark.parametrize("budget", ["0", "0.3"])
 def test_a_guarantee_that_nothing_keeps_is_refused(name: str, budget: str) -> None:
-    """The alpha-norm of lifts is at least 1 from order 1 on, also for a constant channel."""
+    """The alpha-norm of lifts is at least 1 from order 1 on; far below, the rules contradict."""
     notion = make_notion(name, {"alpha": "2", "budget": budget})
     with pytest.raises(InputError, match="no mechanism keeps this guarantee"):
         implied(notion, Prior.from_counts({"a": 1, "b": 3}))

@@ -9,7 +9,7 @@ import pytest
 
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.forms import SupportChannel

@@ -26,7 +26,8 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     table_options,
 )
-from liftlock.designing import design
+from liftlock.designing.api import design
+from liftlock.designing.yardstick import ProfileYardstick, profile_yardsticks
 from liftlock.designs.catalogue import designs_for
 from liftlock.designs.registry import find_design
 from liftlock.errors import FileError, InputError, NotCertified
@@ -45,7 +46,6 @@ from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_report, unprotected_text
 from liftlock.utility.mean import points_of
 from liftlock.utility.profile_utility import AIMS, profile_errors
-from liftlock.yardsticks import ProfileYardstick, profile_yardsticks
 
 _METHODS = designs_for("profiles")
 _USUAL = next(iter(_METHODS))

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Alphabet, Label
-from liftlock.comparison import implying
-from liftlock.designing import design
+from liftlock.designing.api import design
+from liftlock.designing.comparison import implying
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.estimate.expected import ExpectedError, expected_error

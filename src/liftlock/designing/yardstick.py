@@ -12,9 +12,10 @@ import numpy as np
 
 from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel
-from liftlock.comparison import FEW_SYMBOLS, ends, implying
 from liftlock.context import Context, representative
-from liftlock.designing import AnyUtility, Weights, design, read_notion
+from liftlock.designing.api import design
+from liftlock.designing.comparison import FEW_SYMBOLS, ends, implying
+from liftlock.designing.request import AnyUtility, Weights, read_notion
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.draft import Draft
 from liftlock.designs.registry import check_fits, check_memory

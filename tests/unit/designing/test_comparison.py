@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 
 import liftlock as ll
-from liftlock.comparison import (
+from liftlock.designing.api import design
+from liftlock.designing.comparison import (
     FOR_NUMBERS,
     Leakage,
     MakeNotion,
@@ -18,12 +19,11 @@ from liftlock.comparison import (
     fitting,
     implying,
 )
-from liftlock.designing import design
+from liftlock.designing.yardstick import CONTEXT_FREE, yardsticks
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.utility import Own
-from liftlock.yardsticks import CONTEXT_FREE, yardsticks
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
 JOINT = ll.Joint.from_counts({"s": {"a": 25, "b": 23, "c": 2}, "t": {"a": 20, "b": 20, "c": 10}})

@@ -11,14 +11,8 @@ from typing import Any
 
 from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context, Kind, representative
-from liftlock.designing import (
-    AnyUtility,
-    Weights,
-    cut,
-    design,
-    design_as_published,
-    read_utility,
-)
+from liftlock.designing.api import cut, design, design_as_published
+from liftlock.designing.request import AnyUtility, Weights, read_utility
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.registry import Design, check_fits, find_design
 from liftlock.errors import InputError, NotDefined

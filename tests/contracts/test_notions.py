@@ -1,0 +1,514 @@
+"""What every notion must do, whichever it is, in every context that it supports.
+
+A notion that is registered is tested here as it is. All it needs is its brute force in `TRUTHS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from string import Formatter
+from typing import Any
+
+import mpmath as mp
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from liftlock.alphabet import Alphabet
+from liftlock.channel import Channel
+from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock.errors import NotDefined, UnprotectedInput
+from liftlock.exact.enclosure import BITS, Enclosure
+from liftlock.notions import LDP, Certificate, Notion, audit
+from liftlock.notions.base import TableBound
+from liftlock.notions.lift import LiftTable, extremes
+from liftlock.notions.reading import Reading
+from liftlock.notions.registry import NOTIONS, REGISTRY, SHORTHANDS, make_notion, parse_claim
+from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
+from tests import oracles, strategies
+from tests.contracts.test_witnesses import encloses
+from tests.oracles import real
+from tests.strategies import Case
+
+KEYS = sorted(REGISTRY)
+OF_LIFTS = sorted(set(REGISTRY) - {"profile"})
+"""Notions that a prior or a joint is a context for."""
+ALPHA = Fraction(2)
+
+TIGHT = {"alpha": "2", "delta": "0.05", "at_least": "0.3", "rho1": "0.3", "rho2": "0.6"}
+LOOSE = {"alpha": "2", "delta": "0.2", "at_least": "0.1", "rho1": "0.3", "rho2": "0.9"}
+
+
+def some(key: str, budget: str = "0.4", others: dict[str, str] = TIGHT) -> Notion:
+    """Make a guarantee of a kind."""
+    kind = REGISTRY[key]
+    return make_notion(key, {name: others.get(name, budget) for name in kind.parameters})
+
+
+def log(ratio: Fraction | None) -> Any:
+    return mp.inf if ratio is None else mp.log(real(ratio))
+
+
+def power(notion: Notion) -> Any:
+    limit = notion.delta_limit()
+    assert limit is not None
+    assert limit.epsilon.epsilon is not None
+    return mp.exp(real(limit.epsilon.epsilon))
+
+
+def infinite(value: Fraction | None) -> Any:
+    return mp.inf if value is None else value
+
+
+TRUTHS: dict[str, Callable[[Case, Notion], dict[str, Any]]] = {
+    "lip": lambda case, _: {
+        "max-lift": oracles.max_lift(case.model),
+        "min-lift": oracles.min_lift(case.model),
+    },
+    "alip": lambda case, _: {
+        "max-lift": oracles.max_lift(case.model),
+        "min-lift": oracles.min_lift(case.model),
+    },
+    "eps_upper": lambda case, _: {"eps_upper": log(oracles.max_lift(case.model))},
+    "eps_lower": lambda case, _: {
+        "eps_lower": log(1 / oracles.min_lift(case.model) if oracles.min_lift(case.model) else None)
+    },
+    "lip_def5": lambda case, n: {"delta_def5": oracles.delta_lip(case.model, power(n), "def5")},
+    "lip_ediv": lambda case, n: {"delta_ediv": oracles.delta_lip(case.model, power(n), "ediv")},
+    "lip_joint": lambda case, n: {"delta_joint": oracles.delta_lip(case.model, power(n), "joint")},
+    "ldp": lambda case, _: {"ldp": log(oracles.ldp(case.given))},
+    "ldp_delta": lambda case, n: {"delta_ldp": oracles.delta_ldp(case.given, power(n))},
+    "identifiability": lambda case, _: {
+        "identifiability": log(oracles.identifiability(case.model))
+    },
+    "mutual_information": lambda case, _: {
+        "mutual_information": oracles.mutual_information(case.model)
+    },
+    "maximal_leakage": lambda case, _: {"maximal_leakage": log(oracles.leakage(case.model))},
+    "total_variation": lambda case, _: {"total_variation": oracles.total_variation(case.model)},
+    "chi2": lambda case, _: {"chi2": oracles.chi2(case.model)},
+    "l1_lift": lambda case, _: {"l1_lift": oracles.l1_lift(case.model)},
+    "chi2_lift": lambda case, _: {"chi2_lift": oracles.chi2_lift(case.model)},
+    "l1_lift_inverse": lambda case, _: {
+        "l1_lift_inverse": infinite(oracles.l1_lift_inverse(case.model))
+    },
+    "chi2_lift_inverse": lambda case, _: {
+        "chi2_lift_inverse": infinite(oracles.chi2_lift_inverse(case.model))
+    },
+    "alpha_lift": lambda case, _: {"alpha_lift": oracles.alpha_lift(case.model, ALPHA)},
+    "alpha_lift_inverse": lambda case, _: {
+        "alpha_lift_inverse": oracles.alpha_lift_inverse(case.model, ALPHA)
+    },
+    "sibson": lambda case, _: {"sibson": oracles.sibson(case.model, ALPHA)},
+    "arimoto": lambda case, _: {"arimoto": oracles.arimoto(case.model, ALPHA)},
+    "crowd_mass": lambda case, _: {"crowd_mass": oracles.crowd_mass(case.model)},
+    "breach": lambda case, _: {
+        "highest posterior": oracles.breach(case.model, Fraction("0.3")),
+        "lowest posterior": oracles.breach_down(case.model, Fraction("0.6")),
+    },
+}
+"""By brute force, what a certificate must say was measured."""
+
+
+def holds(notion: Notion, channel: Channel, context: Context) -> bool:
+    return notion.certify(channel, context, impossible="ignore").holds
+
+
+# --- what is measured -----------------------------------------------------------------------------
+
+
+def test_every_notion_has_its_brute_force() -> None:
+    assert set(TRUTHS) == set(OF_LIFTS)
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
+@settings(max_examples=25)
+@given(case=strategies.cases())
+def test_certificates_say_what_brute_force_finds(key: str, case: Case) -> None:
+    notion = some(key)
+    certificate = notion.certify(case.channel, case.context, impossible="ignore")
+    truths = TRUTHS[key](case, notion)
+    assert [claim.quantity for claim in certificate.claims] == list(truths)
+    for claim in certificate.claims:
+        truth = truths[claim.quantity]
+        assert encloses(claim.measured, truth), (claim, truth)
+        bound = claim.bound
+        assert bound.upper is not None
+        if isinstance(truth, Fraction) and bound.is_exact:
+            exact = truth <= bound.lower if claim.relation == "<=" else truth >= bound.lower
+            assert claim.holds == exact
+        elif truth == mp.inf or abs(real(bound.lower) - truth_of(truth)) > mp.mpf(10) ** -25:
+            above = truth == mp.inf or truth_of(truth) > real(bound.lower)
+            assert claim.holds == (above == (claim.relation == ">="))
+
+
+def truth_of(truth: Any) -> Any:
+    return real(truth) if isinstance(truth, Fraction) else truth
+
+
+@settings(max_examples=25)
+@given(case=strategies.cases())
+def test_an_audit_measures_what_certificates_do(case: Case) -> None:
+    """Every reading of an audit is the value that the guarantee of its name is decided by."""
+    found = audit(case.channel, case.context, alpha=2, at_epsilon="0.4", impossible="ignore")
+    for key, reading in found.readings.items():
+        notion = some(SHORTHANDS.get(key, key))
+        certificate = notion.certify(case.channel, case.context, impossible="ignore")
+        if key == "lip":
+            larger = max(
+                certificate.nats.values(), key=lambda value: (value.is_infinite, value.lower)
+            )
+            assert reading.value == larger
+            continue
+        (claim,) = certificate.claims
+        assert claim.measured == reading.value
+        assert reading.unit == notion.unit
+
+
+def test_an_audit_has_every_notion_of_a_table_in_the_order_of_the_registry() -> None:
+    channel, prior = Channel.identity("ab"), Prior.uniform("ab")
+    found = list(audit(channel, prior, alpha=2, at_epsilon=1).readings)
+    first = ["lip", "eps_lower", "eps_upper", "ldp"]
+    assert found[: len(first)] == first
+    ordered = [key for key in REGISTRY if "alpha" in REGISTRY[key].parameters]
+    last = [*ordered, *SHORTHANDS]
+    assert found[-len(last) :] == last
+    rest = [key for key in REGISTRY if key in found and key not in {*first, *last}]
+    assert found[len(first) : -len(last)] == rest
+    absent = {"alip", "profile", "breach", *SHORTHANDS.values()}
+    assert set(found) == (set(REGISTRY) - absent) | set(SHORTHANDS)
+
+
+# --- budgets --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("budget", ["0", "0.4", "2.75", "1/3"])
+def test_budgets_make_a_round_trip(key: str, budget: str) -> None:
+    notion = some(key, budget)
+    assert notion.name == key
+    assert list(notion.budgets) == list(REGISTRY[key].parameters)
+    again = make_notion(key, notion.budgets)
+    assert again == notion
+    assert hash(again) == hash(notion)
+    assert parse_claim(f"{key}={','.join(notion.budgets.values())}") == notion
+    assert str(notion).startswith(f"{key}(")
+    assert REGISTRY[key].make(*notion.budgets.values()) == notion
+    assert some(key, "17") != notion or "epsilon" not in notion.budgets
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
+@settings(max_examples=20)
+@given(case=strategies.cases())
+def test_what_holds_holds_for_larger_budgets(key: str, case: Case) -> None:
+    verdicts = [
+        holds(some(key, budget, others), case.channel, case.context)
+        for budget, others in (("0", TIGHT), ("0.4", TIGHT), ("0.4", LOOSE), ("1.5", LOOSE))
+    ]
+    assert verdicts == sorted(verdicts)
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
+@settings(max_examples=20)
+@given(case=strategies.cases())
+def test_the_smallest_budget_that_is_named_suffices(key: str, case: Case) -> None:
+    notion = some(key)
+    text = notion.smallest(case.channel, case.context)
+    assert "\n" not in text
+    found = re.findall(r"(\w+)=([^\s,]+)", text)
+    if "inf" in [value for _, value in found]:
+        assert not holds(some(key, "1000"), case.channel, case.context)
+        return
+    budgets: dict[str, object] = dict(notion.budgets)
+    free = [name for name in REGISTRY[key].parameters if name != "alpha"]
+    for (name, value), other in zip(found, free, strict=False):
+        budgets[name if name in budgets else other] = value
+        if " or " in text:
+            break
+    if key == "breach" and not found:
+        assert text.startswith("no rho2")
+        return
+    assert holds(make_notion(key, budgets), case.channel, case.context)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_scaling_multiplies_budgets_and_nothing_else(key: str) -> None:
+    notion = some(key, "0.4")
+    half = notion.scaled(Fraction(1, 2))
+    assert half.name == key
+    for name, value in notion.budgets.items():
+        scales = name in ("epsilon", "lower", "upper", "budget")
+        assert Fraction(half.budgets[name]) == Fraction(value) / (2 if scales else 1)
+
+
+# --- contexts -------------------------------------------------------------------------------------
+
+
+AB = Alphabet.of("ab")
+CONTEXTS: dict[str, Context] = {
+    "prior": Prior.from_counts({"a": 1, "b": 3}),
+    "joint": Joint.from_counts({"s": {"a": 1, "b": 2}, "t": {"a": 3, "b": 1}}),
+    "family": Family.of([Prior.from_counts({"a": 1, "b": 3}), Prior.from_counts({"a": 2, "b": 1})]),
+    "intervals": Intervals.all_priors("ab"),
+    "ball": Ball(Prior.from_counts({"a": 1, "b": 1}), Fraction(1, 10)),
+    "profiles": ProfileGraph.bernoulli(["0.2", "0.6"]),
+}
+BIT = {0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}}
+
+
+def certified(
+    notion: Notion, channel: Channel, context: Context
+) -> tuple[Certificate | None, NotDefined | None]:
+    """Return the certificate, or the refusal."""
+    try:
+        return notion.certify(channel, context), None
+    except NotDefined as refusal:
+        return None, refusal
+
+
+@pytest.mark.parametrize("kind", CONTEXTS)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_context_is_certified_or_refused_with_the_reason(key: str, kind: str) -> None:
+    context = CONTEXTS[kind]
+    labels = [0, 1] if kind == "profiles" else ["a", "b"]
+    channel = Channel.from_rows(
+        {label: BIT[row] for label, row in zip(labels, (0, 1), strict=True)}
+    )
+    notion = some(key, "5", LOOSE)
+    fits = (kind == "profiles") == (key == "profile")
+    certificate, refusal = certified(notion, channel, context)
+    if certificate is None:
+        assert refusal is not None
+        assert refusal.remedy
+        assert not fits or kind not in ("prior", "joint", "profiles")
+        return
+    assert certificate.notion == key
+    assert certificate.budgets == notion.budgets
+    assert certificate.context == context.fingerprint
+    assert certificate.channel == channel.fingerprint
+    assert certificate.holds == all(claim.holds for claim in certificate.claims)
+    assert fits or notion.context_free
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
+def test_impossible_inputs_are_refused_unless_every_input_counts(key: str) -> None:
+    channel = Channel.from_rows({"a": {"y": 1}, "b": {"y": 1}})
+    prior = Prior.from_counts({"a": 1, "b": 0})
+    notion = some(key, "1", LOOSE)
+    if notion.context_free:
+        assert notion.certify(channel, prior).unprotected == ()
+        return
+    with pytest.raises(UnprotectedInput):
+        notion.certify(channel, prior)
+    assert notion.certify(channel, prior, impossible="ignore").unprotected == ("b",)
+
+
+# --- post-processing ------------------------------------------------------------------------------
+
+
+NOT_MONOTONE = {"l1_lift_inverse", "chi2_lift_inverse", "crowd_mass"}
+"""Neither abs(1/l - 1) nor (1/l - 1)^2 is convex in l, and joined outputs may point at fewer."""
+
+
+def processed(case: Case, rows: strategies.Rows) -> Channel:
+    """Return the channel with another one behind it."""
+    outputs = case.channel.outputs.labels
+    behind = {y: dict(enumerate(row)) for y, row in zip(outputs, rows, strict=True)}
+    return case.channel.then(Channel.from_rows(behind))
+
+
+def joined(case: Case) -> Channel:
+    """Join the first two outputs."""
+    number = len(case.channel.outputs.labels)
+    rows = [
+        [Fraction(place == max(y, 1)) for place in range(1, max(number, 2))] for y in range(number)
+    ]
+    return processed(case, rows)
+
+
+@pytest.mark.parametrize("key", sorted(set(OF_LIFTS) - NOT_MONOTONE))
+@settings(max_examples=20)
+@given(case=strategies.cases(), data=st.data())
+def test_nobody_learns_more_from_what_is_made_of_an_output(
+    key: str, case: Case, data: st.DataObject
+) -> None:
+    notion = some(key)
+    before = notion.certify(case.channel, case.context, impossible="ignore")
+    rows = data.draw(strategies.rows(len(case.channel.outputs), 3))
+    for coarse in (joined(case), processed(case, rows)):
+        after = notion.certify(coarse, case.context, impossible="ignore")
+        for fine, rough in zip(before.claims, after.claims, strict=True):
+            more, less = (fine, rough) if fine.relation == "<=" else (rough, fine)
+            assert more.measured.upper is None or less.measured.lower <= more.measured.upper
+
+
+@pytest.mark.parametrize("key", sorted(NOT_MONOTONE))
+def test_the_others_do_not_promise_that(key: str) -> None:
+    """Joined, the first two outputs raise both rare symbols 6-fold, not one 8-fold, one 4-fold."""
+    rows = [["0.08", "0.04", "0.88"], ["0.04", "0.08", "0.88"], ["1/225", "1/225", "223/225"]]
+    apart = strategies.prior_case([1, 1, 18], [[Fraction(cell) for cell in row] for row in rows])
+    # Each of these outputs points at two of three symbols, both together only at the first.
+    pairs = [["1/2", "1/2", "0"], ["1/2", "1/10", "2/5"], ["1/10", "1/2", "2/5"]]
+    crowds = strategies.prior_case([1, 1, 1], [[Fraction(cell) for cell in row] for row in pairs])
+    case = crowds if key == "crowd_mass" else apart
+    (fine,) = some(key).certify(case.channel, case.context).claims
+    (rough,) = some(key).certify(joined(case), case.context).claims
+    more, less = (rough, fine) if fine.relation == "<=" else (fine, rough)
+    assert less.measured.upper is not None
+    assert more.measured.lower > less.measured.upper
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_notion_says_what_it_is(key: str) -> None:
+    notion, kind = some(key), REGISTRY[key]
+    assert kind.title
+    assert kind.says
+    assert notion.unit in ("nats", "")
+    fields = {name for _, name, _, _ in Formatter().parse(notion.promise) if name}
+    assert fields == {"column", "secret"}
+    said = notion.promise.format(column="job", secret="home")
+    assert said.endswith(".")
+    assert "{" not in said
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
+@settings(max_examples=30)
+@given(case=strategies.cases(zeros=False))
+def test_beliefs_stay_within_what_a_notion_says_of_them(key: str, case: Case) -> None:
+    notion = some(key, "1", LOOSE)
+    limits = notion.belief_limits()
+    direct = notion.lift_limits()
+    assert direct is None or direct == limits
+    assume(holds(notion, case.channel, case.context))
+    found = extremes(case.channel, case.context)
+    assert limits.upper is None or limits.upper.allows(found.largest.lift)
+    smallest = found.smallest.lift
+    assert limits.lower is None or limits.lower.allows(1 / smallest if smallest else None)
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
+@settings(max_examples=30)
+@given(case=strategies.cases(zeros=False))
+def test_the_budget_of_ldp_implies_the_notion(key: str, case: Case) -> None:
+    notion = some(key, "1.2")
+    if notion.ldp_budget is None:
+        assert notion.lift_limits() is None
+        assert notion.ratio_limit is None
+        return
+    if holds(LDP(notion.ldp_budget), case.channel, case.context):
+        assert holds(notion, case.channel, case.context)
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
+@settings(max_examples=20)
+@given(case=strategies.cases())
+def test_notions_with_a_delta(key: str, case: Case) -> None:
+    notion = some(key)
+    limit, pure = notion.delta_limit(), notion.without_delta
+    if limit is None:
+        assert pure == notion
+        with pytest.raises(NotDefined):
+            notion.epsilon_at_delta(case.channel, case.context)
+        return
+    assert str(limit.epsilon) == notion.budgets["epsilon"]
+    assert limit.delta == Fraction(notion.budgets["delta"])
+    if holds(pure, case.channel, case.context):
+        assert holds(notion, case.channel, case.context)
+    needed = notion.epsilon_at_delta(case.channel, case.context)
+    if needed.ratio is not None:
+        budgets = {"epsilon": f"ln {max(needed.ratio, Fraction(1))}", "delta": limit.delta}
+        assert holds(make_notion(key, budgets), case.channel, case.context)
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
+@settings(max_examples=20)
+@given(case=strategies.cases())
+def test_what_is_attained_holds(key: str, case: Case) -> None:
+    found = some(key).attained(case.channel, case.context)
+    if found is not None:
+        assert found.name == key
+        assert holds(found, case.channel, case.context)
+
+
+def test_limits_exclude_each_other() -> None:
+    for key in KEYS:
+        notion = some(key)
+        limits = [
+            notion.lift_limits(),
+            notion.ratio_limit,
+            notion.delta_limit(),
+            notion.output_limit(),
+            notion.profile_budget,
+        ]
+        assert sum(limit is not None for limit in limits) <= 1
+
+
+# --- profiles -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(
+    chances=st.lists(st.integers(1, 19), min_size=2, max_size=4, unique=True),
+    rows=strategies.rows(2, 3),
+)
+def test_profiles_by_brute_force(chances: list[int], rows: strategies.Rows) -> None:
+    graph = ProfileGraph.bernoulli([Fraction(chance, 20) for chance in chances])
+    channel = Channel.from_rows({x: dict(enumerate(row)) for x, row in enumerate(rows)})
+    laws = [
+        [(1 - p) * rows[0][y] + p * rows[1][y] for y in range(3)]
+        for p in (Fraction(chance, 20) for chance in chances)
+    ]
+    worst: Fraction | None = Fraction(1)
+    for one, other in graph.edges:
+        ratio = oracles.ldp([laws[one], laws[other]])
+        worst = None if ratio is None or worst is None else max(worst, ratio)
+    notion = some("profile")
+    (claim,) = notion.certify(channel, graph, impossible="ignore").claims
+    assert encloses(claim.measured, log(worst))
+    if worst is not None:
+        assert make_notion("profile", {"budget": f"ln {worst}"}).certify(channel, graph).holds
+        assert f"ln {worst}" != "ln 1" or claim.holds
+
+
+# --- a notion from outside ------------------------------------------------------------------------
+
+
+class MeanLift(TableBound):
+    """A bound of the mean lift under the joint law, 1 + chi2: a notion that is not ours."""
+
+    key = "mean_lift"
+    title = "mean lift"
+    says = "mean lift of what is true"
+    unit = ""
+
+    @classmethod
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
+        """Measure it on a table of lifts."""
+        total = sum(
+            (
+                mass * table.likelihoods.at(s, y) * table.lift_at(s, y)
+                for s, mass in enumerate(table.secret_masses)
+                for y in range(len(table.outputs))
+            ),
+            Fraction(0),
+        )
+        return Reading(cls.key, Enclosure.of(total), "")
+
+
+def test_a_notion_takes_one_class() -> None:
+    assert MeanLift not in NOTIONS
+    (kind,) = MeanLift.kinds()
+    assert kind.make("2") == MeanLift(2)
+    channel, prior = Channel.identity("ab"), Prior.uniform("ab")
+    assert MeanLift.measure(channel, prior).value.lower == 2
+    assert MeanLift("2").certify(channel, prior).holds
+    assert not MeanLift("1.9").certify(channel, prior).holds
+    assert "mean lift of what is true" in MeanLift("2").promise
+    assert MeanLift("2").smallest(channel, prior) == "mean_lift=2"
+    assert str(MeanLift("2").scaled(Fraction(1, 2))) == "mean_lift(1)"
