@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from liftlock._solver import profile_programme as direct
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.oracle import Clock
 from liftlock._solver.profile_problem import ProfileProblem, response
 from liftlock._solver.profile_programme import (
@@ -78,7 +80,7 @@ def test_the_interior_point_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> N
     goal = ProfileUtility.of(graph, "absolute")
     problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
     _, first = least_distortion(problem, goal)
-    monkeypatch.setattr(direct, "_LARGE", 0)
+    monkeypatch.setattr(direct, "LIMITS", replace(LIMITS, simplex_flows=0))
     _, second = least_distortion(problem, goal)
     assert second.cost == pytest.approx(first.cost, abs=1e-7)
     assert second.bound == pytest.approx(first.bound, abs=1e-7)
