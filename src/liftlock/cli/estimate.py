@@ -25,6 +25,7 @@ from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Step
 from liftlock.report.estimate import draw_estimates, estimate_report
 from liftlock.report.pictures import check_picture
 
@@ -243,7 +244,7 @@ def _gathered(
                 "reports named twice", where=str(path), remedy="each file is counted once"
             )
         seen.add(path.resolve())
-        given["shown"].say(f"counting {path}")
+        given["shown"](Step(f"counting {path}"))
         part: Any
         if users is None:
             part = read_reports(made, path, column, weights, offsets, note, **given)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from liftlock.alphabet import Alphabet
-from liftlock.cli.console import Notes, Passing
+from liftlock.cli.console import Notes, ProgressBar
 from liftlock.cli.tables import opened
 from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.errors import FileError, InputError
@@ -37,7 +37,7 @@ def read_reports(
     *,
     delimiter: str | None = None,
     names: str | None = None,
-    shown: Passing | None = None,
+    shown: ProgressBar | None = None,
 ) -> Aggregate:
     """Count the reports of one file; a file of counts must be of the same mechanism."""
     if _holds_json(path):
@@ -70,7 +70,7 @@ def read_reports(
     steps = None
     if shown is not None:
         shown.unit = source.unit
-        steps = shown.steps
+        steps = shown
     rows = 0
     for piece in source.batches(list(wanted), steps):
         rows += piece.batch.num_rows
@@ -112,7 +112,7 @@ class UserReports:
         *,
         delimiter: str | None = None,
         names: str | None = None,
-        shown: Passing | None = None,
+        shown: ProgressBar | None = None,
     ) -> PerUserAggregate:
         """Add up the reports of one file; a file of sums must be of the same mechanism."""
         if _holds_json(path):
@@ -140,7 +140,7 @@ class UserReports:
             shown.unit = source.unit
         total: PerUserAggregate | None = None
         rows = 0
-        steps = None if shown is None else shown.steps
+        steps = shown
         for piece in source.batches(list(dict.fromkeys(wanted)), steps):
             start, rows = rows, rows + piece.batch.num_rows
             if beside is not None and rows > len(beside):
