@@ -22,7 +22,7 @@ from liftlock._solver.cover import Band, Cover
 from liftlock._solver.generation import Decomposition
 from liftlock._solver.line_losses import Absolute, Curve, LineLoss, Squared, windows
 from liftlock._solver.optimality import Ending
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock, SearchStep
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -377,7 +377,16 @@ class Search:
         self._told = time.monotonic()
         cost, bound = self.best[2] * self.unit, self.bound * self.unit
         stage = "places" if self._coarse is None or self.rounds else "neighbours joined"
-        self.clock.watch(Progress(stage, cost, bound, self.gap, self.seen, self.clock.elapsed))
+        self.clock.watch(
+            SearchStep(
+                stage=stage,
+                cost=cost,
+                bound=bound,
+                gap=self.gap,
+                columns=self.seen,
+                seconds=self.clock.elapsed,
+            )
+        )
 
 
 def _disjoint(rise: Floats, allowed: float) -> npt.NDArray[np.intp]:

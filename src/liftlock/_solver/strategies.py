@@ -17,7 +17,6 @@ from liftlock._solver.outputs import finish, read_as, without_room
 from liftlock._solver.problem import Problem, Solution, Step, Task
 from liftlock._solver.reductions import REDUCTIONS
 from liftlock._solver.vertices import (
-    MOST_VERTICES,
     ListedOracle,
     enumerate_vertices,
     half_spaces,
@@ -156,7 +155,7 @@ def _enumeration(task: Task) -> Found | None:
         vertices = enumerate_vertices(
             half_spaces(problem.widened()),
             task.symbols,
-            MOST_VERTICES if asked else LIMITS.listed_vertices,
+            LIMITS.asked_vertices if asked else LIMITS.listed_vertices,
             clock,
         )
     except InputError:

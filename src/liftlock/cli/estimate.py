@@ -11,7 +11,7 @@ from rich.console import Group
 from rich.text import Text
 
 from liftlock.cli.asked import check_different, check_output
-from liftlock.cli.console import Notes, Passing, passing, show, show_json, working
+from liftlock.cli.console import Notes, ProgressBar, passing, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.reports import read_reports
 from liftlock.cli.tables import table_options
@@ -24,6 +24,7 @@ from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Step
 from liftlock.report.estimate import draw_estimates, estimate_report
 from liftlock.report.pictures import check_picture
 
@@ -209,7 +210,7 @@ def _gathered(
     note: Notes,
     delimiter: str | None,
     names: str | None,
-    shown: Passing,
+    shown: ProgressBar,
 ) -> Aggregate:
     """Add up all files; the first that cannot be read stops everything."""
     total = Aggregate.none(made.channel)
@@ -220,7 +221,7 @@ def _gathered(
                 "reports named twice", where=str(path), remedy="each file is counted once"
             )
         seen.add(path.resolve())
-        shown.say(f"counting {path}")
+        shown(Step(f"counting {path}"))
         part = read_reports(
             made,
             path,

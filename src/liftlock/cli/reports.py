@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from liftlock.alphabet import Alphabet
-from liftlock.cli.console import Notes, Passing
+from liftlock.cli.console import Notes, ProgressBar
 from liftlock.cli.tables import opened
 from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.errors import FileError, InputError
@@ -35,7 +35,7 @@ def read_reports(
     *,
     delimiter: str | None = None,
     names: str | None = None,
-    shown: Passing | None = None,
+    shown: ProgressBar | None = None,
 ) -> Aggregate:
     """Count the reports of one file; a file of counts must be of the same mechanism."""
     if _holds_json(path):
@@ -70,7 +70,7 @@ def read_reports(
     steps = None
     if shown is not None:
         shown.unit = source.unit
-        steps = shown.steps
+        steps = shown
     rows = 0
     for piece in source.batches(list(wanted), steps):
         rows += piece.batch.num_rows

@@ -39,6 +39,7 @@ from liftlock.notions import (
 )
 from liftlock.notions.audit import percent
 from liftlock.prior import Prior
+from liftlock.progress import Step
 from tests import oracles
 from tests.strategies import Case, cases, near_ties
 
@@ -175,7 +176,7 @@ def test_impossible_inputs_are_refused() -> None:
 
 
 def test_bad_orders_and_budgets_are_refused_before_any_work() -> None:
-    said: list[str] = []
+    said: list[Step] = []
     refused: tuple[dict[str, Any], ...] = ({"alpha": 0}, {"at_epsilon": -1})
     for options in refused:
         with pytest.raises(NumberError):
@@ -184,11 +185,16 @@ def test_bad_orders_and_budgets_are_refused_before_any_work() -> None:
 
 
 def test_progress_names_every_reading() -> None:
-    said: list[str] = []
+    said: list[Step] = []
     found = audit(
         Channel.identity("ab"), Prior.uniform("ab"), alpha=2, at_epsilon=1, progress=said.append
     )
-    assert set(found.readings) - set(said) <= {"lip", "eps_lower", "eps_upper", "delta_ldp"}
+    assert set(found.readings) - {step.stage for step in said} <= {
+        "lip",
+        "eps_lower",
+        "eps_upper",
+        "delta_ldp",
+    }
     assert found.table.secrets.labels == ("a", "b")
 
 
