@@ -17,27 +17,15 @@ from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.notions import (
     LDP,
     LIP,
-    AlphaLift,
-    AlphaLiftInverse,
     ApproximateLDP,
     ApproximateLIP,
-    Arimoto,
-    Chi2,
-    Chi2Lift,
-    Chi2LiftInverse,
-    CrowdMass,
-    Identifiability,
-    L1Lift,
-    L1LiftInverse,
-    MaximalLeakage,
     MaxLift,
     MinLift,
-    MutualInformation,
-    Sibson,
-    TotalVariation,
     audit,
 )
 from liftlock.notions.audit import percent
+from liftlock.notions.base import OrderedTableBound, TableMeasure
+from liftlock.notions.registry import AUDITED, NOTIONS
 from liftlock.prior import Prior
 from liftlock.progress import Step
 from tests import oracles
@@ -56,25 +44,17 @@ def test_it_is_the_same_as_one_by_one(case: Case) -> None:
         "eps_lower": MinLift.measure(channel, context),
         "eps_upper": MaxLift.measure(channel, context),
         "ldp": LDP.measure(channel, context),
-        "identifiability": Identifiability.measure(channel, context),
-        "mutual_information": MutualInformation.measure(channel, context),
-        "maximal_leakage": MaximalLeakage.measure(channel, context),
-        "total_variation": TotalVariation.measure(channel, context),
-        "chi2": Chi2.measure(channel, context),
-        "l1_lift": L1Lift.measure(channel, context),
-        "chi2_lift": Chi2Lift.measure(channel, context),
-        "l1_lift_inverse": L1LiftInverse.measure(channel, context),
-        "chi2_lift_inverse": Chi2LiftInverse.measure(channel, context),
-        "crowd_mass": CrowdMass.measure(channel, context),
-        "alpha_lift": AlphaLift.measure(channel, context, "5/2"),
-        "alpha_lift_inverse": AlphaLiftInverse.measure(channel, context, "5/2"),
-        "sibson": Sibson.measure(channel, context, "5/2"),
-        "arimoto": Arimoto.measure(channel, context, "5/2"),
         "delta_def5": ApproximateLIP.measure(channel, context, "1/2", "def5"),
         "delta_ediv": ApproximateLIP.measure(channel, context, "1/2", "ediv"),
         "delta_joint": ApproximateLIP.measure(channel, context, "1/2", "joint"),
         "delta_ldp": ApproximateLDP.measure(channel, context, "1/2"),
     }
+    for notion in NOTIONS:
+        if issubclass(notion, TableMeasure):
+            expected[notion.key] = notion.measure(channel, context)
+        elif issubclass(notion, OrderedTableBound):
+            expected[notion.key] = notion.measure(channel, context, "5/2")
+    assert set(expected) == set(AUDITED)
     assert dict(found.readings) == expected
     assert found.measures.keys() == expected.keys()
     assert found["lip"] == expected["lip"]
