@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 
 from benchmarks.timing import best_of
 from liftlock.channel import Channel
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.estimate import Aggregate, estimate
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP

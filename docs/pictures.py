@@ -62,7 +62,7 @@ def draw_lifts() -> None:
 
 def draw_tradeoff() -> None:
     """Draw the utility of several methods on the example prior."""
-    from liftlock.comparison import compare
+    from liftlock.designing.comparison import compare
     from liftlock.notions.lip import LIP
     from liftlock.report.tradeoff import draw_tradeoff as draw
 
@@ -73,9 +73,9 @@ def draw_tradeoff() -> None:
 
 def draw_answers() -> None:
     """Draw what is estimated from simulated reports, and how precise it was going to be."""
-    from liftlock.designing import design
+    from liftlock.designing.api import design
+    from liftlock.designing.plans import plan
     from liftlock.notions.lip import LIP
-    from liftlock.planning import plan
     from liftlock.report.estimate import draw_estimate
     from liftlock.report.plan import draw_plan
 
@@ -89,7 +89,7 @@ def draw_answers() -> None:
 
 def draw_salaries() -> None:
     """Draw the fit of the made-up salaries, and the mechanism designed for them."""
-    from liftlock.designing import design
+    from liftlock.designing.api import design
     from liftlock.files import read_column
     from liftlock.line import fit, from_data
     from liftlock.notions.lip import LIP
@@ -105,7 +105,7 @@ def draw_salaries() -> None:
 def draw_profiles() -> None:
     """Draw the workstation of the tutorial, and the settings of 004 Fig. 2 and Fig. 3."""
     from liftlock import audit
-    from liftlock.designing import design
+    from liftlock.designing.api import design
     from liftlock.profile_examples import example
     from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
     from liftlock.report.profile_graph import draw_graph
@@ -373,7 +373,7 @@ def _lines(known: dict[tuple[str, str], bool]) -> list[tuple[str, bool]]:
 def draw_repeated() -> None:
     """Draw what repeated releases leak, beside the sum that is no bound."""
     from liftlock.accounting.release import Release
-    from liftlock.designing import design
+    from liftlock.designing.api import design
     from liftlock.notions.lip import LIP
     from liftlock.prior import Prior
     from liftlock.report.spent import Repetition, draw_spent

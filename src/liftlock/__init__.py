@@ -15,9 +15,10 @@ from liftlock import designs, line, notions, utility
 from liftlock.accounting import Ledger
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
-from liftlock.comparison import compare
 from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designing import best, design, design_as_published
+from liftlock.designing.api import best, design, design_as_published
+from liftlock.designing.comparison import compare
+from liftlock.designing.plans import plan
 from liftlock.designs import Draft
 from liftlock.errors import (
     InputError,
@@ -46,9 +47,9 @@ from liftlock.notions import (
     lift_table,
 )
 from liftlock.per_user import PerUserPriors
-from liftlock.planning import plan
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress, Step
 from liftlock.sampling import release, simulate
 from liftlock.transfer import transfer
 
@@ -88,6 +89,8 @@ __all__ = [
     "ProfileAudit",
     "ProfileGraph",
     "ProfilePrivacy",
+    "Progress",
+    "Step",
     "Table",
     "UnprotectedInput",
     "__version__",

@@ -224,6 +224,7 @@ class PerUserPriors:
                 raise CountError(
                     "a user without any prior", where=f"user {user + 1}", remedy="give at least one"
                 )
+            _check_distributions(table, user)
         most = max((len(table) for table in given), default=1)
         # A prior that is there twice changes nothing: all users then have the same number.
         filled = [
@@ -465,6 +466,17 @@ def _check_width(width: int, alphabet: Alphabet) -> None:
     if width != len(alphabet):
         raise CountError(
             f"{width} columns for {len(alphabet)} labels", remedy="give one column for each label"
+        )
+
+
+def _check_distributions(table: Table, user: int) -> None:
+    wrong = ~(table >= 0).all(axis=1) | ~(np.abs(table.sum(axis=1) - 1) <= SUM_TOLERANCE)
+    if wrong.any():
+        raise CountError(
+            "masses of a user are no distribution",
+            where=f"user {user + 1}",
+            value=table[int(np.argmax(wrong))].tolist(),
+            remedy="give probabilities that sum to 1, or whole numbers as counts",
         )
 
 

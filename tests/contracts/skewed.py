@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any, get_args
 
 from liftlock.context import Ball, Context, Family, Intervals, Joint, Kind
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import LiftlockError
 from liftlock.notions.base import Notion

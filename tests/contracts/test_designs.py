@@ -25,7 +25,7 @@ from liftlock import line
 from liftlock._solver.problem import supported
 from liftlock.channel import Table
 from liftlock.context import Context, Joint, Kind, representative
-from liftlock.designing import design, design_as_published
+from liftlock.designing.api import design, design_as_published
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import ALL_KINDS, Design
 from liftlock.errors import InputError, NotCertified, NotDefined

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from liftlock.channel import Table
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.catalogue import designs_for
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.mechanism import Mechanism

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from liftlock.context import Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.notions.lip import LIP
 from tests.contracts import skewed
 from tests.docs.pages import ROOT

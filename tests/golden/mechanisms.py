@@ -19,7 +19,7 @@ from typing import Any
 from liftlock import line
 from liftlock import profile_examples as examples
 from liftlock.context import Ball, Context, Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism

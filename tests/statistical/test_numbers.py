@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from liftlock import line
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.line import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions import LIP, ApproximateLIP

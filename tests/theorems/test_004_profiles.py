@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.notions import LDP, ProfilePrivacy
 from liftlock.notions.audit import audit
 from liftlock.notions.profile import OutputLaws

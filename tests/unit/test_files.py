@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import liftlock.files
 from liftlock.channel import Channel
 from liftlock.context import Ball, Family, Intervals, Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.errors import FileError, LiftlockError
 from liftlock.files import (
     label_place,

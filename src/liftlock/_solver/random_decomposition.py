@@ -29,7 +29,7 @@ from liftlock.utility.shape import Separable
 from liftlock.utility.utility import Utility, cost_of_nothing
 
 if TYPE_CHECKING:
-    from liftlock._solver.generation import Decomposition
+    from liftlock._solver.column_generation import Decomposition
 
 _PROJECTIONS = 2000
 
@@ -70,7 +70,7 @@ def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition
 
     The bound is the chord's value at the prior.
     """
-    from liftlock._solver.generation import Decomposition
+    from liftlock._solver.column_generation import Decomposition
 
     if not isinstance(utility.shape, Separable):
         return None

@@ -31,10 +31,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.oracle import Clock, Oracle, Priced
 from liftlock._solver.pricing import Concave, PolytopeOracle, Variance
 from liftlock._solver.problem import Problem
-from liftlock._solver.vertices import ListedOracle
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import rounding

@@ -112,7 +112,7 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
 
     Source: 004 Obs 4, Obs 5, Obs 13.
 
-    >>> from liftlock.designing import design
+    >>> from liftlock.designing.api import design
     >>> graph = ProfileGraph.bernoulli(["0.9", "1"])
     >>> flip = design(graph, "1", method="cluster")
     >>> round(float(compose([flip, flip]).loss), 6)

@@ -11,7 +11,7 @@ import click
 
 from liftlock.cli.options import read_context
 from liftlock.context import Context
-from liftlock.designing import usual_goal
+from liftlock.designing.request import usual_goal
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design, check_options, option_names
 from liftlock.errors import FileError, InputError

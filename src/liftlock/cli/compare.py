@@ -23,7 +23,7 @@ from liftlock.cli.asked import (
 )
 from liftlock.cli.console import Notes, interruptible, show, show_json, stepping
 from liftlock.cli.options import FILE, context_options
-from liftlock.comparison import Comparison, MakeNotion, asymmetric, compare
+from liftlock.designing.comparison import Comparison, MakeNotion, asymmetric, compare
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.numbers import exact

@@ -15,7 +15,8 @@ from liftlock import line
 from liftlock.cli.console import make_console, show
 from liftlock.cli.options import FILE
 from liftlock.cli.protect import protect_command
-from liftlock.designing import design
+from liftlock.designing.api import design
+from liftlock.designing.yardstick import yardsticks
 from liftlock.designs.mechanisms.published_response import published_response
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.integers import Floats
@@ -33,7 +34,6 @@ from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.text import audit_report
 from liftlock.storage import write_atomically
-from liftlock.yardsticks import yardsticks
 
 SURVEY = {"none": 7_000, "cold": 2_000, "flu": 1_000}
 EPSILON = "1"

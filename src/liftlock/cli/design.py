@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from liftlock._solver.problem import Step
+from liftlock._solver.problem import Step as SolverStep
 from liftlock._solver.strategies import explained
 from liftlock.cli.asked import (
     budget_options,
@@ -34,9 +34,10 @@ from liftlock.cli.options import (
     method_option,
     require_gap_option,
 )
-from liftlock.comparison import fitting
 from liftlock.context import Context
-from liftlock.designing import best, design, design_as_published, usual_method
+from liftlock.designing.api import best, design, design_as_published, usual_method
+from liftlock.designing.comparison import fitting
+from liftlock.designing.yardstick import Yardstick, yardsticks
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.registry import Design, check_fits, find_design
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -44,12 +45,12 @@ from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
-from liftlock.report.design import design_report, explanation, progress_text
+from liftlock.progress import Step
+from liftlock.report.design import design_report, explanation
 from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.released import number_data
 from liftlock.utility.utility import Utility, restricted
-from liftlock.yardsticks import Yardstick, yardsticks
 
 
 @click.command("design", short_help="Design a certified mechanism for what you know.")
@@ -134,7 +135,7 @@ def design_command(
     most = None if required is None else read_gap(required, "--require-gap")
     if as_published:
         check_published(entry)
-    steps: list[Step] = []
+    steps: list[SolverStep] = []
     if explain:
         check_explained(entry)
         options["explain"] = steps.append
@@ -152,7 +153,7 @@ def design_command(
     goal = read_utility(utility, loss, context)
     with working("designing") as progress:
         if entry is not None and entry.accepts("watch"):
-            options["watch"] = lambda state: progress(progress_text(state))
+            options["watch"] = progress
         try:
             if entry is None:
                 made = best(context, guarantee, utility=goal, bits=bits, watch=progress, **options)
@@ -174,7 +175,7 @@ def design_command(
                 value=made.origin.method,
                 remedy="leave out --plot: liftlock audit --plot draws its lifts",
             )
-        progress("comparing")
+        progress(Step("comparing"))
         places = [context.inputs.index(label) for label in made.context.inputs.labels]
         others = yardsticks(made, restricted(goal, places, len(context.inputs)))
         report = design_report(made, others)
@@ -183,7 +184,7 @@ def design_command(
             made.save(output)
             note(f"written to {output}")
         if plot is not None:
-            progress("drawing")
+            progress(Step("drawing"))
             draw_numbers(made, plot)
             note(f"picture written to {plot}")
     if as_json:

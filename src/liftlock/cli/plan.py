@@ -10,11 +10,11 @@ from liftlock.cli.asked import budget_options, check_output, read_notion, read_s
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.estimate import labels_of
 from liftlock.cli.options import FILE
+from liftlock.designing.plans import SECONDS, plan
 from liftlock.errors import InputError
 from liftlock.estimate.question import QUESTIONS
 from liftlock.exact.numbers import exact
 from liftlock.files import read_prior
-from liftlock.planning import SECONDS, plan
 from liftlock.report.pictures import check_picture
 from liftlock.report.plan import draw_plan, plan_report
 

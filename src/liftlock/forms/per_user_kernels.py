@@ -107,9 +107,6 @@ def keeps_of_sets(
             # Nothing is to be protected where a value is certain, or where it cannot be.
             if keep == 0 or a == _POINTS or b == 0 or _allows(keep, p, a, b, most, gain):
                 continue
-            if p == 0 or p == _POINTS:
-                keep = np.int64(0)
-                continue
             room = float(p) * float(most)
             near = circle * room / (room + float(b) * (circle - float(most)))
             above = circle * (circle - float(a)) - float(gain) * (float(a) - float(p))

@@ -11,16 +11,15 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
-from liftlock._solver.oracle import Progress
 from liftlock._solver.problem import Step
-from liftlock.comparison import Comparison, Curve, Point
+from liftlock.designing.comparison import Comparison, Curve, Point
+from liftlock.designing.yardstick import Yardstick
 from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.mechanism import Mechanism
 from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable
 from liftlock.report.released import number_lines
 from liftlock.report.text import certificate_lines, grid_of
-from liftlock.yardsticks import Yardstick
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -78,16 +77,6 @@ def _yardsticks(title: str, others: Sequence[Yardstick]) -> Grid:
     for other in others:
         grid.add_row(other.name, amount(other.objective), other.guarantee)
     return grid
-
-
-def progress_text(state: Progress) -> str:
-    """Say where a search stands."""
-    if not state.columns:
-        return state.stage
-    return (
-        f"{state.stage}, gap {state.gap:.2g}, bound {state.bound:.6g}, "
-        f"{state.columns:,} candidates, {state.seconds:.0f} s"
-    )
 
 
 def designs_table(designs: Mapping[str, Design]) -> Grid:

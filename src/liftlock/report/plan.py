@@ -10,8 +10,8 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from liftlock.designing.plans import Option, Plan
 from liftlock.estimate.expected import ExpectedError
-from liftlock.planning import Option, Plan
 from liftlock.report.amounts import amount
 from liftlock.report.labels import printable, shown
 from liftlock.report.pictures import check_picture, picture

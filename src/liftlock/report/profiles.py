@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from liftlock.alphabet import Label
+from liftlock.designing.yardstick import ProfileYardstick
 from liftlock.errors import InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
@@ -21,7 +22,6 @@ from liftlock.report.labels import printable, shown, shown_pair
 from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
 from liftlock.utility.profile_utility import ProfileErrors, profile_errors
-from liftlock.yardsticks import ProfileYardstick
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid

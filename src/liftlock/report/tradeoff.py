@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liftlock.comparison import Comparison, Curve
+from liftlock.designing.comparison import Comparison, Curve
 from liftlock.report.amounts import title_of
 from liftlock.report.design import heading
 from liftlock.report.pictures import check_picture, picture, plain_number

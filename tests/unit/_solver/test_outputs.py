@@ -11,7 +11,7 @@ import pytest
 from liftlock._solver.outputs import joined, strain
 from liftlock._solver.problem import Problem
 from liftlock.context import Ball, Family, Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP

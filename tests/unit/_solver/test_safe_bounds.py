@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
 from liftlock._solver.oracle import Clock
 from liftlock._solver.prior_set import prior_set_oracle
 from liftlock._solver.problem import Problem
 from liftlock._solver.separable import rows_oracle
 from liftlock._solver.staircase import staircase_oracle
-from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.utility import make_utility
 from tests.theorems.gaps import ONE, ZERO, Vector, World, corners, drawn
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock._solver.generation import generate
+from liftlock._solver.column_generation import generate
+from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.oracle import Clock
 from liftlock._solver.pricing import Concave, PolytopeOracle
 from liftlock._solver.problem import Problem
 from liftlock._solver.staircase import SetTree, Stairs, staircase_oracle
-from liftlock._solver.vertices import ListedOracle
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.exact.integers import Floats
 from liftlock.notions.ldp import LDP

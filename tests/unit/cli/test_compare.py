@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from liftlock import comparison
 from liftlock.cli.compare import read_epsilons
-from liftlock.comparison import Comparison, Curve, Point
-from liftlock.designing import design
+from liftlock.designing import comparison
+from liftlock.designing.api import design
+from liftlock.designing.comparison import Comparison, Curve, Point
 from liftlock.report.design import comparison_table, heading
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_bad_input import assert_refused

@@ -19,7 +19,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Table
 from liftlock.column_code import MISSING_LABEL, ColumnCode
 from liftlock.context import Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.errors import NotDefined
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lip import LIP, MaxLift

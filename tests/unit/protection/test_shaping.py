@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from liftlock.alphabet import Alphabet
 from liftlock.column_code import MISSING_LABEL, ColumnCode
 from liftlock.context import Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion

@@ -10,7 +10,7 @@ import pytest
 
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP

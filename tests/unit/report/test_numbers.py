@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 import liftlock as ll
+from liftlock.designing.yardstick import yardsticks
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.draft import Draft
 from liftlock.errors import InputError
@@ -22,7 +23,6 @@ from liftlock.report.fitted import fit_report
 from liftlock.report.numeric import draw_numbers, scale_of
 from liftlock.report.pictures import plain_number
 from liftlock.report.released import Released, number_data, number_lines
-from liftlock.yardsticks import yardsticks
 
 VALUES = np.random.default_rng(4).normal(50, 10, 200).round(1)
 PRIOR = ll.line.from_data(VALUES, domain=(20, 70))

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.channel import Channel
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.audit import ProfileAudit, audit

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from liftlock.channel import Channel
-from liftlock.designing import design
+from liftlock.designing.api import design
+from liftlock.designing.yardstick import ProfileYardstick, profile_yardsticks
 from liftlock.designs.draft import Draft
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.audit import audit
@@ -18,7 +19,6 @@ from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_examples import bernoulli_chain, example
 from liftlock.profile_graph import ProfileGraph
 from liftlock.report.profiles import MOST_ROWS, profile_audit_report, profile_report
-from liftlock.yardsticks import ProfileYardstick, profile_yardsticks
 from tests.profile_oracles import edges_of
 
 

@@ -26,7 +26,8 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     table_options,
 )
-from liftlock.designing import design
+from liftlock.designing.api import design
+from liftlock.designing.yardstick import ProfileYardstick, profile_yardsticks
 from liftlock.designs.catalogue import designs_for
 from liftlock.designs.registry import find_design
 from liftlock.errors import FileError, InputError, NotCertified
@@ -39,13 +40,12 @@ from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_files import GraphFiles, read_weights
-from liftlock.report.design import progress_text
+from liftlock.progress import Step
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_report, unprotected_text
 from liftlock.utility.mean import points_of
 from liftlock.utility.profile_utility import AIMS, profile_errors
-from liftlock.yardsticks import ProfileYardstick, profile_yardsticks
 
 _METHODS = designs_for("profiles")
 _USUAL = next(iter(_METHODS))
@@ -137,7 +137,7 @@ def profile_design_command(
     goal: dict[str, Any] = {"utility": utility, "loss": losses, "weights": shares}
     with note.shown_if_interrupted(), working("designing") as progress:
         if entry.accepts("watch"):
-            options["watch"] = lambda state: progress(progress_text(state))
+            options["watch"] = progress
         try:
             made = design(found, notion, method=entry.key, bits=bits, **goal, **options)
         except NotCertified as refusal:
@@ -150,7 +150,7 @@ def profile_design_command(
             made.save(output)
             note(f"written to {output}")
         if plot is not None:
-            progress("drawing")
+            progress(Step("drawing"))
             draw_graph(audit(made.channel, found), plot, budget=float(notion.bound()))
             note(f"picture written to {plot}")
         rows: tuple[ProfileYardstick, ...] = ()
@@ -160,7 +160,7 @@ def profile_design_command(
                 notion,
                 **goal,
                 seconds=options.get("seconds"),
-                progress=lambda name: progress(f"comparing with {name}"),
+                progress=lambda step: progress(Step(f"comparing with {step.stage}")),
             )
     if as_json:
         show_json(design_data(made, shares, rows, output, note.texts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs import lock, optimal, optimal_response
 from liftlock.notions import ALIP, LIP
 from liftlock.prior import Prior

@@ -7,7 +7,7 @@ import pytest
 import scipy.optimize
 
 import liftlock as ll
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.mechanisms.outage import outage, truth_share
 from liftlock.errors import NotDefined
 from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP, Form

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.mechanisms.quantile_blocks import block_shares, quantile_blocks, two_blocks
 from liftlock.errors import InputError
 from liftlock.notions.base import Notion

@@ -7,7 +7,7 @@ import math
 import mpmath as mp
 import pytest
 
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.mechanisms.randomised_response import randomised_response
 from liftlock.notions.audit import audit
 from liftlock.notions.ldp import LDP

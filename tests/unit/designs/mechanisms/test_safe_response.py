@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.mechanisms.safe_response import safe_response
 from liftlock.errors import NotDefined
 from liftlock.notions.lip import MaxLift, MinLift

@@ -11,7 +11,7 @@ from liftlock._solver import profile_enumeration as listing
 from liftlock._solver.profile_problem import ProfileProblem
 from liftlock._solver.profile_programme import least_distortion
 from liftlock.context import Joint
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.randomised_response import response_at
 from liftlock.designs.mechanisms.shared_categorical import shared_categorical

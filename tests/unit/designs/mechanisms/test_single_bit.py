@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liftlock.designing import design
+from liftlock.designing.api import design
 from liftlock.designs.mechanisms.single_bit import single_bit
 from liftlock.errors import InputError
 from liftlock.notions.profile import ProfilePrivacy

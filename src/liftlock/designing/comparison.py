@@ -11,14 +11,8 @@ from typing import Any
 
 from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context, Kind, representative
-from liftlock.designing import (
-    AnyUtility,
-    Weights,
-    cut,
-    design,
-    design_as_published,
-    read_utility,
-)
+from liftlock.designing.api import cut, design, design_as_published
+from liftlock.designing.request import AnyUtility, Weights, read_utility
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.registry import Design, check_fits, find_design
 from liftlock.errors import InputError, NotDefined
@@ -33,6 +27,7 @@ from liftlock.notions.lip import ALIP, LIP, lower_reading, upper_reading
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress, Step
 from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
 from liftlock.utility.utility import Utility, value_of_nothing, value_of_truth
 
@@ -171,7 +166,7 @@ def compare(
     seconds: float | None = None,
     cells: int | None = None,
     spacing: str | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> Comparison:
     """Design with every method at every budget, and measure what each mechanism truly leaks.
@@ -222,7 +217,7 @@ def compare(
         points = []
         for given, epsilon in budgets:
             if progress is not None:
-                progress(f"{name} at {epsilon:g}", done, total)
+                progress(Step(f"{name} at {epsilon:g}", done, total))
             try:
                 point = _point(context, make_notion(given), method, goal, epsilon, seconds)
             except KeyboardInterrupt:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,9 +11,10 @@ import numpy as np
 
 from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel
-from liftlock.comparison import FEW_SYMBOLS, ends, implying
 from liftlock.context import Context, representative
-from liftlock.designing import AnyUtility, Weights, design, read_notion
+from liftlock.designing.api import design
+from liftlock.designing.comparison import FEW_SYMBOLS, ends, implying
+from liftlock.designing.request import AnyUtility, Weights, read_notion
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.draft import Draft
 from liftlock.designs.registry import check_fits, check_memory
@@ -28,6 +28,7 @@ from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.reading import number_to_json
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress, Step
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value
@@ -179,7 +180,7 @@ def profile_yardsticks(
     loss: Any = None,
     weights: Weights = None,
     seconds: float | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[ProfileYardstick, ...]:
     """Make every design that fits, audit it, and measure it; the best comes first.
 
@@ -200,7 +201,7 @@ def profile_yardsticks(
         if not entry.fits(graph):
             continue
         if progress is not None:
-            progress(key)
+            progress(Step(key))
         limit: dict[str, Any] = {}
         if seconds is not None and entry.accepts("seconds"):
             limit["seconds"] = seconds

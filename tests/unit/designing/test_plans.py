@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 import liftlock as ll
+from liftlock.designing.plans import plan
 from liftlock.errors import InputError
-from liftlock.planning import plan
 from liftlock.report.plan import draw_plan, plan_report
 
 Z = 1.959963984540054

@@ -6,14 +6,14 @@ differential privacy at the same budget, of no privacy, and of not asking at all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Alphabet, Label
-from liftlock.comparison import implying
-from liftlock.designing import design
+from liftlock.designing.api import design
+from liftlock.designing.comparison import implying
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.estimate.expected import ExpectedError, expected_error
@@ -22,6 +22,7 @@ from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.prior import Prior
+from liftlock.progress import Progress, Step
 
 FORMAT = "liftlock.plan"
 VERSION = 1
@@ -132,7 +133,7 @@ def plan(
     margin: object = None,
     level: object = "0.95",
     seconds: float = SECONDS,
-    watch: Callable[[str], None] | None = None,
+    watch: Progress | None = None,
 ) -> Plan:
     """Design for a budget, and say how precise answers from so many people will be.
 
@@ -217,7 +218,7 @@ def _ways(
     people: int,
     level: object,
     seconds: float,
-    watch: Callable[[str], None] | None,
+    watch: Progress | None,
 ) -> list[Option]:
     """Return the best mechanism for estimates that lean on the prior, and the best for others."""
     utility = "histogram" if asked.counts else "mean"
@@ -225,7 +226,7 @@ def _ways(
     refused: LiftlockError | None = None
     for key, options in _candidates(prior, notion, seconds):
         if watch is not None:
-            watch(f"{notion} by {key}")
+            watch(Step(f"{notion} by {key}"))
         try:
             mechanism = design(prior, notion, utility=utility, method=key, **options)
         except LiftlockError as error:

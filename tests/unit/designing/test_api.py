@@ -11,22 +11,16 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock import designing
 from liftlock._solver.optimality import Optimality
 from liftlock.context import context_from_data
-from liftlock.designing import (
-    best,
-    cut,
-    design,
-    design_as_published,
-    true_guarantee,
-    usual_goal,
-    usual_method,
-)
+from liftlock.designing import api
+from liftlock.designing.api import best, cut, design, design_as_published, usual_method
+from liftlock.designing.request import true_guarantee, usual_goal
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lip import MaxLift
+from liftlock.progress import Step
 from liftlock.utility import Distortion, Mean, Own
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
@@ -185,7 +179,8 @@ def test_a_search_that_was_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> N
         )
 
     monkeypatch.setattr(
-        "liftlock.designing.DESIGNS", {**DESIGNS, "safe-response": replace(entry, make=slow)}
+        "liftlock.designing.request.DESIGNS",
+        {**DESIGNS, "safe-response": replace(entry, make=slow)},
     )
     made = design(RARE, ll.LIP("1"), utility="histogram", method="safe-response")
     assert made.origin is not None
@@ -263,11 +258,11 @@ def test_resolution_and_clamping_are_remarked() -> None:
 
 def test_the_best_of_all_that_fit() -> None:
     notion = ll.ApproximateLIP("1", "0.05")
-    tried: list[str] = []
+    tried: list[Step] = []
     found = best(WAGES, notion, cells=5, watch=tried.append)
     assert found.origin is not None
     assert found.certificate.holds
-    keys = [text.removeprefix("trying ") for text in tried]
+    keys = [step.stage.removeprefix("trying ") for step in tried]
     assert {"optimal", "sampling"} <= set(keys)
     keys.remove("optimal")  # which is tried without the delta
     assert all(notion.name in DESIGNS[key].notions and DESIGNS[key].keeps for key in keys)
@@ -288,7 +283,7 @@ def test_the_best_of_all_that_fit() -> None:
 
 def test_a_mechanism_that_needs_no_delta(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {key: DESIGNS[key] for key in ("optimal", "sampling")}
-    monkeypatch.setattr(designing, "DESIGNS", few)
+    monkeypatch.setattr(api, "designs_for", lambda _: few)
     for notion in (ll.ApproximateLIP("1", "1e-9", "def5"), ll.ApproximateLDP("1", "1e-9")):
         found = best(WAGES, notion, cells=4)
         assert found.origin is not None
@@ -412,6 +407,6 @@ def test_the_true_delta_of_a_channel_is_one_that_it_keeps(form: str) -> None:
     prior = ll.Prior.from_counts({"a": 3, "b": 4, "c": 6})
     for epsilon in ("0.05", "0.1", "0.15", "0.2", "0.25", "0.3"):
         asked = ll.ApproximateLIP(epsilon, "0.001", form)
-        true, _ = designing.true_guarantee(channel, asked, prior)
+        true, _ = true_guarantee(channel, asked, prior)
         assert true.certify(channel, prior).holds
         assert float(true.budgets["delta"]) < 1

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
-from liftlock.forms import ArcChannel
+from liftlock.forms import ArcChannel, SafeChannel
 from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions import LIP
 from liftlock.per_user import PerUserPriors
@@ -119,3 +119,51 @@ def test_weighted_sums_cover(runs: tuple[Mechanism, Any, Any, Any]) -> None:
     assert abs(np.mean(scores)) < 4 / np.sqrt(300)
     assert np.std(scores) == pytest.approx(1, abs=4 / np.sqrt(600))
     assert np.mean(np.abs(scores) < 1.959964) == pytest.approx(0.95, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["arc", "safe-response"])
+def test_budgets_that_differ_by_user(method: str) -> None:
+    """400 runs of 1,000 users with three budgets. All limits are four standard errors.
+
+    The chance of a false alarm is below 1 in 10,000 for each of the three limits.
+    """
+    rng = np.random.default_rng(11)
+    users, runs = 1000, 400
+    masses = rng.dirichlet(np.full(len(NUMBERS), 1.5), users)
+    own = [("0.3", "1", "3")[place] for place in rng.integers(0, 3, users)]
+    priors = PerUserPriors.of(NUMBERS, masses).with_budgets(own)
+    made = lock_users(NUMBERS, LIP("3"), method, ["0.3", "1", "3"])
+    expected = made.expected_error(priors, "survey", value=NUMBERS[0])
+    scores, errors = [], []
+    for run in range(runs):
+        drawn = (rng.random(users)[:, None] > masses.cumsum(axis=1)).sum(axis=1)
+        people = np.minimum(drawn, len(NUMBERS) - 1)
+        reports = made.simulate(people, priors, seed=run, coded=True)
+        found = made.estimate(reports, "survey", value=NUMBERS[0], priors=priors, coded=True).answer
+        assert found.error is not None
+        errors.append(found.value - (people == 0).sum())
+        scores.append(errors[-1] / found.error)
+    assert abs(np.mean(scores)) < 4 / runs**0.5
+    inside = np.mean(np.abs(scores) < 1.959964)
+    assert abs(inside - 0.95) < 4 * (0.95 * 0.05 / runs) ** 0.5
+    # The square of a normal error has the relative variance 2.
+    ratio = np.mean(np.square(errors)) / expected.errors[0] ** 2
+    assert abs(ratio - 1) < 4 * (2 / runs) ** 0.5
+
+
+def test_reports_under_a_set_of_priors_are_the_table_that_is_proved() -> None:
+    """A chi-square test of 200,000 reports of one value: a false alarm in 1 of 100,000 runs."""
+    from scipy.stats import chisquare
+
+    members = np.array([[0.2, 0.3, 0.5], [0.3, 0.3, 0.4], [0.1, 0.5, 0.4]])
+    priors = PerUserPriors.families("abc", np.broadcast_to(members, (200_000, 3, 3)))
+    made = lock_users("abc", LIP("1"), "safe-response")
+    assert isinstance(made.channel, SafeChannel)
+    block = next(made.channel.blocks(priors))
+    keep = int(made.channel.keeps(block)[0])
+    points = 2.0**32
+    chances = (points - keep) / points * block.counts[0] / points
+    chances[1] += keep / points
+    reports = made.simulate(np.ones(200_000, dtype=np.int64), priors, seed=4, coded=True)
+    seen = np.bincount(np.asarray(reports), minlength=3)
+    assert chisquare(seen, 200_000 * chances / chances.sum()).pvalue > 1e-5

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock import yardsticks
+from liftlock.designing import yardstick
+from liftlock.designing.yardstick import NO_NOISE, NO_RELEASE, profile_yardsticks
 from liftlock.designs.catalogue import designs_for
 from liftlock.errors import InputError
 from liftlock.notions.audit import audit
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_examples import example
 from liftlock.profile_graph import ProfileGraph
-from liftlock.yardsticks import NO_NOISE, NO_RELEASE, profile_yardsticks
 
 PROFILE_DESIGNS = designs_for("profiles")
 
@@ -106,7 +106,7 @@ def test_what_could_not_be_made_is_listed_with_the_reason(
     def refuse(*_: object, method: str, **__: object) -> None:
         raise InputError(f"{method} gave up", remedy="another day")
 
-    monkeypatch.setattr(yardsticks, "design", refuse)
+    monkeypatch.setattr(yardstick, "design", refuse)
     rows = profile_yardsticks(example("couplet"), "0.5")
     failed = [row for row in rows if row.reason]
     assert [row.name for row in rows][:2] == [NO_RELEASE, NO_NOISE]
@@ -117,7 +117,9 @@ def test_what_could_not_be_made_is_listed_with_the_reason(
 
 def test_progress_and_data() -> None:
     told: list[str] = []
-    rows = profile_yardsticks(example("couplet"), ProfilePrivacy("0.5"), progress=told.append)
+    rows = profile_yardsticks(
+        example("couplet"), ProfilePrivacy("0.5"), progress=lambda step: told.append(step.stage)
+    )
     assert told == list(PROFILE_DESIGNS)
     data = rows[0].to_data()
     assert data["certified"] is True

@@ -1,0 +1,164 @@
+"""Budgets that differ by user: each has the law of their own, in reports, proofs and sums."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import liftlock as ll
+from liftlock.errors import InputError, NotCertified
+from liftlock.exact.budget import Budget
+from liftlock.forms import UserChannel
+from liftlock.mechanism import Mechanism, lock_users
+from liftlock.notions import ALIP, LIP
+from liftlock.per_user import PerUserPriors
+from liftlock.sampling import user_posteriors
+from tests.unit.per_user.worlds import LABELS, METHODS, exact_posteriors, some_masses, some_people
+
+BUDGETS = ["0.25", "1", "2"]
+
+
+def mixed(users: int) -> tuple[PerUserPriors, list[str]]:
+    own = [BUDGETS[place] for place in np.random.default_rng(8).integers(0, 3, users)]
+    return PerUserPriors.of(LABELS, some_masses(users)).with_budgets(own), own
+
+
+def channel_of(made: Mechanism) -> UserChannel:
+    assert isinstance(made.channel, UserChannel)
+    return made.channel
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_user_has_the_law_of_their_own_budget(method: Any) -> None:
+    priors, own = mixed(60)
+    made = ll.design(priors, LIP("2"), method=method)
+    alone = {budget: lock_users(LABELS, LIP(budget), method) for budget in BUDGETS}
+    for limits, law in zip(channel_of(made).limits, channel_of(made).laws, strict=True):
+        assert law == channel_of(alone[str(limits[0])]).laws[0]
+    people = some_people(some_masses(60))
+    reports = np.asarray(made.simulate(people, priors, seed=1, coded=True))
+    beliefs = user_posteriors(channel_of(made), priors, reports)
+    sums = made.aggregate(reports, priors, coded=True)
+    total = [Fraction(0)] * len(LABELS)
+    squares = [Fraction(0)] * len(LABELS)
+    for user, budget in enumerate(own):
+        masses = some_masses(60)[user : user + 1]
+        (row,) = exact_posteriors(alone[budget], masses, reports[user : user + 1])
+        assert beliefs[user] == pytest.approx([float(value) for value in row], rel=1e-12)
+        total = [a + b for a, b in zip(total, row, strict=True)]
+        squares = [a + b * b for a, b in zip(squares, row, strict=True)]
+    assert [Fraction(value, 2**64) for value in sums.posteriors] == total
+    found = made.estimate(reports, priors=priors, coded=True)
+    for answer, mean, square in zip(found.answers, total, squares, strict=True):
+        assert answer.value == pytest.approx(float(mean), rel=1e-12)
+        assert answer.error == pytest.approx(float(mean - square) ** 0.5, rel=1e-7, abs=1e-9)
+    survey = made.estimate(
+        reports, "survey", value=["a", "c"], priors=priors, coded=True, weights=np.ones(60)
+    )
+    assert survey.value == pytest.approx(float(total[0] + total[2]), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_users_in_blocks_and_parts(method: Any) -> None:
+    """A user's report says the same whoever else reports, and parts may be merged."""
+    priors, own = mixed(3000)
+    made = ll.design(priors, LIP("2"), method=method)
+    people = some_people(some_masses(3000))
+    reports = np.asarray(made.simulate(people, priors, seed=2, coded=True))
+    whole = made.aggregate(reports, priors, coded=True)
+    parts = None
+    for budget in BUDGETS:
+        some = np.flatnonzero(np.array(own) == budget)
+        group = PerUserPriors.of(LABELS, some_masses(3000)[some]).with_budgets([budget] * len(some))
+        part = made.aggregate(reports[some], group, coded=True)
+        parts = part if parts is None else parts + part
+        alone = lock_users(LABELS, LIP(budget), method)
+        single = alone.aggregate(reports[some], group, coded=True)
+        assert (single.posteriors, single.squares) == (part.posteriors, part.squares)
+        expected = alone.expected_error(group).per_person
+        assert made.expected_error(group).per_person == pytest.approx(expected, rel=1e-12)
+    assert parts == whole
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_proof_is_for_each_budget(method: Any) -> None:
+    priors, own = mixed(200)
+    made = ll.design(priors, LIP("2"), method=method)
+    assert len(made.certificate.claims) == 2 + 2 * 3
+    assert "max-lift of users with 0.25" in str(made)
+    audit = made.audit(priors)
+    assert audit.holds
+    assert len(audit.claims) == 2 + 2 * 3
+    for each in audit.user_claims[2:]:
+        budget = next(b for b in BUDGETS if each.claim.quantity.endswith(f" users with {b}"))
+        assert own[each.user - 1] == budget
+        assert f" {own.count(budget)} users" in each.claim.quantity
+        lift = each.claim.measured.lower
+        assert Budget.of(budget).allows(max(lift, 1 / lift))
+    assert ll.audit(made, priors).to_data() == audit.to_data()
+    strict = PerUserPriors.of(LABELS, some_masses(200)).with_budgets(["0.25"] * 200)
+    assert made.audit(strict).holds
+    again = Mechanism.from_data(json.loads(made.to_json()))
+    assert again == made
+    data = made.to_data()
+    first = data["channel"]["levels"][0] | {"lower": "0.001", "upper": "0.001"}
+    data["channel"]["levels"][0] = first
+    with pytest.raises((NotCertified, InputError)):
+        Mechanism.from_data(data)
+
+
+def test_a_budget_beyond_the_guarantee_is_refused() -> None:
+    priors, _ = mixed(10)
+    with pytest.raises(NotCertified, match="max-lift"):
+        ll.design(priors, LIP("1"), method="arc")
+    pairs = PerUserPriors.of("ab", [[0.5, 0.5]] * 3).with_budgets(["1", ("1", "0.5"), ["1", "0.5"]])
+    assert len(pairs.budgets) == 2
+    made = ll.design(pairs, ALIP(lower="1", upper="1"), method="safe-response")
+    assert made.audit(pairs).holds
+    assert ll.design(["a", "b"], LIP("2"), method="arc", budgets=["1", "2"]).channel == (
+        lock_users("ab", LIP("2"), "arc", ["1", "2"]).channel
+    )
+
+
+def test_refusals() -> None:
+    priors, _ = mixed(10)
+    made = ll.design(priors, LIP("2"), method="arc")
+    plain = PerUserPriors.of(LABELS, some_masses(10))
+    with pytest.raises(InputError, match="without budgets"):
+        made.audit(plain)
+    with pytest.raises(InputError, match="not made for at user 3"):
+        made.audit(plain.with_budgets(["1", "1", "0.5", *["1"] * 7]))
+    with pytest.raises(InputError, match="9 budgets for 10 users"):
+        plain.with_budgets(["1"] * 9)
+    with pytest.raises(InputError, match="negative at user 2"):
+        plain.with_budgets(["1", "-1", *["1"] * 8])
+    with pytest.raises(InputError, match="one number, or a lower and an upper one at user 1"):
+        plain.with_budgets([("1", "2", "3"), *["1"] * 9])
+    many = PerUserPriors.of("ab", np.full((1002, 2), 0.5))
+    with pytest.raises(InputError, match="different budgets"):
+        many.with_budgets([f"{place}/7" for place in range(1, 1003)])
+    whole = plain.with_budgets(np.full(10, 2))
+    assert made.audit(whole).holds
+    with pytest.raises(InputError, match="no such option"):
+        ll.design(priors, LIP("2"), method="arc", utility="mean")
+    with pytest.raises(InputError, match="cut into cells"):
+        ll.design(priors, LIP("2"), method="arc", cells=3)
+
+
+def test_sets_with_budgets() -> None:
+    members = np.random.default_rng(3).dirichlet(np.full(3, 3.0), (30, 2))
+    own = [BUDGETS[k % 3] for k in range(30)]
+    priors = PerUserPriors.families("abc", members).with_budgets(own)
+    made = ll.design(priors, LIP("2"))
+    assert channel_of(made).form == "safe-response"
+    audit = made.audit(priors)
+    assert audit.holds
+    for each in audit.user_claims[2:]:
+        assert each.claim.witness is not None
+        assert each.claim.witness.prior is not None
+    reports = made.simulate(["a"] * 30, priors, seed=1)
+    assert made.estimate(reports, priors=priors).reports == 30
