@@ -13,6 +13,7 @@ from liftlock.errors import InputError
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -26,11 +27,16 @@ def require_context(value: object, where: str = "") -> Context:
 
     >>> require_context("prior.csv")
     Traceback (most recent call last):
-    liftlock.errors.InputError: not a prior, a joint, a set of priors or a graph of profiles: ...
+    liftlock.errors.InputError: not a prior, a joint, a set of priors, a graph of profiles or per...
     """
-    if isinstance(value, Prior | Joint | PriorSet | ProfileGraph):
+    if isinstance(value, Prior | Joint | PriorSet | ProfileGraph | AnyUserPrior | PerUserPriors):
         return cast("Context", value)
-    raise _not("a prior, a joint, a set of priors or a graph of profiles", value, _PRIOR, where)
+    raise _not(
+        "a prior, a joint, a set of priors, a graph of profiles or per-user priors",
+        value,
+        _PRIOR,
+        where,
+    )
 
 
 def require_prior(value: object, where: str = "") -> Prior:

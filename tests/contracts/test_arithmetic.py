@@ -21,12 +21,12 @@ NUMPY |= {"log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "power", "geo
 MATH = {"log", "log1p", "exp", "expm1", "pow"}
 
 REASONS = {
-    ("_solver/vertices.py", "@"): "whole numbers: exact in any order",
+    ("_solver/enumeration.py", "@"): "whole numbers: exact in any order",
     (
         "_solver/linear_programme.py",
         "@",
     ): "sparse: added up in the order in which entries are stored",
-    ("_solver/branch.py", "argsort"): "compiled: numba's own sort",
+    ("_solver/kernels/branch.py", "argsort"): "compiled: numba's own sort",
     ("_solver/reductions.py", "np.log2"): "rounded to a whole number",
     ("_solver/channel_programme.py", "np.log2"): "rounded to a whole number",
     ("notions/likelihood.py", "@"): "rules candidates out with room to spare; fractions decide",

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.channel_programme import Least
-from liftlock._solver.generation import Decomposition
+from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.optimality import NO_ROOM, Optimality, gap_text, relative_gap
 from liftlock._solver.problem import Problem, Solution, Step, Task

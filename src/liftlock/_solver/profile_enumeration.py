@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from liftlock._solver.enumeration import enumerate_vertices
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import LinearProgram
 from liftlock._solver.profile_problem import ProfileProblem
-from liftlock._solver.vertices import enumerate_vertices
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log

@@ -34,6 +34,13 @@ from liftlock.cli.options import (
     method_option,
     require_gap_option,
 )
+from liftlock.cli.profiles.design import design_graph
+from liftlock.cli.profiles.options import (
+    graph_files,
+    graph_options,
+    is_given,
+    refuse_beside_profiles,
+)
 from liftlock.context import Context
 from liftlock.designing.api import best, design, design_as_published, usual_method
 from liftlock.designing.comparison import fitting
@@ -55,6 +62,7 @@ from liftlock.utility.utility import Utility, restricted
 
 @click.command("design", short_help="Design a certified mechanism for what you know.")
 @context_options
+@graph_options
 @budget_options
 @delta_options
 @click.option("--alpha", metavar="A", help="The order, for notions of one such as alpha_lift.")
@@ -80,7 +88,8 @@ from liftlock.utility.utility import Utility, restricted
     "--plot",
     type=FILE,
     metavar="PICTURE",
-    help="For numbers: draw what is released for what (.png, .svg or .pdf).",
+    help="Draw what is released for what, for numbers, or the graph of profiles (.png, .svg or "
+    ".pdf).",
 )
 @click.option(
     "--explain",
@@ -109,13 +118,18 @@ def design_command(
     plot: Path | None,
     explain: bool,
     as_json: bool,
+    profiles: Path | None,
+    edges: Path | None,
+    groups: Path | None,
+    graph: Any,
     **context_paths: Any,
 ) -> int:
     """Design a mechanism for a context and a budget, prove it, and say what it is worth.
 
-    The context is a prior (the secret is the value itself), a joint of a secret and the value, or a
-    set of priors. What the method proposes is rounded to integers and audited exactly; a mechanism
-    that is written keeps its guarantee. Ctrl-C stops a long search with the best found so far.
+    The context is a prior (the secret is the value itself), a joint of a secret and the value, a
+    set of priors, or a graph of profiles (--profiles). What the method proposes is rounded to
+    integers and audited exactly; a mechanism that is written keeps its guarantee. Ctrl-C stops a
+    long search with the best found so far.
 
     \b
     liftlock design --prior prior.csv --epsilon 1 --utility histogram -o safe.json
@@ -123,9 +137,43 @@ def design_command(
     liftlock design --prior prior.csv --epsilon 1 --method safe-response
     liftlock design --prior staff.csv --column pay --domain 0:300000 --epsilon 1
     liftlock design --joint joint.csv --epsilon 1 --explain
+    liftlock design --profiles profiles.csv --edges edges.csv --epsilon 1
 
     Exit code 1: the method breaks the budget (see --as-published), or --require-gap; 2: bad input.
     """
+    files = graph_files(profiles, edges, groups, graph)
+    if is_given(files):
+        if notion is not None and notion.strip().lower() != "profile":
+            raise click.UsageError("a graph of profiles has the notion profile: leave out --notion")
+        refuse_beside_profiles(
+            {f"--{name.replace('_', '-')}": given for name, given in context_paths.items()}
+            | {
+                "--epsilon-lower": epsilon_lower,
+                "--epsilon-upper": epsilon_upper,
+                "--delta": delta,
+                "--form": form,
+                "--alpha": alpha,
+                "--gap": gap,
+                "--require-gap": required,
+                "--as-published": as_published,
+                "--explain": explain,
+            }
+        )
+        return design_graph(
+            files,
+            epsilon=epsilon,
+            method=method,
+            utility=utility,
+            loss=None if loss is None else Path(loss),
+            weights=None,
+            seconds=seconds,
+            of_the_method=of_the_method,
+            output=output,
+            bits=bits,
+            plot=plot,
+            compared=True,
+            as_json=as_json,
+        )
     note = Notes()
     guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, alpha, delta, form)
     key = usual_method(guarantee) if method is None else method

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,12 +14,14 @@ from liftlock.cli.tables import opened
 from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.storage import located, parse_json, read_text
 
 if TYPE_CHECKING:
     from liftlock.frames.table_file import Piece
+    from liftlock.protection.per_user import UserColumn
 
 _START = 64
 _ANY = Alphabet.of(["any"])
@@ -39,9 +41,7 @@ def read_reports(
 ) -> Aggregate:
     """Count the reports of one file; a file of counts must be of the same mechanism."""
     if _holds_json(path):
-        for option, name in (("--weights", weights), ("--offsets", offsets)):
-            if name is not None:
-                raise click.UsageError(f"{option} names a column, and {path} holds counts")
+        _refuse_columns(path, weights, offsets)
         with located(path):
             return Aggregate.from_data(parse_json(read_text(path), path)).checked(made.channel)
     if column is None and made.column is not None:
@@ -88,6 +88,103 @@ def read_reports(
     if not rows:
         raise FileError("no rows", where=str(path), remedy="is it the right file?")
     return total
+
+
+@dataclass(frozen=True)
+class UserReports:
+    """Where the reports of users with a prior each are, and what is asked of them."""
+
+    column: str | None
+    prefix: str | None
+    """The columns of priors are called this and a value."""
+    priors: Path | None
+    """The table that has them, row by row; None: that of the reports."""
+    of: str
+    value: Any
+
+    def read(
+        self,
+        made: Mechanism,
+        path: Path,
+        weights: str | None,
+        offsets: str | None,
+        note: Notes,
+        *,
+        delimiter: str | None = None,
+        names: str | None = None,
+        shown: ProgressBar | None = None,
+    ) -> PerUserAggregate:
+        """Add up the reports of one file; a file of sums must be of the same mechanism."""
+        if _holds_json(path):
+            _refuse_columns(path, weights, offsets)
+            with located(path):
+                return PerUserAggregate.from_data(parse_json(read_text(path), path))
+        if not self.column:
+            raise click.UsageError(f"which column of {path} holds the reports? give --column")
+        if self.prefix is None:
+            raise click.UsageError(
+                "the mechanism is for users with a prior each: name their columns, --local-priors"
+            )
+        from liftlock.protection.learning import placed
+        from liftlock.protection.per_user import UserColumn
+
+        labels = made.channel.inputs.labels
+        columns = {label: f"{self.prefix}{label}" for label in labels}
+        worker = UserColumn(made, self.column, columns)
+        beside = None if self.priors is None else self._masses(worker, note, delimiter, names)
+        source = opened(path, delimiter, names, note)
+        given = {"weights": weights, "offsets": offsets}
+        wanted = [self.column, *([] if beside is not None else columns.values())]
+        wanted += [name for name in given.values() if name is not None]
+        if shown is not None:
+            shown.unit = source.unit
+        total: PerUserAggregate | None = None
+        rows = 0
+        steps = shown
+        for piece in source.batches(list(dict.fromkeys(wanted)), steps):
+            start, rows = rows, rows + piece.batch.num_rows
+            if beside is not None and rows > len(beside):
+                break
+            with placed(source, piece):
+                numbers = {
+                    name: None if chosen is None else _numbers(piece, chosen)
+                    for name, chosen in given.items()
+                }
+                masses = worker.masses(piece.batch) if beside is None else beside[start:rows]
+                cells = piece.batch.column(self.column)
+                part = worker.counted(cells, masses, self.of, self.value, **numbers)
+            total = part if total is None else total + part
+        if beside is not None and rows != len(beside):
+            raise FileError(
+                f"{len(beside):,} rows of priors for other reports",
+                where=str(self.priors),
+                remedy=f"give one row for each report of {path}, in the same order",
+            )
+        if total is None:
+            raise FileError("no rows", where=str(path), remedy="is it the right file?")
+        return total
+
+    def _masses(
+        self, worker: UserColumn, note: Notes, delimiter: str | None, names: str | None
+    ) -> Floats:
+        """Read the priors of all rows from a table of their own."""
+        import numpy as np
+
+        from liftlock.protection.learning import placed
+
+        assert self.priors is not None
+        source = opened(self.priors, delimiter, names, note)
+        found = []
+        for piece in source.batches(list(worker.priors.values()), None):
+            with placed(source, piece):
+                found.append(worker.masses(piece.batch))
+        return np.concatenate(found) if found else np.empty((0, len(worker.priors)))
+
+
+def _refuse_columns(path: Path, weights: str | None, offsets: str | None) -> None:
+    for option, name in (("--weights", weights), ("--offsets", offsets)):
+        if name is not None:
+            raise click.UsageError(f"{option} names a column, and {path} holds counts")
 
 
 def _holds_json(path: Path) -> bool:

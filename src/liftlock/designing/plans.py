@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Alphabet, Label
+from liftlock.context import Context
 from liftlock.designing.api import design
 from liftlock.designing.comparison import implying
 from liftlock.designs.catalogue import DESIGNS
@@ -124,7 +125,7 @@ class Plan:
 
 
 def plan(
-    prior: Prior,
+    prior: Prior | Context,
     notion: Notion,
     people: int,
     *,
@@ -138,8 +139,19 @@ def plan(
     """Design for a budget, and say how precise answers from so many people will be.
 
     A survey asks each person a single question, so the value is reduced to yes or no first: that
-    leaks less for the same precision than counting the answers of a histogram.
+    leaks less for the same precision than counting the answers of a histogram. What is expected is
+    a mean over one prior: other contexts are refused.
     """
+    if not isinstance(prior, Prior):
+        if not hasattr(prior, "kind"):
+            raise InputError(
+                "not a prior", value=type(prior).__name__, remedy="give one: Prior.from_counts(...)"
+            )
+        raise NotDefined(
+            "a plan",
+            prior.describe(),
+            "it needs one prior of X: give that, or design first and ask expected_error(...)",
+        )
     if of == "sum":
         raise InputError(
             "a plan of a sum", value=of, remedy="ask for mean: a margin is for each person"

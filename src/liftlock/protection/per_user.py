@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.column_code import CellReader, ColumnCode
 from liftlock.errors import CellError, InputError
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel
 from liftlock.frames.arrow_cells import numbers_of_column
@@ -62,18 +64,8 @@ class UserColumn:
     def released(self, batch: pa.RecordBatch) -> pa.Array:
         """Randomise each value under the prior of its own row."""
         cells = batch.column(self.column)
-        known = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-        entries = known.dictionary.to_pylist()
-        values = known.indices.to_numpy(zero_copy_only=False)
-        codes = np.zeros(len(cells), dtype=np.int64)
-        empty = np.asarray(known.indices.is_null())
-        for row in np.flatnonzero(empty)[:1]:
-            self._reader.index(None, int(row))
-        for at, entry in enumerate(entries):
-            here = ~empty & (values == at)
-            if here.any():
-                codes[here] = self._reader.index(entry, int(np.argmax(here)))
-        masses = self._masses(batch)
+        codes = self._codes(cells)
+        masses = self.masses(batch)
         own = masses[np.arange(len(codes)), codes]
         for row in np.flatnonzero(own <= 0)[:1]:
             raise CellError(
@@ -94,7 +86,47 @@ class UserColumn:
         found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
         return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
 
-    def _masses(self, batch: pa.RecordBatch) -> Floats:
+    def counted(
+        self, cells: pa.Array, masses: Floats, of: str, value: Any = None, **numbers: Any
+    ) -> PerUserAggregate:
+        """Add up a column of reports under the priors of their rows, for one question."""
+        if isinstance(self.mechanism.channel, ArcChannel):
+            reports = self._points(cells)
+        else:
+            reports = self._codes(cells)
+        priors = PerUserPriors.of(self._alphabet, masses)
+        return self.mechanism.aggregate(reports, priors, of, value=value, coded=True, **numbers)
+
+    def _points(self, cells: pa.Array) -> npt.NDArray[np.int64]:
+        """Return the numbers that the arc reports."""
+        found = numbers_of_column(cells, self._reader)
+        for row in np.flatnonzero(~(np.floor(found) == found))[:1]:
+            raise CellError(
+                "a report that is no whole number",
+                int(row),
+                self.column,
+                value=cells[int(row)].as_py(),
+                remedy="give what was released; nothing was counted",
+            )
+        return found.astype(np.int64)
+
+    def _codes(self, cells: pa.Array) -> npt.NDArray[np.int64]:
+        """Return the position of each cell among the labels."""
+        known = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+        entries = known.dictionary.to_pylist()
+        values = known.indices.to_numpy(zero_copy_only=False)
+        codes = np.zeros(len(cells), dtype=np.int64)
+        empty = np.asarray(known.indices.is_null())
+        for row in np.flatnonzero(empty)[:1]:
+            self._reader.index(None, int(row))
+        for at, entry in enumerate(entries):
+            here = ~empty & (values == at)
+            if here.any():
+                codes[here] = self._reader.index(entry, int(np.argmax(here)))
+        return codes
+
+    def masses(self, batch: pa.RecordBatch) -> Floats:
+        """Return the priors of the rows of a batch."""
         columns: Sequence[Any] = [
             numbers_of_column(
                 batch.column(self.priors[label]),

@@ -115,8 +115,41 @@ def profile_design_command(
     liftlock profiles design --table use.csv --profile-column user \\
         --column usage --group-column role --smooth 1 --epsilon 0.5
     """
+    return design_graph(
+        graph_files(**graph),
+        epsilon=epsilon,
+        method=method,
+        utility=utility,
+        loss=loss,
+        weights=weights,
+        seconds=seconds,
+        of_the_method=of_the_method,
+        output=output,
+        bits=bits,
+        plot=plot,
+        compared=not no_comparison,
+        as_json=as_json,
+    )
+
+
+def design_graph(
+    files: GraphFiles,
+    *,
+    epsilon: str | None,
+    method: str | None,
+    utility: str | None,
+    loss: Path | None,
+    weights: Path | None,
+    seconds: str | None,
+    of_the_method: tuple[str, ...],
+    output: Path | None,
+    bits: int,
+    plot: Path | None,
+    compared: bool,
+    as_json: bool,
+) -> int:
+    """Design for the graph that files name, compare, and print what was made."""
     note = Notes()
-    files = graph_files(**graph)
     need_profiles(files)
     if epsilon is None:
         raise click.UsageError("how much may leak? give --epsilon")
@@ -154,7 +187,7 @@ def profile_design_command(
             draw_graph(audit(made.channel, found), plot, budget=float(notion.bound()))
             note(f"picture written to {plot}")
         rows: tuple[ProfileYardstick, ...] = ()
-        if not no_comparison:
+        if compared:
             rows = profile_yardsticks(
                 found,
                 notion,

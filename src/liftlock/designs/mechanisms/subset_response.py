@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liftlock._solver.generation import generate
+from liftlock._solver.column_generation import generate
+from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
 from liftlock._solver.optimality import Ending
 from liftlock._solver.oracle import Clock, Oracle, TimeUp
 from liftlock._solver.outputs import joined, named_outputs
 from liftlock._solver.problem import Problem
-from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
 from liftlock.designs.draft import Draft
@@ -135,10 +135,10 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
         return least.outputs.subset(kept.kept), kept.matrix, least.stopped
     if oracle is None:
         with clock.pause():  # while it is compiled
-            from liftlock._solver.rows import RowsOracle
+            from liftlock._solver.separable import rows_oracle
 
         try:
-            oracle = RowsOracle(problem, goal, clock)
+            oracle = rows_oracle(problem, goal, clock)
         except TimeUp:
             return problem.inputs.subset([0]), np.ones((symbols, 1)), clock.ended
     found = generate(problem.masses, goal, oracle, clock)

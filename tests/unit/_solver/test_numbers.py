@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.box import BoxOracle
 from liftlock._solver.channel_programme import least_distortion
-from liftlock._solver.generation import Decomposition, generate
+from liftlock._solver.column_generation import Decomposition, generate
+from liftlock._solver.numbers import least_loss
 from liftlock._solver.oracle import Clock
 from liftlock._solver.outputs import joined, strain
-from liftlock._solver.places import least_loss
 from liftlock._solver.problem import Problem
+from liftlock._solver.separable import rows_oracle
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.progress import Step
@@ -60,7 +60,7 @@ def test_squares_agree_with_column_generation(seed: int, notion: Notion) -> None
     prior = world(seed, 22)
     problem, goal = Problem.of(prior, notion), Mean.of(prior.inputs)
     found = least_loss(problem, goal, Clock(gap=1e-7))
-    other = generate(problem.masses, goal, BoxOracle(problem, goal), Clock(gap=1e-9))
+    other = generate(problem.masses, goal, rows_oracle(problem, goal), Clock(gap=1e-9))
     assert found.gap <= 1.2e-7
     assert found.bound <= other.cost + 1e-12
     assert found.cost == pytest.approx(other.cost, abs=2e-7 * found.reference)
@@ -161,9 +161,7 @@ def test_hardly_any_time_still_gains_something_within_the_limits(utility: str) -
 
 @pytest.mark.parametrize("after", [1, 3, 6])
 def test_an_interrupt_keeps_the_best_so_far(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    from liftlock._solver import places
-
-    monkeypatch.setattr(places, "_OFTEN", 0.0)
+    monkeypatch.setattr("liftlock._solver.numbers._OFTEN", 0.0)
     prior = world(13, 300)
     problem, goal = Problem.of(prior, ll.LIP("2")), Mean.of(prior.inputs)
     told = 0
