@@ -34,7 +34,7 @@ HOW = {
 }
 """What an accountant's number is, in words."""
 
-_NAMES = TITLES | {"epsilon_ldp": "epsilon (LDP, with delta)"}
+_NAMES = {**TITLES} | {"epsilon_ldp": "epsilon (LDP, with delta)"}
 _LISTED = 8
 _RUNS = 12
 _MOST_GROUPS = 20
