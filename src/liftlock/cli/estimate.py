@@ -13,12 +13,13 @@ from rich.text import Text
 from liftlock.cli.asked import check_different, check_output
 from liftlock.cli.console import Notes, Passing, passing, show, show_json, working
 from liftlock.cli.options import FILE
-from liftlock.cli.reports import read_reports
+from liftlock.cli.reports import Users, none_of, read_reports, users_of
 from liftlock.cli.tables import table_options
 from liftlock.errors import FileError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import METHODS
 from liftlock.estimate.intervals import KINDS
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, QUESTIONS
 from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
@@ -76,6 +77,12 @@ from liftlock.report.pictures import check_picture
     help="Another prior than the mechanism was made for; shares of profiles, for those.",
 )
 @click.option(
+    "--local-priors",
+    metavar="PREFIX",
+    help="Each row has a prior of its own, in columns called PREFIX and a value.",
+)
+@click.option("--local-budgets", metavar="NAME", help="And a budget of its own, in this column.")
+@click.option(
     "--trust-profiles/--no-trust-profiles",
     default=None,
     help="Whether values are read through the distributions of the profiles.  [default: only "
@@ -101,6 +108,8 @@ def estimate_command(
     weights: str | None,
     offsets: str | None,
     prior: Path | None,
+    local_priors: str | None,
+    local_budgets: str | None,
     trust_profiles: bool | None,
     seed: str | None,
     output: Path | None,
@@ -114,7 +123,8 @@ def estimate_command(
     REPORTS are tables (CSV, Parquet, Arrow; of any size) with one row for each report, or counts
     that were written before with -o; several are added up. The estimate says how it was found, and
     warns when the reports do not look as the prior says they should. Of a mechanism for profiles it
-    tells the shares of the profiles and the distribution of the values, and what each assumes.
+    tells the shares of the profiles and the distribution of the values, and what each assumes. A
+    mechanism for rows with a prior each needs these priors, in columns beside the reports.
 
     \b
     liftlock estimate safe.json reports.csv --column answer
@@ -137,11 +147,15 @@ def estimate_command(
     if graph is not None and of is None and not values:
         asked.append("profiles")
     another = None if prior is None else read_prior(prior, note)
+    value = labels_of(_known(made, asked[0]), values) if values else None
+    users = users_of(made, local_priors, local_budgets, asked[0], value)
     with passing("counting") as shown:
-        counted = _gathered(made, reports, column, weights, offsets, note, delimiter, names, shown)
+        counted = _gathered(
+            made, reports, column, weights, offsets, note, delimiter, names, shown, users
+        )
     with working("estimating"):
         options: dict[str, Any] = {
-            "value": labels_of(_known(made, asked[0]), values) if values else None,
+            "value": value,
             "prior": another,
             "method": method,
             "interval": interval,
@@ -170,7 +184,7 @@ def estimate_command(
 
 def _estimates(
     made: Mechanism,
-    counted: Aggregate,
+    counted: Aggregate | PerUserAggregate,
     asked: Sequence[str],
     options: dict[str, Any],
     note: Notes,
@@ -210,9 +224,10 @@ def _gathered(
     delimiter: str | None,
     names: str | None,
     shown: Passing,
-) -> Aggregate:
+    users: Users | None = None,
+) -> Aggregate | PerUserAggregate:
     """Add up all files; the first that cannot be read stops everything."""
-    total = Aggregate.none(made.channel)
+    total: Any = none_of(made)
     seen: set[Path] = set()
     for path in paths:
         if path.resolve() in seen:
@@ -231,6 +246,7 @@ def _gathered(
             delimiter=delimiter,
             names=names,
             shown=shown,
+            users=users,
         )
         try:
             total += part
@@ -238,7 +254,8 @@ def _gathered(
             raise FileError(
                 error.what, where=str(path), value=error.value, remedy=error.remedy
             ) from None
-    return total
+    found: Aggregate | PerUserAggregate = total
+    return found
 
 
 def labels_of(known: Sequence[Any], values: Sequence[str]) -> list[Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,12 +15,16 @@ from liftlock.cli.tables import opened
 from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.storage import located, parse_json, read_text
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from liftlock.frames.table_file import Piece
+    from liftlock.protection.per_user import UserColumn
 
 _START = 64
 _ANY = Alphabet.of(["any"])
@@ -36,14 +41,18 @@ def read_reports(
     delimiter: str | None = None,
     names: str | None = None,
     shown: Passing | None = None,
-) -> Aggregate:
+    users: Users | None = None,
+) -> Aggregate | PerUserAggregate:
     """Count the reports of one file; a file of counts must be of the same mechanism."""
     if _holds_json(path):
         for option, name in (("--weights", weights), ("--offsets", offsets)):
             if name is not None:
                 raise click.UsageError(f"{option} names a column, and {path} holds counts")
         with located(path):
-            return Aggregate.from_data(parse_json(read_text(path), path)).checked(made.channel)
+            data = parse_json(read_text(path), path)
+            if made.per_user:
+                return PerUserAggregate.from_data(data)
+            return Aggregate.from_data(data).checked(made.channel)
     if column is None and made.column is not None:
         column = made.column.name
     group = made.group
@@ -58,15 +67,24 @@ def read_reports(
     from liftlock.frames.arrow_group import ArrowGroup
     from liftlock.protection.learning import placed
 
-    if group is not None:
+    counted: Callable[[pa.RecordBatch, dict[str, Any]], Any]
+    if made.per_user:
+        own, asked = _user_column(made, path, column or "", users)
+        reports = list(own.needs)
+        counted = lambda batch, given: own.counted(batch, *asked, **given)  # noqa: E731
+    elif group is not None:
         several = ArrowGroup(made)
-        counted, reports = several.counted, list(group.names)
+        reports = list(group.names)
+        counted = lambda batch, given: several.counted(  # noqa: E731
+            [batch.column(name) for name in several.names], **given
+        )
     else:
-        assert column is not None
-        one = ArrowColumn(replace(made, column=replace(made.column or PLAIN, name=column)))
-        counted, reports = (lambda cells, **given: one.counted(cells[0], **given)), [column]
+        name = column or ""
+        one = ArrowColumn(replace(made, column=replace(made.column or PLAIN, name=name)))
+        reports = [name]
+        counted = lambda batch, given: one.counted(batch.column(name), **given)  # noqa: E731
     wanted = dict.fromkeys([*reports, *(name for name in (weights, offsets) if name is not None)])
-    total = Aggregate.none(made.channel)
+    total: Any = none_of(made)
     steps = None
     if shown is not None:
         shown.unit = source.unit
@@ -79,7 +97,7 @@ def read_reports(
                 name: None if chosen is None else _numbers(piece, chosen)
                 for name, chosen in (("weights", weights), ("offsets", offsets))
             }
-            part = counted([piece.batch.column(name) for name in reports], **numbers)
+            part = counted(piece.batch, numbers)
         try:
             total += part
         except InputError as error:
@@ -87,7 +105,52 @@ def read_reports(
                 raise error
     if not rows:
         raise FileError("no rows", where=str(path), remedy="is it the right file?")
-    return total
+    found: Aggregate | PerUserAggregate = total
+    return found
+
+
+@dataclass(frozen=True)
+class Users:
+    """Where a table has the priors and budgets of its rows, and the question they are read for."""
+
+    prefix: str | None
+    budgets: str | None
+    of: str
+    value: Any
+
+
+def users_of(
+    made: Mechanism, prefix: str | None, budgets: str | None, of: str, value: Any
+) -> Users | None:
+    """Return how rows with a prior each are read; None for other mechanisms."""
+    if not made.per_user:
+        if prefix is not None or budgets is not None:
+            raise click.UsageError(
+                "--local-priors and --local-budgets are for mechanisms of rows with a prior each"
+            )
+        return None
+    return Users(prefix, budgets, of, value)
+
+
+def none_of(made: Mechanism) -> Aggregate | PerUserAggregate:
+    """Return the sum of no reports."""
+    if made.per_user:
+        return PerUserAggregate.none(made.user_model.fingerprint, len(made.channel.inputs))
+    return Aggregate.none(made.channel)
+
+
+def _user_column(
+    made: Mechanism, path: Path, column: str, users: Users | None
+) -> tuple[UserColumn, tuple[str, Any]]:
+    from liftlock.protection.per_user import UserColumn
+
+    if users is None or users.prefix is None:
+        raise click.UsageError(
+            f"which columns of {path} hold the prior of each row? give --local-priors"
+        )
+    labels = made.channel.inputs.labels
+    priors = {label: f"{users.prefix}{label}" for label in labels}
+    return UserColumn(made, column, priors, users.budgets), (users.of, users.value)
 
 
 def _holds_json(path: Path) -> bool:

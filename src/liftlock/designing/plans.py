@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Alphabet, Label
+from liftlock.context import Context
 from liftlock.designing.api import design
 from liftlock.designing.comparison import implying
 from liftlock.designs.catalogue import DESIGNS
@@ -123,7 +124,7 @@ class Plan:
 
 
 def plan(
-    prior: Prior,
+    prior: Context,
     notion: Notion,
     people: int,
     *,
@@ -142,6 +143,12 @@ def plan(
     if of == "sum":
         raise InputError(
             "a plan of a sum", value=of, remedy="ask for mean: a margin is for each person"
+        )
+    if not isinstance(prior, Prior):
+        raise NotDefined(
+            "a plan",
+            prior.describe(),
+            "give one prior; for users with one each, mechanism.expected_error(priors) says it",
         )
     asked = ask(prior.alphabet, of, value)
     wanted = None if margin is None else exact(margin, name="margin")

@@ -8,16 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.column_code import CellReader, ColumnCode
 from liftlock.errors import CellError, InputError
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel
 from liftlock.frames.arrow_cells import numbers_of_column
 from liftlock.mechanism import Mechanism
-from liftlock.per_user import PerUserPriors
+from liftlock.per_user import POINTS, PerUserPriors, read_limits
+from liftlock.protection.learning import Source, placed
 
 _SUMS = 1e-6
 
@@ -29,6 +32,8 @@ class UserColumn:
     mechanism: Mechanism
     column: str
     priors: Mapping[Label, str]
+    budgets: str | None = None
+    """The column that holds the budget of each row, if they differ."""
 
     def __post_init__(self) -> None:
         missing = [label for label in self._alphabet.labels if label not in self.priors]
@@ -46,10 +51,8 @@ class UserColumn:
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return (
-            self.column,
-            *(self.priors[label] for label in self._alphabet.labels),
-        )
+        own = (self.priors[label] for label in self._alphabet.labels)
+        return (self.column, *own, *(() if self.budgets is None else (self.budgets,)))
 
     @cached_property
     def _reader(self) -> CellReader:
@@ -62,6 +65,51 @@ class UserColumn:
     def released(self, batch: pa.RecordBatch) -> pa.Array:
         """Randomise each value under the prior of its own row."""
         cells = batch.column(self.column)
+        codes, priors = self._codes(cells), self._priors(batch)
+        own = priors.rows(0, len(codes))[np.arange(len(codes)), codes]
+        for row in np.flatnonzero(own <= 0)[:1]:
+            raise CellError(
+                "a value that its own prior calls impossible, which nothing could protect",
+                int(row),
+                self.column,
+                value=cells[int(row)].as_py(),
+                remedy="smooth the model's probabilities so that none is 0",
+            )
+        reports = self.mechanism.release(codes, priors, coded=True)
+        kind = self.released_type(cells.type)
+        if isinstance(self.mechanism.channel, ArcChannel):
+            return pa.array(np.asarray(reports), type=kind)
+        labels = [str(label) for label in self._alphabet.labels]
+        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+        named = pa.array(labels).cast(inner)
+        found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
+        return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
+
+    def counted(
+        self, batch: pa.RecordBatch, of: str, value: Any, **numbers: Any
+    ) -> PerUserAggregate:
+        """Add up the reports of a batch, for a question; `numbers` are weights and offsets."""
+        cells = batch.column(self.column)
+        if isinstance(self.mechanism.channel, ArcChannel):
+            reader = CellReader(ColumnCode(self.column), self._alphabet)
+            starts = numbers_of_column(cells, reader)
+            wrong = ~((starts >= 0) & (starts < POINTS) & (starts == np.floor(starts)))
+            for row in np.flatnonzero(wrong)[:1]:
+                raise CellError(
+                    "not a report of the arc mechanism",
+                    int(row),
+                    self.column,
+                    value=cells[int(row)].as_py(),
+                    remedy="it is a whole number below 2^32; nothing was counted",
+                )
+            codes = starts.astype(np.int64)
+        else:
+            codes = self._codes(cells)
+        priors = self._priors(batch)
+        return self.mechanism.aggregate(codes, priors, of, value=value, coded=True, **numbers)
+
+    def _codes(self, cells: pa.Array) -> npt.NDArray[np.int64]:
+        """Return the position of each cell among the values."""
         known = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
         entries = known.dictionary.to_pylist()
         values = known.indices.to_numpy(zero_copy_only=False)
@@ -73,26 +121,14 @@ class UserColumn:
             here = ~empty & (values == at)
             if here.any():
                 codes[here] = self._reader.index(entry, int(np.argmax(here)))
-        masses = self._masses(batch)
-        own = masses[np.arange(len(codes)), codes]
-        for row in np.flatnonzero(own <= 0)[:1]:
-            raise CellError(
-                "a value that its own prior calls impossible, which nothing could protect",
-                int(row),
-                self.column,
-                value=cells[int(row)].as_py(),
-                remedy="smooth the model's probabilities so that none is 0",
-            )
-        priors = PerUserPriors.of(self._alphabet, masses)
-        reports = self.mechanism.release(codes, priors, coded=True)
-        kind = self.released_type(cells.type)
-        if isinstance(self.mechanism.channel, ArcChannel):
-            return pa.array(np.asarray(reports), type=kind)
-        labels = [str(label) for label in self._alphabet.labels]
-        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-        named = pa.array(labels).cast(inner)
-        found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
-        return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
+        return codes
+
+    def _priors(self, batch: pa.RecordBatch) -> PerUserPriors:
+        """Return the prior of each row, and its budget."""
+        found = PerUserPriors.of(self._alphabet, self._masses(batch))
+        if self.budgets is None:
+            return found
+        return found.with_budgets(budget_cells(batch.column(self.budgets), self.budgets))
 
     def _masses(self, batch: pa.RecordBatch) -> Floats:
         columns: Sequence[Any] = [
@@ -114,3 +150,34 @@ class UserColumn:
                 remedy="they are 0 or more and sum to 1",
             )
         return masses
+
+
+def budget_cells(cells: pa.Array, column: str) -> list[str]:
+    """Return the budgets of rows as texts; refuse a cell that is none.
+
+    >>> budget_cells(pa.array(["1", "0.5", "1"]), "epsilon")
+    ['1', '0.5', '1']
+    """
+    known: set[str] = set()
+    found = []
+    for row, cell in enumerate(cells.to_pylist()):
+        text = "" if cell is None else str(cell).strip()
+        if text not in known:
+            try:
+                read_limits(text)
+            except InputError as error:
+                raise CellError(
+                    "not a budget", row, column, value=cell, remedy=error.remedy or "give a number"
+                ) from None
+            known.add(text)
+        found.append(text)
+    return found
+
+
+def budgets_of(source: Source, column: str) -> list[str]:
+    """Return the different budgets of the rows of a table, in the order of their first rows."""
+    found: dict[str, None] = {}
+    for piece in source.batches([column]):
+        with placed(source, piece):
+            found |= dict.fromkeys(budget_cells(piece.batch.column(column), column))
+    return list(found)
