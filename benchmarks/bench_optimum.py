@@ -19,10 +19,10 @@ import numpy as np
 from rich.console import Group
 from rich.table import Table as Grid
 
-from liftlock._solver.generation import generate
+from liftlock._solver.column_generation import generate
+from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
-from liftlock._solver.vertices import ListedOracle
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.designs.draft import Draft

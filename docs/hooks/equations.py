@@ -25,6 +25,8 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 log = logging.getLogger("mkdocs.hooks.equations")
 
 PAGE = "equations.md"
+FORMULAS = "papers/liftlock_papers/formulas"
+"""Where formulas are that judge the papers, and that no mechanism uses."""
 PAPERS = {
     "000": "Context-Aware Local Information Privacy",
     "001": "Context-Aware Data Aggregation with Localized Information Privacy",
@@ -194,11 +196,15 @@ def listing(module: str, path: Path) -> str:
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """MkDocs event: the files of the site are known."""
-    root = Path(config.config_file_path).parent / "src"
+    top = Path(config.config_file_path).parent
     page = File.generated(config, PAGE, content="")
     found: list[Use] = []
     pages: dict[str, str] = {}
-    for path in sorted((root / "liftlock").rglob("*.py")):
+    places = [
+        *((path, top / "src") for path in sorted((top / "src/liftlock").rglob("*.py"))),
+        *((path, top / "papers") for path in sorted((top / FORMULAS).rglob("*.py"))),
+    ]
+    for path, root in places:
         if here := list(uses(path, root)):
             module = module_name(path, root)
             shown = File.generated(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
 
+from liftlock import Progress, Step
 from liftlock_papers.data.folder import DataFolder
 
 T = TypeVar("T")
 
 
-def _ignore(_what: str, _done: int, _total: int) -> None:
+def _ignore(_: Step) -> None:
     """Show nothing."""
 
 
@@ -31,7 +32,7 @@ class Setting:
 
     quick: bool = False
     data: DataFolder = field(default_factory=DataFolder)
-    report: Callable[[str, int, int], None] = _ignore
+    report: Progress = _ignore
     notes: list[str] = field(default_factory=list)
     """What the computation says about this run and its data, to be kept with the result."""
 
@@ -46,6 +47,6 @@ class Setting:
     def each(self, items: Sequence[T], what: str) -> Iterator[T]:
         """Go through the parts of a long work, and show how far it has come."""
         for place, item in enumerate(items):
-            self.report(what, place, len(items))
+            self.report(Step(what, place, len(items)))
             yield item
-        self.report(what, len(items), len(items))
+        self.report(Step(what, len(items), len(items)))

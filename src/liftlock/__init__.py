@@ -49,6 +49,7 @@ from liftlock.notions import (
 from liftlock.per_user import PerUserPriors
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress, Step
 from liftlock.sampling import release, simulate
 from liftlock.transfer import transfer
 
@@ -88,6 +89,8 @@ __all__ = [
     "ProfileAudit",
     "ProfileGraph",
     "ProfilePrivacy",
+    "Progress",
+    "Step",
     "Table",
     "UnprotectedInput",
     "__version__",

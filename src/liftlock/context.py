@@ -631,7 +631,9 @@ def representative(context: Context) -> Prior:
         share = (1 - floor) / room if room else Fraction(0)
         values = [low + share * (high - low) for low, high in zip(lower, upper, strict=True)]
         return Prior(context.inputs, common_integers(values)).checked()
-    raise NotDefined("locking", context.describe(), "give a prior, a joint or a set of priors")
+    raise NotDefined(
+        "one prior of X", context.describe(), "give a prior, a joint or a set of priors"
+    )
 
 
 def _inside(ball: Ball) -> Prior:

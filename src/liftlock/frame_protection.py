@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -16,15 +16,16 @@ from liftlock.context import Joint
 from liftlock.errors import InputError
 from liftlock.frames.frame import NewColumn, OpenedFrame
 from liftlock.frames.pandas_column import index_levels
-from liftlock.frames.table_file import Piece, Watch
+from liftlock.frames.table_file import Piece
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
 from liftlock.notions.registry import parse_claim
 from liftlock.prior import Prior
+from liftlock.progress import Progress, Step, silent
 from liftlock.protection.choosing import SECONDS
 from liftlock.protection.learning import Source
-from liftlock.protection.protecting import Watching, prepare
+from liftlock.protection.protecting import prepare
 from liftlock.protection.releasing import Releasing
 from liftlock.protection.result import Protection
 from liftlock.protection.rules import Policy
@@ -84,7 +85,7 @@ class FrameSource(Source):
         """Return the type of a column in Arrow."""
         return self.cells(column).type
 
-    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
         """Give all rows, in as many pieces as the columns have in common."""
         table = pa.table({column: self.cells(column) for column in columns})
         first = 0
@@ -92,7 +93,7 @@ class FrameSource(Source):
             yield Piece(batch, first)
             first += batch.num_rows
             if watch is not None:
-                watch(first, table.num_rows)
+                watch(Step("reading", first, table.num_rows))
 
     def where(self, row: int, column: str) -> str:
         """Name the place of a cell."""
@@ -123,7 +124,7 @@ def protect(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     curve: bool = False,
-    watch: Callable[[str], None] | None = None,
+    watch: Progress | None = None,
 ) -> Protected:
     """Replace columns of a frame by what may be seen of them, and prove how little that tells.
 
@@ -175,7 +176,7 @@ def protect(
         seconds=seconds,
         curve=curve,
         together=together,
-        watching=Watching() if watch is None else Watching(watch),
+        watch=silent if watch is None else watch,
     )
     local_columns = {wish.column: wish.local for wish in wishes}
     budget_columns = {wish.column: wish.local_budgets for wish in wishes}

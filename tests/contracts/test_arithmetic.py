@@ -21,7 +21,7 @@ NUMPY |= {"log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "power", "geo
 MATH = {"log", "log1p", "exp", "expm1", "pow"}
 
 REASONS = {
-    ("_solver/vertices.py", "@"): "whole numbers: exact in any order",
+    ("_solver/enumeration.py", "@"): "whole numbers: exact in any order",
     (
         "_solver/linear_programme.py",
         "@",

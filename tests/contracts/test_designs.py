@@ -370,11 +370,11 @@ def test_numbers_go_in_and_come_out(entry: Design, name: str) -> None:
 # --- refusals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", OF_PRIORS)
+@pytest.mark.parametrize("key", DESIGNS)
 def test_other_contexts_and_notions_are_refused_clearly(key: str) -> None:
     entry = DESIGNS[key]
     notion = make_notion(entry.notions[0], "1")
-    for kind in set(ALL_KINDS) - set(entry.contexts):
+    for kind in {*ALL_KINDS, "profiles"} - set(entry.contexts):
         with pytest.raises(NotDefined, match=f"the method {key} is not defined for .*; it needs"):
             design(worlds.context(kind, 3, "random", 0), notion, method=key)
     context = worlds.context(entry.contexts[0], 3, "random", 0)

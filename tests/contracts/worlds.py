@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from liftlock.context import Ball, Context, Family, Intervals, Joint, Kind
 from liftlock.prior import Prior
+from liftlock.profile_graph import ProfileGraph
 
 FLAVOURS = ("random", "skewed", "zeros")
 
@@ -53,6 +54,11 @@ def context(kind: Kind, size: int, flavour: str, seed: int) -> Context:
     source = random.Random(f"{kind} {size} {flavour} {seed}")
     if kind == "joint":
         return joint(size, flavour, source)
+    if kind == "profiles":
+        rows = {f"p{i}": counts(size, flavour, source) for i in range(3)}
+        return ProfileGraph.chain(
+            {name: dict(enumerate(row, start=1)) for name, row in rows.items()}
+        )
     centre = prior(size, flavour, source)
     if kind == "prior":
         return centre

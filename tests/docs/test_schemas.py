@@ -13,6 +13,7 @@ import pytest
 from referencing import Registry, Resource
 
 import liftlock as ll
+from docs.hooks import measures as measures_hook
 from liftlock.cli import main
 from liftlock.errors import FileError
 from liftlock.notions.registry import REGISTRY
@@ -118,11 +119,21 @@ def test_audit_output(options: list[str], capsys: pytest.CaptureFixture[str]) ->
     assert code == 1
     check(data, "audit")
     assert [each["holds"] for each in data["checks"]] == [False, True, True]
-    known = SCHEMAS["audit.schema.json"]["properties"]["measures"]["properties"]
+    known = SCHEMAS["audit.schema.json"]["$defs"]["name"]["enum"]
     assert set(data["measures"]) <= set(known)
     if options:
         assert set(data["measures"]) == set(known)
     data["version"] = 2
+    assert refused(data, "audit")
+
+
+def test_an_audit_measures_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    """The names in the schema are those of the registry, and no others are valid."""
+    text = measures_hook.SCHEMA.read_text(encoding="utf-8")
+    assert measures_hook.stored(text) == text
+    assert main(["audit", str(CHANNEL), "--prior", str(PRIOR), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    data["measures"]["surprise"] = 1
     assert refused(data, "audit")
 
 

@@ -14,11 +14,8 @@ from tests.house.tracer import SOURCE, room
 
 ROOT = SOURCE.parents[1]
 
-# Where mechanisms are solved.
-SOLVER = re.compile(
-    r"_solver/|designs/solver/|designs/(optimal|problem|distortion|neighbours|rare)$"
-    r"|designs/profiles/(setting|direct|listing|ascent|output_laws|transport)$"
-)
+SOLVER = "_solver"
+"""The room where mechanisms are solved."""
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*$")
 
 
@@ -120,6 +117,6 @@ def solver_constants() -> dict[str, list[str]]:
     found = {
         name: tuning(path.read_text(encoding="utf-8"))
         for name, path in modules().items()
-        if SOLVER.match(name)
+        if room(name) == SOLVER
     }
     return {name: constants for name, constants in found.items() if constants}

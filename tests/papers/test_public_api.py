@@ -11,7 +11,14 @@ import pytest
 import liftlock_papers
 
 HERE = Path(liftlock_papers.__file__).parent
-FILES = sorted([*HERE.glob("paper_*/*.py"), *HERE.glob("data/*.py"), HERE / "setting.py"])
+FILES = sorted(
+    [
+        *HERE.glob("paper_*/*.py"),
+        *HERE.glob("data/*.py"),
+        *HERE.glob("formulas/*.py"),
+        HERE / "setting.py",
+    ]
+)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")

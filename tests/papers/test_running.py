@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from liftlock import InputError
+from liftlock.progress import Step
 from liftlock_papers import Curve, Figure, Finding, Panel, Point, Points, Setting, Verdict, run
 from liftlock_papers.catalogue import find_figure, find_figures
 from liftlock_papers.data import Absent, DataFolder, open_text
@@ -78,8 +79,8 @@ def test_points_that_were_changed_by_hand_are_not_used(tmp_path: Path) -> None:
 def test_an_interruption_leaves_the_earlier_result(tmp_path: Path) -> None:
     run(FIGURE, tmp_path, Setting())
 
-    def stop(what: str, done: int, total: int) -> None:
-        if done == 2:
+    def stop(step: Step) -> None:
+        if step.done == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

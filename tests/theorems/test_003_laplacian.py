@@ -18,6 +18,7 @@ from liftlock.exact.budget import Budget
 from liftlock.notions import ApproximateLDP, ApproximateLIP
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
+from liftlock_papers.formulas.laplace import smallest_scale
 from tests.theorems import worlds
 from tests.theorems.worlds import World
 
@@ -157,7 +158,7 @@ def test_remark_8_a_uniform_prior_does_not_need_the_least_noise() -> None:
     """X = {0, 1, 2}, epsilon 2: a skewed prior needs less, and the rule asks for far more."""
     points = np.array([0.0, 1.0, 2.0])
     found = {
-        masses: formulas.smallest_scale(points, np.array(masses), 2.0, 0.0, 2.0)
+        masses: smallest_scale(points, np.array(masses), 2.0, 0.0, 2.0)
         for masses in ((0.05, 0.9, 0.05), (1 / 3, 1 / 3, 1 / 3))
     }
     assert list(found.values()) == pytest.approx([0.5473, 0.6853], abs=5e-5)
@@ -165,7 +166,7 @@ def test_remark_8_a_uniform_prior_does_not_need_the_least_noise() -> None:
     assert formulas.published_scale(2.0, 1 / 3, 2.0) == 1.0
     worst = max(
         formulas.published_scale(epsilon, 0.05, 2.0)
-        / formulas.smallest_scale(points, np.array([0.05, 0.9, 0.05]), epsilon, 0.0, 2.0)
+        / smallest_scale(points, np.array([0.05, 0.9, 0.05]), epsilon, 0.0, 2.0)
         for epsilon in (1.0, 2.0, 2.3, 3.0)
     )
     assert 1.84 < worst < 2

@@ -11,6 +11,7 @@ import liftlock as ll
 from liftlock import line
 from liftlock.designs.formulas import gaussian
 from liftlock.notions import DeltaCurve
+from liftlock_papers.formulas.gaussian import classical_delta, true_delta
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
 
@@ -49,7 +50,7 @@ def outage(setting: Setting) -> Iterator[Point]:
         yield Point("a", "2ε-LDP on [−10, 10], certified", epsilon, found)
         implied = min(1.0, (math.exp(epsilon) + 1) * edge)
         yield Point("a", "LIP, x = 10, as 2ε-LDP", epsilon, implied)
-        classical = gaussian.classical_delta(2 * epsilon, NOISE, WIDTH)
+        classical = classical_delta(2 * epsilon, NOISE, WIDTH)
         yield Point("a", "2ε-LDP, classical bound", epsilon, classical)
         analytic = gaussian.analytic_delta(2 * epsilon, NOISE, WIDTH)
         yield Point("a", "2ε-LDP, eq. (24)", epsilon, analytic)
@@ -84,7 +85,7 @@ def deviations(setting: Setting) -> Iterator[Point]:
 
 
 def _true_deltas(values: Floats, epsilon: float) -> list[float]:
-    found = gaussian.true_delta(values, MEAN, DEVIATION, epsilon, DELTA)
+    found = true_delta(values, MEAN, DEVIATION, epsilon, DELTA)
     return [float(delta) for delta in found]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import liftlock as ll
 from liftlock.designs.formulas import laplace
+from liftlock_papers.formulas.laplace import smallest_scale
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
 
@@ -52,7 +53,7 @@ class Numbers:
     def error(self, scales: float | Floats) -> float:
         """Return E |X - Y| in closed form."""
         ends = float(self.values.min()), float(self.values.max())
-        return laplace.mean_absolute_error(self.values, self.masses, scales, *ends)
+        return laplace.mean_error(self.values, self.masses, scales, *ends, power=1)
 
 
 OWN = Numbers(np.array([0.0, 1.0, 2.0]), (26, 20, 14))
@@ -105,7 +106,7 @@ def _at(numbers: Numbers, epsilon: float, outputs: int) -> Iterator[Point]:
 def certified_scale(numbers: Numbers, epsilon: float, outputs: int) -> float:
     """Return the least scale that keeps epsilon-LIP, after its table was certified."""
     ends = float(numbers.values.min()), float(numbers.values.max())
-    b = laplace.smallest_scale(numbers.values, numbers.masses, epsilon, *ends) * (1 + 1e-9)
+    b = smallest_scale(numbers.values, numbers.masses, epsilon, *ends) * (1 + 1e-9)
     # It raises an error if the table, cut into cells, does not keep the budget exactly.
     ll.design(
         numbers.prior,

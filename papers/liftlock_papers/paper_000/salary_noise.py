@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from liftlock import InputError
-from liftlock.designs.formulas import gaussian
 from liftlock.line import Mixture
+from liftlock_papers.formulas.gaussian import mixture_delta
 from liftlock_papers.points import Floats
 
 _REACH = 6.0
@@ -36,7 +36,7 @@ def published_deviations(
     sigmas = size * np.geomspace(0.02, 100.0, steps)
     needs = np.array(
         [
-            gaussian.mixture_delta(places, law.weights, law.means, law.deviations, sigma, epsilon)
+            mixture_delta(places, law.weights, law.means, law.deviations, sigma, epsilon)
             for sigma in sigmas.tolist()
         ]
     )
@@ -68,7 +68,7 @@ def sufficient(law: Mixture, place: float, epsilon: float, delta: float, near: f
     low, high = 0.5 * near, 2.0 * near
     while high - low > 1e-9 * high:
         sigma = 0.5 * (low + high)
-        need = gaussian.mixture_delta(at, law.weights, law.means, law.deviations, sigma, epsilon)
+        need = mixture_delta(at, law.weights, law.means, law.deviations, sigma, epsilon)
         low, high = (sigma, high) if float(need[0]) > delta else (low, sigma)
     return high
 

@@ -10,6 +10,7 @@ import numpy as np
 
 import liftlock as ll
 from liftlock.designs.formulas import laplace as formulas
+from liftlock_papers.formulas.laplace import smallest_scale
 from liftlock_papers.points import Floats, Point
 from liftlock_papers.setting import Setting
 
@@ -76,7 +77,7 @@ class Noise(NamedTuple):
     @property
     def error(self) -> float:
         """The paper's utility, E (Y - X)^2, in closed form (003 eq. (18), (19))."""
-        return formulas.mean_squared_error(
+        return formulas.mean_error(
             self.world.points, self.world.masses, self.scale, LOW, HIGH, bounded=self.bounded
         )
 
@@ -112,7 +113,7 @@ class Budget:
         points, masses = self.world.points, self.world.masses
         return Noise(
             self.world,
-            formulas.smallest_scale(points, masses, self.epsilon, LOW, HIGH, bounded=bounded),
+            smallest_scale(points, masses, self.epsilon, LOW, HIGH, bounded=bounded),
             bounded,
         )
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from liftlock.designs.formulas import profiles as formulas
 from liftlock_papers.figure import Colour, Curve, Figure, Finding, Line, Marker, Panel, Verdict
+from liftlock_papers.formulas import profiles as formulas
 from liftlock_papers.paper_004 import flips_and_costs
 from liftlock_papers.paper_004.categories import (
     CLUSTER,

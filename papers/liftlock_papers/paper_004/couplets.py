@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 import liftlock as ll
-from liftlock.designs.formulas import profiles as formulas
 from liftlock.utility import profile_errors
+from liftlock_papers.formulas import profiles as formulas
 from liftlock_papers.points import Point
 from liftlock_papers.setting import Setting
 

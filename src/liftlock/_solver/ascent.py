@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.oracle import Clock
 from liftlock._solver.profile_enumeration import Cells, list_all
@@ -26,23 +27,16 @@ from liftlock._solver.profile_problem import ProfileProblem, part_noise, respons
 from liftlock._solver.profile_programme import (
     NO_ROOM,
     Flows,
-    Watch,
     mean_bound,
     shares,
     without_budget,
 )
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
+from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility, information
 
 _STEPS = 200
-_RISE = 1e-12
-_PROVED = 1e-6
-"""With a smaller gap there is nothing left to find elsewhere."""
-
-_RAREST = 1e-12
-"""A smaller posterior counts as this: its logarithm must stay finite."""
-
 _STARTS, _WORK = 12, 20_000
 """How many random losses give a start each, fewer if these many probabilities are exceeded."""
 
@@ -73,7 +67,7 @@ def climb(
     while len(steps) < _STEPS and clock.left > 0:
         found = solve(-slopes(goal.joint(problem.laws, best)))
         height = information(goal.joint(problem.laws, found))
-        if height <= steps[-1] + _RISE:
+        if height <= steps[-1] + TOLERANCES.hair:
             break
         best = found
         steps.append(height)
@@ -90,7 +84,7 @@ def slopes(joint: Floats) -> Floats:
     posteriors = np.divide(
         joint, totals, out=np.repeat(prior, joint.shape[1], axis=1), where=totals > 0
     )
-    slope: Floats = log(np.maximum(posteriors, _RAREST))
+    slope: Floats = log(np.maximum(posteriors, TOLERANCES.hair))
     return slope
 
 
@@ -150,7 +144,7 @@ def proof(
     masses = dot(goal.weights, problem.laws)
     used = masses[masses > 0]
     entropy = max(0.0, float(-(used * log(used)).sum()))
-    bound = min(max(0.0, least - _RISE), entropy)
+    bound = min(max(0.0, least - TOLERANCES.hair), entropy)
     proved = Optimality(
         goal.name,
         max(0.0, entropy - information(goal.joint(problem.laws, blocks))),
@@ -164,7 +158,7 @@ def proof(
         return proved, (NO_ROOM, most)
     if proved.stopped:
         return proved, (*proved.stopped_early(), most)
-    return proved, (most,) if proved.gap < _PROVED else (LOCAL, most)
+    return proved, (most,) if proved.gap < TOLERANCES.close else (LOCAL, most)
 
 
 def most_information(
@@ -172,7 +166,7 @@ def most_information(
     goal: ProfileUtility,
     *,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> tuple[Floats, Optimality | None, tuple[str, ...]]:
     """Find blocks with much information about the value for somebody who does not know the profile.
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.linear_programme import LinearProgram, Optimum
 from liftlock._solver.optimality import Ending, relative_gap
 from liftlock._solver.oracle import Clock
@@ -35,9 +36,6 @@ from liftlock.utility.utility import Utility
 
 _WHOLE_ROW = 0.5
 """A row of less than this is no row of a channel, whatever the solver says of it."""
-
-_UNUSED = 1e-15
-"""Outputs that no input gives more often than this are a solver's residue."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
 def _cleaned(channel: Floats) -> tuple[Floats, list[int]]:
     """Drop outputs that are hardly used, and let every row sum to 1."""
     channel = np.clip(channel, 0.0, None)
-    used = [int(z) for z in np.flatnonzero(channel.max(axis=0) > _UNUSED)]
+    used = [int(z) for z in np.flatnonzero(channel.max(axis=0) > TOLERANCES.residue)]
     kept = channel[:, used]
     return kept / kept.sum(axis=1, keepdims=True), used
 

@@ -29,8 +29,24 @@ class Limits:
     """How many groups of neighbours there are (`bench_staircase`)."""
     assigned_cells: int = 300_000
     """Beyond so many cells outputs are named greedily (`bench_optimum`)."""
+    new_columns: int = 400
+    """Columns added in one round, or twice as many as inputs if that is more (`bench_optimum`)."""
+    polished_columns: int = 1_500
+    """The weights of more columns are left as they are (`bench_own_secret`)."""
+    asked_vertices: int = 200_000
+    """More extreme posteriors are not listed even if that is asked for (`bench_optimum`)."""
+    rarest_piece: float = 2.0**-26
+    """A piece of an output that is rarer stays with its neighbour (`bench_types`)."""
     profile_cells: int = 8
     """Up to so many pairs of profile and value posteriors are listed (`bench_profiles`)."""
+    profile_numbers: int = 1_000
+    """If the edges have no more numbers than these (`bench_profiles`)."""
+    profile_vertices: int = 4_000
+    """And there are no more posteriors than these (`bench_profiles`)."""
+    simplex_flows: int = 20_000
+    """With more flows an interior point is quicker than the simplex method (`bench_profiles`)."""
+    moved_together: int = 200_000
+    """With more pairs of values in all, profiles are moved one by one (`bench_profiles`)."""
 
 
 LIMITS = Limits()
@@ -38,16 +54,20 @@ LIMITS = Limits()
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What counts as nothing, relative to what is compared."""
+    """What counts as nothing; relative to the size of what is compared, unless it is a chance."""
 
-    worthless: float = 1e-12
-    """A mechanism that saves a smaller share of the cost of releasing nothing releases nothing."""
-    tolerable: float = 1e-6
-    """Where more than this share of the cost might be saved, a search ended too early."""
-    unused: float = 1e-15
-    """An output that no input gives more often is a solver's residue."""
-    piece: float = 2.0**-26
-    """A piece of an output that is rarer stays with its neighbour."""
+    residue: float = 1e-15
+    """An output that no input gives more often is what a solver left behind."""
+    zero: float = 1e-13
+    """A weight, or an excess over a limit, that is smaller is rounding."""
+    hair: float = 1e-12
+    """A gain that is smaller is none."""
+    solver: float = 1e-10
+    """What HiGHS can see: its smallest tolerance."""
+    visible: float = 1e-9
+    """What sums and systems of a solver's numbers may be off."""
+    close: float = 1e-6
+    """A gap that is smaller is closed, and a rarer symbol is lost in distances."""
 
 
 TOLERANCES = Tolerances()

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.oracle import SPEED, Clock
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 Way = Literal["simplex", "ipm"]
 """How HiGHS solves: `ipm` is an interior point with a vertex at its end, for large programmes."""
 
-TOLERANCE = 1e-10
-"""The smallest that HiGHS knows."""
-
 LARGEST_COST = 1e100
 """HiGHS fixes variables whose cost is as large as its infinite cost, which is larger than this."""
 
@@ -51,8 +49,8 @@ _OPTIONS: tuple[tuple[str, Any], ...] = (
     ("threads", 1),
     ("parallel", "off"),
     ("random_seed", 0),
-    ("primal_feasibility_tolerance", TOLERANCE),
-    ("dual_feasibility_tolerance", TOLERANCE),
+    ("primal_feasibility_tolerance", TOLERANCES.solver),
+    ("dual_feasibility_tolerance", TOLERANCES.solver),
     ("infinite_cost", 1e300),
     # Smaller coefficients are dropped: of rare symbols those that the default drops do count.
     ("small_matrix_value", 1e-12),

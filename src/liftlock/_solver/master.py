@@ -14,17 +14,11 @@ from math import fsum
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
 from liftlock._solver.oracle import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-
-_KEEP = 1e-13
-"""Weights below this are a solver's zero."""
-_POLISHED = 1500
-"""The weights of more columns than this are left as the solver gives them."""
-_DEPENDENT = 1e-9
-"""Columns whose pivots are below this are dependent, or nearly so."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +141,7 @@ class Master:
         *row_prices, sum_price = found.prices
         slacks = len(self._slacks)
         weights = values[slacks:]
-        weights[weights < _KEEP] = 0.0
+        weights[weights < TOLERANCES.zero] = 0.0
         filled = float(np.abs(values[:slacks]).sum()) if self._boxed else 0.0
         return Mixture(found.cost, self._duals(np.array(row_prices)) + sum_price, weights, filled)
 
@@ -174,7 +168,7 @@ def _key(places: npt.NDArray[np.int32], sizes: Floats) -> bytes:
 
 def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, Floats]:
     """Drop unused columns and polish the weights, so that their mean is the prior to rounding."""
-    keep = weights > _KEEP
+    keep = weights > TOLERANCES.zero
     used, beta = columns[keep], weights[keep]
     residual = _residual(used, beta, masses)
     step = _correction(used / masses, residual / masses)
@@ -184,7 +178,7 @@ def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
     better = np.abs(_residual(used, polished, masses)).max() < np.abs(residual).max()
     if better and polished.min() >= -1e-12:
         beta = np.clip(polished, 0.0, None)
-        keep = beta > _KEEP
+        keep = beta > TOLERANCES.zero
         used, beta = used[keep], beta[keep]
     return used, beta
 
@@ -203,12 +197,12 @@ def _correction(lifts: Floats, residual: Floats) -> Floats | None:
     as a solver that calls BLAS has other last digits on another CPU.
     """
     count = len(lifts)
-    if count > _POLISHED:
+    if count > LIMITS.polished_columns:
         return None
     system = np.concatenate([lifts.T, residual[:, None]], axis=1)
     for k in range(count):
         pivot = k + int(np.argmax(np.abs(system[k:, k])))
-        if np.abs(system[pivot, k]) < _DEPENDENT:
+        if np.abs(system[pivot, k]) < TOLERANCES.visible:
             return None
         system[[k, pivot]] = system[[pivot, k]]
         factors = system[k + 1 :, k] / system[k, k]

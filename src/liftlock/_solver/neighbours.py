@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.limits import LIMITS
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.problem import Problem, Solution, Task
 from liftlock.alphabet import Alphabet
@@ -29,7 +29,6 @@ from liftlock.utility.utility import Utility, cost_of_nothing, mean_cost
 _SOLVING = 0.5
 """The share of a limited time that is for the groups; the rest is for the bound."""
 _CLOSE = 1e-3
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -110,16 +109,16 @@ def _bound(
         # be read as: the optimum of the groups then bounds nothing.
         return 0.0
     rest = float(dot(problem.masses, np.abs(points - means[group])))
-    least = least * (1.0 - _ROUNDING)
+    least = least * (1.0 - TOLERANCES.visible)
     if goal.name == "absolute":
-        return least - rest * (1.0 + _ROUNDING)
+        return least - rest * (1.0 + TOLERANCES.visible)
     assert problem.ratio is not None
     weights = joined.floats()
     spread = float(dot(weights, (means - dot(weights, means)) ** 2))
     whole = float(dot(problem.masses, (points - dot(problem.masses, points)) ** 2))
     unseen = math.sqrt(max(whole - spread, 0.0))
     said = math.sqrt(max(spread - least, 0.0)) + min((problem.ratio - 1.0) / 2.0 * rest, unseen)
-    return whole * (1.0 - _ROUNDING) - said**2 * (1.0 + _ROUNDING)
+    return whole * (1.0 - TOLERANCES.visible) - said**2 * (1.0 + TOLERANCES.visible)
 
 
 def _joined(prior: Prior, masses: Floats, points: Floats) -> tuple[Prior, npt.NDArray[np.intp]]:

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 from liftlock._solver.optimality import Ending
 from liftlock.exact.integers import Floats
+from liftlock.progress import Progress, Step
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,31 @@ class Priced:
     """Posteriors, one for each row; may have no rows."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a search stands, for whoever watches."""
+@dataclass(frozen=True, kw_only=True)
+class SearchStep(Step):
+    """Where a search stands, for whoever watches.
 
-    stage: str
-    cost: float
-    bound: float
-    gap: float
-    columns: int
-    seconds: float
+    >>> print(SearchStep(stage="search", gap=0.1, bound=0.4, columns=1234, seconds=7.2))
+    search, gap 0.1, bound 0.4, 1,234 candidates, 7 s
+    """
+
+    cost: float = math.inf
+    bound: float = -math.inf
+    gap: float = math.inf
+    columns: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        if not self.columns:
+            return self.stage
+        return (
+            f"{self.stage}, gap {self.gap:.2g}, bound {self.bound:.6g}, "
+            f"{self.columns:,} candidates, {self.seconds:.0f} s"
+        )
+
+    def scaled(self, unit: float) -> SearchStep:
+        """Return the step with its costs in another unit."""
+        return replace(self, cost=unit * self.cost, bound=unit * self.bound)
 
 
 SPEED = 7e7
@@ -74,7 +90,7 @@ class Clock:
 
     gap: float = 1e-6
     seconds: float | None = None
-    watch: Callable[[Progress], None] | None = None
+    watch: Progress | None = None
     started: float = field(default_factory=time.monotonic)
     work: float = 0.0
     """Operations done so far."""
@@ -151,7 +167,7 @@ class Clock:
     def tell(self, stage: str) -> None:
         """Tell whoever watches that something begins, before there is anything to show for it."""
         if self.watch is not None:
-            self.watch(Progress(stage, math.inf, -math.inf, math.inf, 0, self.elapsed))
+            self.watch(SearchStep(stage=stage, seconds=self.elapsed))
 
 
 class Oracle(Protocol):

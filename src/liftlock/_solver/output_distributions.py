@@ -24,27 +24,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.linear_programme import Highs, safe_bound
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock, SearchStep
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 
-VIOLATED = 1e-12
-"""Rows violated by less are not worth adding: repairing them costs no more than rounding."""
-
 _MANY_ROWS = 1000
-
-_RARE = 1e-10
-"""A set of values of a smaller mass is below what the solver can see."""
 
 _PENALTY = 1e-3
 """How much moved mass counts at first: without it most profiles would be moved at random."""
-
-_UNWEIGHTED = 1e-6
-"""A profile that does not count is still not to be moved for nothing."""
-
-_HAIR = 1e-12
 
 Positions = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
@@ -81,7 +71,7 @@ class Part:
         """How much each profile counts, none of them nothing at all."""
         total = float(self.weights.sum())
         even = np.full(len(self.laws), 1.0 / len(self.laws))
-        return even if total <= 0 else np.maximum(self.weights / total, _UNWEIGHTED * even)
+        return even if total <= 0 else np.maximum(self.weights / total, TOLERANCES.close * even)
 
     def excess(self, released: Floats) -> Floats:
         """Return D_i(y) - E D_j(y) of every edge in both directions."""
@@ -95,7 +85,7 @@ class Part:
 
 
 def violated_sets(
-    laws: Floats, released: Floats, cap: float, tolerance: float = VIOLATED
+    laws: Floats, released: Floats, cap: float, tolerance: float = TOLERANCES.hair
 ) -> Iterator[tuple[int, Flags]]:
     """Yield (profile, set of values) with D(V) < P(V) (1 - (m - |V|) t): the worst of each size.
 
@@ -136,7 +126,7 @@ def least_cap(law: Floats, released: Floats, cap: float = 0.0) -> float:
             if mass > 0:
                 short = (mass - float(released[chosen].sum())) / mass
                 worst = max(worst, short / (values - int(chosen.sum())))
-        if worst <= cap * (1.0 + _HAIR):
+        if worst <= cap * (1.0 + TOLERANCES.hair):
             return worst
         cap = worst
 
@@ -211,13 +201,13 @@ class Master:
                 break
             self._solve(self._costs(1.0, _PENALTY), clock, stage)
             # A part whose edges do not hold needs more than nothing.
-            if _HAIR < self.cap <= last + _HAIR:
+            if TOLERANCES.hair < self.cap <= last + TOLERANCES.hair:
                 break
             last = self.cap
         standing = self.released, self.cap
         self._solve(self._costs(1.0, 0.0), clock, "proving the least largest entry")
         self.least = self.cap
-        self.stalled = self.complete or self.least <= before + _HAIR
+        self.stalled = self.complete or self.least <= before + TOLERANCES.hair
         self.released, self.cap = standing
 
     def least_moved(self, clock: Clock) -> None:
@@ -267,7 +257,16 @@ class Master:
             value = self.cap if self.capped else float(dot(self._aim, found))
             gap = max(0.0, value - self.bound)
             rows = sum(len(row[3]) for row in self._rows)
-            clock.watch(Progress(stage, value, self.bound, gap, rows, clock.elapsed))
+            clock.watch(
+                SearchStep(
+                    stage=stage,
+                    cost=value,
+                    bound=self.bound,
+                    gap=gap,
+                    columns=rows,
+                    seconds=clock.elapsed,
+                )
+            )
 
     def _proved(self, prices: Floats, costs: Floats) -> float:
         """Return what prices of the rows, found for some costs, prove of the aim."""
@@ -317,7 +316,7 @@ class Master:
     def _add_edges(self) -> int:
         """Add the rows of edges that the solution violates; return how many."""
         excess = self.part.excess(self.released)
-        wanted = (excess > VIOLATED) & ~self.edges_in
+        wanted = (excess > TOLERANCES.hair) & ~self.edges_in
         way, value = np.nonzero(wanted)
         if len(way):
             self.edges_in |= wanted
@@ -346,7 +345,7 @@ class Master:
         for i, kept in violated_sets(laws, self.released, self.cap):
             mass = float(laws[i, kept].sum())
             name = (i, kept.tobytes())
-            if mass < _RARE or name in self._sets_in:
+            if mass < TOLERANCES.solver or name in self._sets_in:
                 continue
             self._sets_in.add(name)
             # Either side of the cut says the same; the lighter one does so without cancellation.

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.channel_programme import Least
-from liftlock._solver.generation import Decomposition
+from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.optimality import NO_ROOM, Optimality, gap_text, relative_gap
 from liftlock._solver.problem import Problem, Solution, Step, Task
@@ -44,8 +44,6 @@ _NOTHING_FOUND = (
 _UNIT = 2.0**-DEFAULT_BITS
 _BITS = 62
 
-_RESIDUE = 1e-12
-
 _MOST = 2.0**-21
 """Half of the blend that locking allows: outputs that need more are joined in any case."""
 
@@ -62,7 +60,7 @@ class Joined:
 
     def remarks(self) -> list[str]:
         """Say what was joined, if that is more than a solver's residue."""
-        if self.share <= _RESIDUE:
+        if self.share <= TOLERANCES.hair:
             return []
         said = "outputs too rare to be rounded within their limits were joined with others"
         return [f"{said}: {self.share:.2g} of the probability"]
@@ -203,7 +201,7 @@ def finish(task: Task, found: Decomposition | Least) -> Solution:
 
 def is_worthless(cost: float, reference: float) -> bool:
     """Tell whether a mechanism saves nothing of the cost of no release."""
-    return cost >= reference * (1.0 - TOLERANCES.worthless)
+    return cost >= reference * (1.0 - TOLERANCES.hair)
 
 
 def proved(task: Task, bound: float) -> float:
@@ -251,7 +249,7 @@ def constant(task: Task, bound: float, remark: str | None = None) -> Solution:
 def _why_constant(bound: float, cost: float) -> str:
     """Say how much better than no release anything can be, or that nothing better was found."""
     gap = relative_gap(cost, bound, cost)
-    if gap > TOLERANCES.tolerable:
+    if gap > TOLERANCES.close:
         return _NOTHING_FOUND
     by = f" by more than {gap_text(gap)} of its cost" if gap else ""
     return f"{_NOTHING_BETTER}{by}: the output is constant"

@@ -15,22 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from liftlock._solver.enumeration import enumerate_vertices
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import LinearProgram
 from liftlock._solver.profile_problem import ProfileProblem
-from liftlock._solver.vertices import enumerate_vertices
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.utility.profile_utility import ProfileUtility
-
-_MOST_CELLS, _MOST_NUMBERS, _MOST_VERTICES = 8, 1_000, 4_000
-"""With more cells, numbers in the cuts, or vertices, listing is not worth its time."""
-
-_RAREST = 1e-6
-"""Vertices are told apart by their distance, in which rarer cells would be lost."""
-
-_CAREFUL = 1e-9
-"""What the coordinates of vertices may be off, in nats."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +72,7 @@ class Cells:
     def vertices(self, ratio: float) -> Floats:
         """Return all extreme posteriors."""
         cuts = self.more / ratio - self.less
-        return enumerate_vertices(cuts, len(self.masses), _MOST_VERTICES)
+        return enumerate_vertices(cuts, len(self.masses), LIMITS.profile_vertices)
 
     def uncertainty(self, posteriors: Floats) -> Floats:
         """Return H(X | v) of posteriors of the cells."""
@@ -94,9 +86,13 @@ def list_all(problem: ProfileProblem, cells: Cells | None) -> Listed | None:
     """Solve it by listing, if that is quick."""
     from scipy.sparse import csr_matrix
 
-    if cells is None or len(cells.masses) > _MOST_CELLS or cells.more.size > _MOST_NUMBERS:
+    if (
+        cells is None
+        or len(cells.masses) > LIMITS.profile_cells
+        or cells.more.size > LIMITS.profile_numbers
+    ):
         return None
-    if cells.masses.min() < _RAREST:
+    if cells.masses.min() < TOLERANCES.close:
         return None
     try:
         inside, outside = cells.vertices(problem.ratio), cells.vertices(problem.wide_ratio)
@@ -110,7 +106,7 @@ def list_all(problem: ProfileProblem, cells: Cells | None) -> Listed | None:
         return None
     # A concave cost less a linear one is least at a vertex: here of all that the budget allows.
     reduced = float((cells.uncertainty(outside) - dot(outside, found.prices)).min())
-    bound = float(dot(cells.masses, found.prices)) + min(reduced, 0.0) - _CAREFUL
+    bound = float(dot(cells.masses, found.prices)) + min(reduced, 0.0) - TOLERANCES.visible
     used = found.values > 0
     return Listed(inside[used], found.values[used], bound)
 

@@ -11,26 +11,21 @@ are. What solvers leave open, a hair of evenly drawn outputs closes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import LinearProgram, Optimum, Solver, safe_bound
 from liftlock._solver.optimality import Optimality
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock
 from liftlock._solver.profile_problem import ProfileProblem, part_noise, response
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
-
-_BROKEN = 1e-13
-"""An edge that is broken by less is rounding."""
-
-_LARGE = 20_000
-"""With more flows an interior point is quicker than the simplex method."""
 
 _UNWEIGHTED = 1e-8
 """What a profile of weight 0 counts, beside the mean: it should not be ruined for nothing."""
@@ -41,7 +36,6 @@ NO_ROOM = (
 )
 
 Places = npt.NDArray[np.intp]
-Watch = Callable[[Progress], None]
 
 
 def shares(weights: Floats) -> Floats:
@@ -96,7 +90,7 @@ class Broken:
         first, second = problem.edges.T
         ways = np.stack([first, second]), np.stack([second, first])
         over = released[ways[0]] / problem.ratio - released[ways[1]]
-        way, edge, output = np.nonzero((over > _BROKEN) & ~known)
+        way, edge, output = np.nonzero((over > TOLERANCES.zero) & ~known)
         known[way, edge, output] = True
         return cls(ways[0][way, edge], ways[1][way, edge], output)
 
@@ -129,7 +123,7 @@ class Flows:
         self._known = np.zeros((2, len(problem.edges), width), dtype=bool)
         self._asked: list[Broken] = []
         self._ask(problem.laws)
-        self._way: Any = "ipm" if cells * width > _LARGE else "simplex"
+        self._way: Any = "ipm" if cells * width > LIMITS.simplex_flows else "simplex"
 
     def least(self, costs: Floats) -> tuple[Floats, float, bool]:
         """Return the blocks of least sum of costs (profiles, values, outputs) times flows.
@@ -215,7 +209,7 @@ def least_distortion(
     goal: ProfileUtility,
     *,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> tuple[Floats, Optimality]:
     """Find the blocks of least mean loss, and prove how close they are.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.neighbours import Groups
+from liftlock._solver.oracle import SearchStep
 from liftlock._solver.outputs import constant, is_worthless, joined, named_outputs, proved
 from liftlock._solver.problem import Problem, Solution, Task, rows_of, supported
 from liftlock._solver.types import Types
@@ -151,7 +152,7 @@ def scale_numbers(task: Task) -> Reduced | None:
     if clock.watch is not None:
         tell = clock.watch
         clock.watch = lambda step: tell(
-            replace(step, cost=square * step.cost, bound=square * step.bound)
+            step.scaled(square) if isinstance(step, SearchStep) else step
         )
     smaller = replace(task, utility=Mean(tuple((shape.points / unit).tolist())))
 

@@ -28,7 +28,7 @@ from liftlock.utility.utility import Utility, cost_of_nothing
 
 if TYPE_CHECKING:
     from liftlock._solver.box import Box, Separable
-    from liftlock._solver.generation import Decomposition
+    from liftlock._solver.column_generation import Decomposition
 
 _EXCHANGES = 200
 """Up to so many symbols, all exchanges are tried; beyond, the best fit of one exchange."""
@@ -167,7 +167,7 @@ def spread(problem: Problem, utility: Utility, clock: Clock) -> Decomposition | 
     The bound is the chord's value at the prior.
     """
     from liftlock._solver.box import BoxOracle, Separable
-    from liftlock._solver.generation import Decomposition
+    from liftlock._solver.column_generation import Decomposition
 
     oracle = BoxOracle(problem, utility)
     shape = oracle.shape

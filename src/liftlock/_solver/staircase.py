@@ -24,10 +24,10 @@ from liftlock._solver.box import (
     linearised,
     priced,
 )
+from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.oracle import Clock, Oracle, Priced
 from liftlock._solver.problem import Problem
 from liftlock._solver.stair_tree import StairTree
-from liftlock._solver.vertices import ListedOracle
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.utility.distortion import Distortion

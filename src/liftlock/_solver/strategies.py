@@ -9,19 +9,18 @@ import numpy as np
 
 from liftlock._solver import two_values
 from liftlock._solver.channel_programme import Least, least_distortion
-from liftlock._solver.generation import Decomposition, generate
+from liftlock._solver.column_generation import Decomposition, generate
+from liftlock._solver.enumeration import (
+    ListedOracle,
+    enumerate_vertices,
+    half_spaces,
+)
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.optimality import Ending
 from liftlock._solver.oracle import Clock, Oracle, TimeUp
 from liftlock._solver.outputs import finish, read_as, without_room
 from liftlock._solver.problem import Problem, Solution, Step, Task
 from liftlock._solver.reductions import REDUCTIONS
-from liftlock._solver.vertices import (
-    MOST_VERTICES,
-    ListedOracle,
-    enumerate_vertices,
-    half_spaces,
-)
 from liftlock.context import Family
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
@@ -97,7 +96,7 @@ def _is_distance(task: Task) -> bool:
 
 
 def _numbers(task: Task) -> Found:
-    from liftlock._solver.places import least_loss
+    from liftlock._solver.numbers import least_loss
 
     problem, shape = task.problem, task.shape
     found = least_loss(problem.widened(), task.utility, task.clock)
@@ -156,7 +155,7 @@ def _enumeration(task: Task) -> Found | None:
         vertices = enumerate_vertices(
             half_spaces(problem.widened()),
             task.symbols,
-            MOST_VERTICES if asked else LIMITS.listed_vertices,
+            LIMITS.asked_vertices if asked else LIMITS.listed_vertices,
             clock,
         )
     except InputError:

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
 from liftlock._solver.oracle import Clock
 from liftlock._solver.output_distributions import (
-    VIOLATED,
     Flags,
     OutOfTime,
     Part,
@@ -27,11 +27,7 @@ from liftlock._solver.output_distributions import (
 )
 from liftlock.exact.integers import Floats
 
-_HAIR = 1e-12
 _HAIRS = (1e-12, 1e-10, 1e-8)
-
-_MANY_ARCS = 200_000
-"""Beyond so many flows only those that can help are given to the solver."""
 
 _HELPS = -1e-11
 """A flow is worth adding if it lowers the cost by more than this for each unit."""
@@ -78,7 +74,7 @@ class Transport:
         """
         simple = in_proportion(law[None, :], released[None, :])[0]
         off = ~np.eye(self.values, dtype=np.bool_)
-        if float(simple[off].max(initial=0.0)) <= cap * (1.0 + _HAIR):
+        if float(simple[off].max(initial=0.0)) <= cap * (1.0 + TOLERANCES.hair):
             return np.asarray(simple)
         least = least_cap(law, released, cap)
         for hair in _HAIRS:
@@ -156,7 +152,7 @@ class Flows:
         self._most = cap * part.laws[profile, source]
         self._cost = part.shares[profile]
         self._in = np.ones(len(profile), dtype=np.bool_)
-        if len(profile) > _MANY_ARCS:
+        if len(profile) > LIMITS.moved_together:
             one_by_one = Transport(values)
             blocks = [
                 one_by_one.matrix(law, aim, cap)
@@ -201,7 +197,7 @@ class Flows:
                 continue
             found, prices = answer.values, answer.prices
             released = self.part.laws + found[: self._cells].reshape(self.part.laws.shape)
-            rows = self._add_edges(self.part.excess(released) > VIOLATED)
+            rows = self._add_edges(self.part.excess(released) > TOLERANCES.hair)
             flows = self._add_helpful(prices)
             if not rows and not flows:
                 break

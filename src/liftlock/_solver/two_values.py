@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liftlock._solver.channel_programme import Least, reproductions_of
-from liftlock._solver.generation import Decomposition
+from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.outputs import read_as
 from liftlock._solver.problem import Problem, Task
 from liftlock.context import PriorSet, representative

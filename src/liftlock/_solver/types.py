@@ -27,7 +27,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock._solver.limits import TOLERANCES
+from liftlock._solver.limits import LIMITS
 from liftlock.context import Joint
 from liftlock.exact.integers import Floats
 
@@ -150,7 +150,7 @@ class _Queue:
 
 def _pieces(parts: list[_Part], mass: float) -> list[dict[int, float]]:
     """Cut an output at the end of every symbol; return P(piece | x) of each piece."""
-    least = TOLERANCES.piece / mass
+    least = LIMITS.rarest_piece / mass
     ends, last = [], Fraction(0)
     for cut in sorted({stop for part in parts for stop in part.stops[:-1]}):
         if float(cut - last) >= least and float(1 - cut) >= least:

@@ -122,11 +122,11 @@ class Account:
         for release in self.releases:
             if release.fingerprint not in cache:
                 loss = Tight().bound([release], self._context)
-                cache[release.fingerprint] = loss[self._headline].value
+                cache[release.fingerprint] = loss[self.headline].value
         return tuple(cache[release.fingerprint] for release in self.releases)
 
     @property
-    def _headline(self) -> str:
+    def headline(self) -> str:
         """The quantity that guarantees in this kind of context are about."""
         return "profile" if isinstance(self.context, ProfileGraph) else "lip"
 
@@ -138,7 +138,7 @@ class Account:
 
     def warning(self) -> str:
         """Say what the plain sum would have said, and that it is not a bound; empty if no harm."""
-        if len(self) < 2 or self._headline not in self:
+        if len(self) < 2 or self.headline not in self:
             return ""
         told = self.budgets
         if told is not None:
@@ -147,14 +147,14 @@ class Account:
             told = _sum(self.alone)
             most = _short(_largest(self.alone))
             start = f"each alone leaks up to {most}, which adds up to {_short(told)}"
-        value = self[self._headline].value
+        value = self[self.headline].value
         if told.is_infinite:
             return ""
-        if not self.is_exact(self._headline):
+        if not self.is_exact(self.headline):
             return f"{start}, which is no bound; at most {rounded_up_text(value)} is proved"
         assert told.upper is not None
         if value.is_infinite or value.lower > told.upper:
-            why = NO_SUM if self._headline == "lip" else NO_SUM_OF_PROFILES
+            why = NO_SUM if self.headline == "lip" else NO_SUM_OF_PROFILES
             return f"{start}, but the true leakage is {_short(value)}: {why}"
         return f"{start}, which is no bound in general; here the true leakage is {_short(value)}"
 

@@ -104,9 +104,12 @@ class LedgerEntry:
     @property
     def who(self) -> str:
         """Say whose data it was about."""
-        if self.cohort is not None:
-            return self.cohort
-        return f"{len(self.people):,} {'person' if len(self.people) == 1 else 'people'}"
+        return number_of(len(self.people), [self]) if self.cohort is None else self.cohort
+
+    @property
+    def of_observations(self) -> bool:
+        """Whether the ids are those of observations of a graph of profiles."""
+        return not self.context or self.levels.profile is not None
 
     def release(self, context: Context | None, mechanism: Mechanism | None) -> Release:
         """Return what accountants know of it: the mechanism, or the levels alone."""
@@ -301,10 +304,16 @@ def histories(
         groups[tuple(listed)] = groups.get(tuple(listed), 0) + 1
     found = [ReleaseHistory(name, None, _items(listed)) for name, listed in cohorts.items()]
     for places, number in groups.items():
-        noun = "person" if number == 1 else "people"
         theirs = [entries[place] for place in places]
-        found.append(ReleaseHistory(f"{number:,} {noun}", number, _items(theirs)))
+        found.append(ReleaseHistory(number_of(number, theirs), number, _items(theirs)))
     return found
+
+
+def number_of(number: int, entries: Sequence[LedgerEntry]) -> str:
+    """Say how many people, or observations, took part in some releases."""
+    if all(entry.of_observations for entry in entries):
+        return f"{number:,} observation{'s' * (number != 1)}"
+    return f"{number:,} {'person' if number == 1 else 'people'}"
 
 
 def _items(entries: list[LedgerEntry]) -> dict[str, tuple[LedgerEntry, ...]]:
@@ -328,7 +337,7 @@ def whose(
         for number, digest in enumerate(entry.people, start=1)
         if all((digest in people) == wanted for wanted, people in took)
     ]
-    everybody = f"{len(entry.people):,} {'person' if len(entry.people) == 1 else 'people'}"
+    everybody = number_of(len(entry.people), [entry])
     if len(those) == len(entry.people):
         return everybody
     return f"{len(those):,} of the {everybody} (the first is number {those[0]:,})"

@@ -115,11 +115,12 @@ def account_command(
     if record is None:
         book = Ledger.load(ledger)
         shown = _looked_at(book, ledger, who, ids, item)
-        known = [book.contexts[entry.context].inputs for entry in shown]
+        contexts = [book.contexts[entry.context] for entry in shown if entry.context]
+        known = [context.inputs for context in contexts]
         _check_asked(asked, known, ledger)
     else:
         made = read_mechanism(record)
-        _check_asked(asked, [made.channel.inputs], record)
+        _check_asked(asked, [made.context.inputs], record)
         if context is not None:
             context = _agreed(context, made.channel.inputs, record, source)
         book = _recorded(ledger, made, who, ids, str(item), remark or "", allowed, context)
@@ -266,7 +267,7 @@ def _for_items(
     """Return the context with the labels of the items that it is to be used for."""
     fits: list[str] = []
     failed: FileError | None = None
-    for about, entry in {entry.about: entry for entry in entries}.items():
+    for about, entry in {entry.about: entry for entry in entries if entry.context}.items():
         try:
             context = _agreed(context, book.contexts[entry.context].inputs, ledger, source)
             fits.append(about)
@@ -293,7 +294,7 @@ def _agreed(context: Context, inputs: Alphabet, place: Path, source: Path) -> Co
 def _check_asked(asked: dict[str, Mechanism], inputs: list[Alphabet], place: Path) -> None:
     """Refuse a mechanism of which no next release is possible."""
     for path, mechanism in asked.items():
-        labels = set(mechanism.channel.inputs.labels)
+        labels = set(mechanism.context.inputs.labels)
         if not any(labels == set(alphabet.labels) for alphabet in inputs):
             raise FileError(
                 f"a mechanism for other values than those in {place}",

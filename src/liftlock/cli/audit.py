@@ -22,6 +22,7 @@ from liftlock.cli.verdicts import Verdicts
 from liftlock.exact.budget import Budget
 from liftlock.notions.audit import audit
 from liftlock.notions.base import read_order
+from liftlock.progress import Step
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.heatmap import check_drawable, draw_lifts
 from liftlock.report.pictures import check_picture
@@ -132,7 +133,7 @@ def audit_command(
             progress=progress,
         )
         if plot is not None:
-            progress("heat map")
+            progress(Step("heat map"))
             draw_lifts(result, plot)
             note(f"heat map written to {plot}")
         if plot_curve is not None:

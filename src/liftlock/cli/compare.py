@@ -23,10 +23,23 @@ from liftlock.cli.asked import (
 )
 from liftlock.cli.console import Notes, interruptible, show, show_json, stepping
 from liftlock.cli.options import FILE, context_options
+from liftlock.cli.profiles.design import square_loss
+from liftlock.cli.profiles.options import (
+    given_graph,
+    graph_files,
+    graph_options,
+    inputs_of,
+    is_given,
+    need_profiles,
+    refuse_beside_profiles,
+)
+from liftlock.context import Context
 from liftlock.designing.comparison import Comparison, MakeNotion, asymmetric, compare
+from liftlock.designing.request import AnyUtility
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.numbers import exact
+from liftlock.notions.profile import ProfilePrivacy
 from liftlock.report.design import comparison_table
 from liftlock.report.pictures import check_picture
 from liftlock.report.tradeoff import draw_tradeoff
@@ -38,6 +51,7 @@ INTERRUPTED = 130
 
 @click.command("compare", short_help="Draw privacy against utility for several methods.")
 @context_options
+@graph_options
 @click.option(
     "--notion", metavar="NOTION", help="lip, ldp, eps_lower or eps_upper.  [default: lip]"
 )
@@ -78,6 +92,10 @@ def compare_command(
     csv_file: Path | None,
     plot: Path | None,
     as_json: bool,
+    profiles: Path | None,
+    edges: Path | None,
+    groups: Path | None,
+    graph: Any,
     **context_paths: Any,
 ) -> int:
     """Design with several methods at several budgets, and show utility against privacy.
@@ -89,23 +107,48 @@ def compare_command(
     \b
     liftlock compare --prior prior.csv --utility histogram --plot tradeoff.png
     liftlock compare --joint joint.csv --split 0.65 --epsilons 1,2,4 --csv out.csv
+    liftlock compare --profiles profiles.csv --edges edges.csv
     """
     note = Notes()
     budgets = read_epsilons(epsilons)
-    make = _maker(notion, split, delta, form)
-    check_utility(utility, loss)
+    files = graph_files(profiles, edges, groups, graph)
+    of_profiles = is_given(files)
+    if of_profiles:
+        refuse_beside_profiles(
+            {f"--{name.replace('_', '-')}": given for name, given in context_paths.items()}
+            | {"--notion": notion, "--split": split, "--delta": delta, "--form": form}
+        )
+        need_profiles(files)
+    make = ProfilePrivacy if of_profiles else _maker(notion, split, delta, form)
+    if not of_profiles:
+        check_utility(utility, loss)
     limit = read_seconds(seconds)
     names = None if methods is None else read_methods(methods)
     if plot is not None:
         check_picture(plot)
     for option, path in (("--csv", csv_file), ("--plot", plot)):
         if path is not None:
-            check_output(path, context_paths, option)
-    context = given_context(context_paths, note)
-    goal = read_utility(utility, loss, context)
+            check_output(path, context_paths | inputs_of(files), option)
+    context: Context
+    goal: AnyUtility | None
+    losses = None
+    if of_profiles:
+        context, goal = given_graph(files, note), utility
+        losses = None if loss is None else square_loss(Path(loss), context.inputs)
+    else:
+        context = given_context(context_paths, note)
+        goal = read_utility(utility, loss, context)
     with interruptible() as stopped, stepping("comparing") as progress:
         found = compare(
-            context, make, names, budgets, goal, seconds=limit, progress=progress, stopped=stopped
+            context,
+            make,
+            names,
+            budgets,
+            goal,
+            loss=losses,
+            seconds=limit,
+            progress=progress,
+            stopped=stopped,
         )
     if not found.curves:
         raise KeyboardInterrupt

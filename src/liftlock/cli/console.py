@@ -15,6 +15,8 @@ from typing import Any
 import click
 from rich.console import Console, RenderableType
 
+from liftlock.progress import Progress, Step, silent
+
 NOT_A_TERMINAL = 110
 """The width of output that goes into a file or a pipe: enough not to break lines."""
 
@@ -99,39 +101,45 @@ class Notes:
 
 
 @contextmanager
-def working(text: str) -> Iterator[Callable[[str], None]]:
+def working(text: str) -> Iterator[Progress]:
     """Show what is being worked on, when somebody is looking."""
     console = make_console(error=True)
     if not console.is_terminal:
-        yield lambda _: None
+        yield silent
         return
     with console.status(text) as status:
         yield lambda step: status.update(f"{text}: {step}")
 
 
 @contextmanager
-def stepping(text: str) -> Iterator[Callable[[str, int, int], None]]:
+def stepping(text: str) -> Iterator[Progress]:
     """Show a bar of how far a long work has come, when somebody is looking."""
     console = make_console(error=True)
     if not console.is_terminal:
-        yield lambda _step, _done, _total: None
+        yield silent
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich import progress
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+    )
+    with progress.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(text, total=None)
-        yield lambda step, done, total: bar.update(
-            task, description=f"{text}: {step}", completed=done, total=total
+        yield lambda step: bar.update(
+            task, description=f"{text}: {step.stage}", completed=step.done, total=step.total
         )
 
 
-class Passing:
+class ProgressBar:
     """Shows what is being done, and how far a pass over a table has come, how fast, how long yet.
 
-    >>> quiet = Passing(None, "rows")
-    >>> quiet.say("counting")
-    >>> quiet.steps(5, 10)
+    A step without a count begins something else; one with a count belongs to what was begun.
+
+    >>> quiet = ProgressBar(None, "rows")
+    >>> quiet(Step("counting"))
+    >>> quiet(Step("reading", 5, 10))
     """
 
     def __init__(self, bar: Any, unit: str) -> None:
@@ -140,21 +148,23 @@ class Passing:
         self._task: Any = None
         self._text = ""
 
-    def say(self, text: str) -> None:
-        """Begin something else."""
+    def __call__(self, step: Step) -> None:
         if self._bar is None:
             return
+        if step.done is None:
+            self._begin(step.stage)
+        else:
+            self._count(step.done, step.total)
+
+    def _begin(self, text: str) -> None:
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._text = text
         self._task = self._bar.add_task(text, total=None, rate="")
 
-    def steps(self, done: int, total: int | None) -> None:
-        """Tell how far the pass has come."""
-        if self._bar is None:
-            return
+    def _count(self, done: int, total: int | None) -> None:
         if self._task is None:
-            self.say(self._text)
+            self._begin(self._text)
         task = self._bar.tasks[-1]
         if done < task.completed:  # another pass over the same table
             self._bar.reset(self._task, total=total)
@@ -164,32 +174,25 @@ class Passing:
 
 
 @contextmanager
-def passing(text: str, unit: str = "rows") -> Iterator[Passing]:
+def passing(text: str, unit: str = "rows") -> Iterator[ProgressBar]:
     """Show passes over a table with a bar, the rate and the time left, when somebody is looking."""
     console = make_console(error=True)
     if not console.is_terminal:
-        yield Passing(None, unit)
+        yield ProgressBar(None, unit)
         return
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        SpinnerColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress
 
     columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TextColumn("{task.fields[rate]}"),
+        progress.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
-        shown = Passing(bar, unit)
-        shown.say(text)
+    with progress.Progress(*columns, console=console, transient=True) as bar:
+        shown = ProgressBar(bar, unit)
+        shown(Step(text))
         yield shown
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from liftlock._solver.problem import Step
+from liftlock._solver.problem import Step as SolverStep
 from liftlock._solver.strategies import explained
 from liftlock.cli.asked import (
     budget_options,
@@ -34,6 +34,13 @@ from liftlock.cli.options import (
     method_option,
     require_gap_option,
 )
+from liftlock.cli.profiles.design import design_graph
+from liftlock.cli.profiles.options import (
+    graph_files,
+    graph_options,
+    is_given,
+    refuse_beside_profiles,
+)
 from liftlock.context import Context
 from liftlock.designing.api import best, design, design_as_published, usual_method
 from liftlock.designing.comparison import fitting
@@ -45,7 +52,8 @@ from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
-from liftlock.report.design import design_report, explanation, progress_text
+from liftlock.progress import Step
+from liftlock.report.design import design_report, explanation
 from liftlock.report.numeric import draw_numbers
 from liftlock.report.pictures import check_picture
 from liftlock.report.released import number_data
@@ -54,6 +62,7 @@ from liftlock.utility.utility import Utility, restricted
 
 @click.command("design", short_help="Design a certified mechanism for what you know.")
 @context_options
+@graph_options
 @budget_options
 @delta_options
 @click.option("--alpha", metavar="A", help="The order, for notions of one such as alpha_lift.")
@@ -79,7 +88,8 @@ from liftlock.utility.utility import Utility, restricted
     "--plot",
     type=FILE,
     metavar="PICTURE",
-    help="For numbers: draw what is released for what (.png, .svg or .pdf).",
+    help="Draw what is released for what, for numbers, or the graph of profiles (.png, .svg or "
+    ".pdf).",
 )
 @click.option(
     "--explain",
@@ -108,13 +118,18 @@ def design_command(
     plot: Path | None,
     explain: bool,
     as_json: bool,
+    profiles: Path | None,
+    edges: Path | None,
+    groups: Path | None,
+    graph: Any,
     **context_paths: Any,
 ) -> int:
     """Design a mechanism for a context and a budget, prove it, and say what it is worth.
 
-    The context is a prior (the secret is the value itself), a joint of a secret and the value, or a
-    set of priors. What the method proposes is rounded to integers and audited exactly; a mechanism
-    that is written keeps its guarantee. Ctrl-C stops a long search with the best found so far.
+    The context is a prior (the secret is the value itself), a joint of a secret and the value, a
+    set of priors, or a graph of profiles (--profiles). What the method proposes is rounded to
+    integers and audited exactly; a mechanism that is written keeps its guarantee. Ctrl-C stops a
+    long search with the best found so far.
 
     \b
     liftlock design --prior prior.csv --epsilon 1 --utility histogram -o safe.json
@@ -122,9 +137,43 @@ def design_command(
     liftlock design --prior prior.csv --epsilon 1 --method safe-response
     liftlock design --prior staff.csv --column pay --domain 0:300000 --epsilon 1
     liftlock design --joint joint.csv --epsilon 1 --explain
+    liftlock design --profiles profiles.csv --edges edges.csv --epsilon 1
 
     Exit code 1: the method breaks the budget (see --as-published), or --require-gap; 2: bad input.
     """
+    files = graph_files(profiles, edges, groups, graph)
+    if is_given(files):
+        if notion is not None and notion.strip().lower() != "profile":
+            raise click.UsageError("a graph of profiles has the notion profile: leave out --notion")
+        refuse_beside_profiles(
+            {f"--{name.replace('_', '-')}": given for name, given in context_paths.items()}
+            | {
+                "--epsilon-lower": epsilon_lower,
+                "--epsilon-upper": epsilon_upper,
+                "--delta": delta,
+                "--form": form,
+                "--alpha": alpha,
+                "--gap": gap,
+                "--require-gap": required,
+                "--as-published": as_published,
+                "--explain": explain,
+            }
+        )
+        return design_graph(
+            files,
+            epsilon=epsilon,
+            method=method,
+            utility=utility,
+            loss=None if loss is None else Path(loss),
+            weights=None,
+            seconds=seconds,
+            of_the_method=of_the_method,
+            output=output,
+            bits=bits,
+            plot=plot,
+            compared=True,
+            as_json=as_json,
+        )
     note = Notes()
     guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, alpha, delta, form)
     key = usual_method(guarantee) if method is None else method
@@ -134,7 +183,7 @@ def design_command(
     most = None if required is None else read_gap(required, "--require-gap")
     if as_published:
         check_published(entry)
-    steps: list[Step] = []
+    steps: list[SolverStep] = []
     if explain:
         check_explained(entry)
         options["explain"] = steps.append
@@ -152,7 +201,7 @@ def design_command(
     goal = read_utility(utility, loss, context)
     with working("designing") as progress:
         if entry is not None and entry.accepts("watch"):
-            options["watch"] = lambda state: progress(progress_text(state))
+            options["watch"] = progress
         try:
             if entry is None:
                 made = best(context, guarantee, utility=goal, bits=bits, watch=progress, **options)
@@ -174,7 +223,7 @@ def design_command(
                 value=made.origin.method,
                 remedy="leave out --plot: liftlock audit --plot draws its lifts",
             )
-        progress("comparing")
+        progress(Step("comparing"))
         places = [context.inputs.index(label) for label in made.context.inputs.labels]
         others = yardsticks(made, restricted(goal, places, len(context.inputs)))
         report = design_report(made, others)
@@ -183,7 +232,7 @@ def design_command(
             made.save(output)
             note(f"written to {output}")
         if plot is not None:
-            progress("drawing")
+            progress(Step("drawing"))
             draw_numbers(made, plot)
             note(f"picture written to {plot}")
     if as_json:

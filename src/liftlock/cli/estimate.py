@@ -11,9 +11,9 @@ from rich.console import Group
 from rich.text import Text
 
 from liftlock.cli.asked import check_different, check_output
-from liftlock.cli.console import Notes, Passing, passing, show, show_json, working
+from liftlock.cli.console import Notes, passing, show, show_json, working
 from liftlock.cli.options import FILE
-from liftlock.cli.reports import Users, none_of, read_reports, users_of
+from liftlock.cli.reports import UserReports, read_reports
 from liftlock.cli.tables import table_options
 from liftlock.errors import FileError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
@@ -25,6 +25,7 @@ from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Step
 from liftlock.report.estimate import draw_estimates, estimate_report
 from liftlock.report.pictures import check_picture
 
@@ -77,16 +78,22 @@ from liftlock.report.pictures import check_picture
     help="Another prior than the mechanism was made for; shares of profiles, for those.",
 )
 @click.option(
-    "--local-priors",
-    metavar="PREFIX",
-    help="Each row has a prior of its own, in columns called PREFIX and a value.",
-)
-@click.option("--local-budgets", metavar="NAME", help="And a budget of its own, in this column.")
-@click.option(
     "--trust-profiles/--no-trust-profiles",
     default=None,
     help="Whether values are read through the distributions of the profiles.  [default: only "
     "where nothing else tells them apart]",
+)
+@click.option(
+    "--local-priors",
+    metavar="PREFIX",
+    help="Each report has a prior of its own, in columns called PREFIX and a value.",
+)
+@click.option("--local-budgets", metavar="NAME", help="And a budget of its own, in this column.")
+@click.option(
+    "--priors-from",
+    type=FILE,
+    metavar="TABLE",
+    help="The table with these columns, row by row.  [default: that of the reports]",
 )
 @click.option("--seed", metavar="S", help="The seed of intervals that are simulated.")
 @click.option(
@@ -108,9 +115,10 @@ def estimate_command(
     weights: str | None,
     offsets: str | None,
     prior: Path | None,
+    trust_profiles: bool | None,
     local_priors: str | None,
     local_budgets: str | None,
-    trust_profiles: bool | None,
+    priors_from: Path | None,
     seed: str | None,
     output: Path | None,
     plot: Path | None,
@@ -123,8 +131,8 @@ def estimate_command(
     REPORTS are tables (CSV, Parquet, Arrow; of any size) with one row for each report, or counts
     that were written before with -o; several are added up. The estimate says how it was found, and
     warns when the reports do not look as the prior says they should. Of a mechanism for profiles it
-    tells the shares of the profiles and the distribution of the values, and what each assumes. A
-    mechanism for rows with a prior each needs these priors, in columns beside the reports.
+    tells the shares of the profiles and the distribution of the values, and what each assumes. Of
+    one for users with a prior each it needs these priors, in the rows of the reports.
 
     \b
     liftlock estimate safe.json reports.csv --column answer
@@ -132,7 +140,7 @@ def estimate_command(
     liftlock estimate safe.json monday.json tuesday.json --plot estimate.png
     """
     note = Notes()
-    inputs: dict[str, Any] = {"MECHANISM": mechanism, "prior": prior}
+    inputs: dict[str, Any] = {"MECHANISM": mechanism, "prior": prior, "priors": priors_from}
     inputs |= {f"REPORTS {place + 1}": path for place, path in enumerate(reports)}
     if plot is not None:
         check_picture(plot)
@@ -148,11 +156,16 @@ def estimate_command(
         asked.append("profiles")
     another = None if prior is None else read_prior(prior, note)
     value = labels_of(_known(made, asked[0]), values) if values else None
-    users = users_of(made, local_priors, local_budgets, asked[0], value)
+    users = None
+    if made.per_user:
+        users = UserReports(column, local_priors, priors_from, local_budgets, asked[0], value)
+        if priors_from is not None and len(reports) > 1:
+            raise click.UsageError("--priors-from is for one table of reports")
+    elif local_priors is not None or priors_from is not None or local_budgets is not None:
+        raise click.UsageError("the mechanism has one prior for all: leave out --local-priors")
     with passing("counting") as shown:
-        counted = _gathered(
-            made, reports, column, weights, offsets, note, delimiter, names, shown, users
-        )
+        given = {"delimiter": delimiter, "names": names, "shown": shown}
+        counted = _gathered(made, users, reports, column, weights, offsets, note, given)
     with working("estimating"):
         options: dict[str, Any] = {
             "value": value,
@@ -216,18 +229,16 @@ def _known(made: Mechanism, of: str) -> Sequence[Any]:
 
 def _gathered(
     made: Mechanism,
+    users: UserReports | None,
     paths: Sequence[Path],
     column: str | None,
     weights: str | None,
     offsets: str | None,
     note: Notes,
-    delimiter: str | None,
-    names: str | None,
-    shown: Passing,
-    users: Users | None = None,
+    given: dict[str, Any],
 ) -> Aggregate | PerUserAggregate:
     """Add up all files; the first that cannot be read stops everything."""
-    total: Any = none_of(made)
+    total: Any = None
     seen: set[Path] = set()
     for path in paths:
         if path.resolve() in seen:
@@ -235,27 +246,20 @@ def _gathered(
                 "reports named twice", where=str(path), remedy="each file is counted once"
             )
         seen.add(path.resolve())
-        shown.say(f"counting {path}")
-        part = read_reports(
-            made,
-            path,
-            column,
-            weights,
-            offsets,
-            note,
-            delimiter=delimiter,
-            names=names,
-            shown=shown,
-            users=users,
-        )
+        given["shown"](Step(f"counting {path}"))
+        part: Any
+        if users is None:
+            part = read_reports(made, path, column, weights, offsets, note, **given)
+        else:
+            part = users.read(made, path, weights, offsets, note, **given)
         try:
-            total += part
+            total = part if total is None else total + part
         except InputError as error:
             raise FileError(
                 error.what, where=str(path), value=error.value, remedy=error.remedy
             ) from None
-    found: Aggregate | PerUserAggregate = total
-    return found
+    assert isinstance(total, Aggregate | PerUserAggregate)
+    return total
 
 
 def labels_of(known: Sequence[Any], values: Sequence[str]) -> list[Any]:

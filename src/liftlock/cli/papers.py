@@ -16,6 +16,7 @@ from rich.text import Text
 from liftlock.cli.console import Notes, show, show_json, stepping
 from liftlock.cli.options import FILE, InOrder
 from liftlock.errors import InputError
+from liftlock.progress import Step
 from liftlock.report.amounts import counted
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def run_command(
                     note(f"{figure.key} was left out: {error}")
                     spoilt = spoilt or not isinstance(error, Absent | Lacking)
                     continue
-                bar("drawing", 1, 1)
+                bar(Step("drawing", 1, 1))
                 draw(result, place)
             results.append(result)
             if not as_json:

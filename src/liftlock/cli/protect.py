@@ -19,7 +19,7 @@ from liftlock.cli.asked import (
     read_gap,
     utility_options,
 )
-from liftlock.cli.console import Notes, Passing, interruptible, passing, show, show_json, warn
+from liftlock.cli.console import Notes, ProgressBar, interruptible, passing, show, show_json, warn
 from liftlock.cli.options import FILE, require_gap_option
 from liftlock.cli.tables import (
     beside,
@@ -33,6 +33,7 @@ from liftlock.cli.wishes import wishes_of
 from liftlock.column_code import MISSING, UNSEEN
 from liftlock.errors import FileError, InputError, NotProved
 from liftlock.exact.numbers import exact
+from liftlock.progress import Step
 from liftlock.storage import check_writable, destination, written_atomically
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def protect_command(
     replaced = output.exists()
     source = opened(table, delimiter, names, note)
     from liftlock.frames.rewriting import check_output, rewrite
-    from liftlock.protection.protecting import Watching, prepare
+    from liftlock.protection.protecting import prepare
     from liftlock.protection.releasing import Releasing
 
     wishes = wishes_of(source, columns, secrets, asked, note)
@@ -209,11 +210,11 @@ def protect_command(
     _check_report(report)
     with interruptible() as pressed, passing("reading", source.unit) as shown:
 
-        def say(text: str) -> None:
+        def tell(step: Step) -> None:
             # A search that Ctrl-C ends has a result all the same; here it means: release nothing.
             if pressed():
                 raise KeyboardInterrupt
-            shown.say(text)
+            shown(step)
 
         protection = prepare(
             source,
@@ -224,15 +225,15 @@ def protect_command(
             seconds=time,
             curve=report is not None,
             together=together,
-            watching=Watching(say, shown.steps),
+            watch=tell,
         )
         if most is not None:
             _require(protection, most)
         local = {wish.column: wish.local for wish in wishes if wish.local}
         budgets = {wish.column: wish.local_budgets for wish in wishes}
         releasing = Releasing(protection, source, local, budgets)
-        say("releasing")
-        rewrite(source, output, releasing.change(), watch=shown.steps, force=force, note=note)
+        tell(Step("releasing"))
+        rewrite(source, output, releasing.change(), watch=shown, force=force, note=note)
         try:
             if _state(table) != before:
                 raise FileError(
@@ -296,13 +297,13 @@ def _written(
     output: Path,
     report: Path | None,
     table: Path,
-    shown: Passing,
+    shown: ProgressBar,
 ) -> Protection:
     """Write the mechanisms and the report: they appear once all of them are whole.
 
     They hold counts of the table, so nobody may read them who may not read the table.
     """
-    shown.say("writing")
+    shown(Step("writing"))
     columns = tuple(replace(column, file=files[column.name].name) for column in protection.columns)
     with output.open("rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()

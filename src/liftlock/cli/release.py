@@ -89,9 +89,7 @@ def release_command(
         work = ColumnRelease(made, chosen, source, unseen)
     dropped = left_out(source, work, made.group or made.column, drop, keep, note)
     with passing("releasing", source.unit) as shown:
-        rows = rewrite(
-            source, output, work.change(dropped), watch=shown.steps, force=force, note=note
-        )
+        rows = rewrite(source, output, work.change(dropped), watch=shown, force=force, note=note)
     if work.kept:
         note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
     if replaced:

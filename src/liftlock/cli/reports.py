@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from liftlock.alphabet import Alphabet
-from liftlock.cli.console import Notes, Passing
+from liftlock.cli.console import Notes, ProgressBar
 from liftlock.cli.tables import opened
 from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.errors import FileError, InputError
@@ -18,11 +17,10 @@ from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
+from liftlock.per_user import PerUserPriors
 from liftlock.storage import located, parse_json, read_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from liftlock.frames.table_file import Piece
     from liftlock.protection.per_user import UserColumn
 
@@ -40,19 +38,13 @@ def read_reports(
     *,
     delimiter: str | None = None,
     names: str | None = None,
-    shown: Passing | None = None,
-    users: Users | None = None,
-) -> Aggregate | PerUserAggregate:
+    shown: ProgressBar | None = None,
+) -> Aggregate:
     """Count the reports of one file; a file of counts must be of the same mechanism."""
     if _holds_json(path):
-        for option, name in (("--weights", weights), ("--offsets", offsets)):
-            if name is not None:
-                raise click.UsageError(f"{option} names a column, and {path} holds counts")
+        _refuse_columns(path, weights, offsets)
         with located(path):
-            data = parse_json(read_text(path), path)
-            if made.per_user:
-                return PerUserAggregate.from_data(data)
-            return Aggregate.from_data(data).checked(made.channel)
+            return Aggregate.from_data(parse_json(read_text(path), path)).checked(made.channel)
     if column is None and made.column is not None:
         column = made.column.name
     group = made.group
@@ -67,28 +59,19 @@ def read_reports(
     from liftlock.frames.arrow_group import ArrowGroup
     from liftlock.protection.learning import placed
 
-    counted: Callable[[pa.RecordBatch, dict[str, Any]], Any]
-    if made.per_user:
-        own, asked = _user_column(made, path, column or "", users)
-        reports = list(own.needs)
-        counted = lambda batch, given: own.counted(batch, *asked, **given)  # noqa: E731
-    elif group is not None:
+    if group is not None:
         several = ArrowGroup(made)
-        reports = list(group.names)
-        counted = lambda batch, given: several.counted(  # noqa: E731
-            [batch.column(name) for name in several.names], **given
-        )
+        counted, reports = several.counted, list(group.names)
     else:
-        name = column or ""
-        one = ArrowColumn(replace(made, column=replace(made.column or PLAIN, name=name)))
-        reports = [name]
-        counted = lambda batch, given: one.counted(batch.column(name), **given)  # noqa: E731
+        assert column is not None
+        one = ArrowColumn(replace(made, column=replace(made.column or PLAIN, name=column)))
+        counted, reports = (lambda cells, **given: one.counted(cells[0], **given)), [column]
     wanted = dict.fromkeys([*reports, *(name for name in (weights, offsets) if name is not None)])
-    total: Any = none_of(made)
+    total = Aggregate.none(made.channel)
     steps = None
     if shown is not None:
         shown.unit = source.unit
-        steps = shown.steps
+        steps = shown
     rows = 0
     for piece in source.batches(list(wanted), steps):
         rows += piece.batch.num_rows
@@ -97,7 +80,7 @@ def read_reports(
                 name: None if chosen is None else _numbers(piece, chosen)
                 for name, chosen in (("weights", weights), ("offsets", offsets))
             }
-            part = counted(piece.batch, numbers)
+            part = counted([piece.batch.column(name) for name in reports], **numbers)
         try:
             total += part
         except InputError as error:
@@ -105,52 +88,108 @@ def read_reports(
                 raise error
     if not rows:
         raise FileError("no rows", where=str(path), remedy="is it the right file?")
-    found: Aggregate | PerUserAggregate = total
-    return found
+    return total
 
 
 @dataclass(frozen=True)
-class Users:
-    """Where a table has the priors and budgets of its rows, and the question they are read for."""
+class UserReports:
+    """Where the reports of users with a prior each are, and what is asked of them."""
 
+    column: str | None
     prefix: str | None
+    """The columns of priors are called this and a value."""
+    priors: Path | None
+    """The table that has them, row by row; None: that of the reports."""
     budgets: str | None
+    """The column of budgets, where these differ."""
     of: str
     value: Any
 
-
-def users_of(
-    made: Mechanism, prefix: str | None, budgets: str | None, of: str, value: Any
-) -> Users | None:
-    """Return how rows with a prior each are read; None for other mechanisms."""
-    if not made.per_user:
-        if prefix is not None or budgets is not None:
+    def read(
+        self,
+        made: Mechanism,
+        path: Path,
+        weights: str | None,
+        offsets: str | None,
+        note: Notes,
+        *,
+        delimiter: str | None = None,
+        names: str | None = None,
+        shown: ProgressBar | None = None,
+    ) -> PerUserAggregate:
+        """Add up the reports of one file; a file of sums must be of the same mechanism."""
+        if _holds_json(path):
+            _refuse_columns(path, weights, offsets)
+            with located(path):
+                return PerUserAggregate.from_data(parse_json(read_text(path), path))
+        column = self.column
+        if column is None and made.column is not None:
+            column = made.column.name
+        if not column:
+            raise click.UsageError(f"which column of {path} holds the reports? give --column")
+        if self.prefix is None:
             raise click.UsageError(
-                "--local-priors and --local-budgets are for mechanisms of rows with a prior each"
+                "the mechanism is for users with a prior each: name their columns, --local-priors"
             )
-        return None
-    return Users(prefix, budgets, of, value)
+        from liftlock.protection.learning import placed
+        from liftlock.protection.per_user import UserColumn
+
+        labels = made.channel.inputs.labels
+        columns = {label: f"{self.prefix}{label}" for label in labels}
+        worker = UserColumn(made, column, columns, self.budgets)
+        beside = None if self.priors is None else self._known(worker, note, delimiter, names)
+        source = opened(path, delimiter, names, note)
+        given = {"weights": weights, "offsets": offsets}
+        wanted = [column, *(() if beside is not None else worker.knows)]
+        wanted += [name for name in given.values() if name is not None]
+        if shown is not None:
+            shown.unit = source.unit
+        total: PerUserAggregate | None = None
+        rows = 0
+        steps = shown
+        for piece in source.batches(list(dict.fromkeys(wanted)), steps):
+            start, rows = rows, rows + piece.batch.num_rows
+            if beside is not None and rows > len(beside):
+                break
+            with placed(source, piece):
+                numbers = {
+                    name: None if chosen is None else _numbers(piece, chosen)
+                    for name, chosen in given.items()
+                }
+                priors = worker.known([piece.batch]) if beside is None else beside.part(start, rows)
+                cells = piece.batch.column(column)
+                part = worker.counted(cells, priors, self.of, self.value, **numbers)
+            total = part if total is None else total + part
+        if beside is not None and rows != len(beside):
+            raise FileError(
+                f"{len(beside):,} rows of priors for other reports",
+                where=str(self.priors),
+                remedy=f"give one row for each report of {path}, in the same order",
+            )
+        if total is None:
+            raise FileError("no rows", where=str(path), remedy="is it the right file?")
+        return total
+
+    def _known(
+        self, worker: UserColumn, note: Notes, delimiter: str | None, names: str | None
+    ) -> PerUserPriors:
+        """Read the priors, and the budgets, of all rows from a table of their own."""
+        from liftlock.protection.learning import placed
+
+        assert self.priors is not None
+        source = opened(self.priors, delimiter, names, note)
+        found = []
+        for piece in source.batches(list(worker.knows), None):
+            with placed(source, piece):
+                worker.known([piece.batch])  # what is wrong is named with its line
+            found.append(piece.batch)
+        return worker.known(found)
 
 
-def none_of(made: Mechanism) -> Aggregate | PerUserAggregate:
-    """Return the sum of no reports."""
-    if made.per_user:
-        return PerUserAggregate.none(made.user_model.fingerprint, len(made.channel.inputs))
-    return Aggregate.none(made.channel)
-
-
-def _user_column(
-    made: Mechanism, path: Path, column: str, users: Users | None
-) -> tuple[UserColumn, tuple[str, Any]]:
-    from liftlock.protection.per_user import UserColumn
-
-    if users is None or users.prefix is None:
-        raise click.UsageError(
-            f"which columns of {path} hold the prior of each row? give --local-priors"
-        )
-    labels = made.channel.inputs.labels
-    priors = {label: f"{users.prefix}{label}" for label in labels}
-    return UserColumn(made, column, priors, users.budgets), (users.of, users.value)
+def _refuse_columns(path: Path, weights: str | None, offsets: str | None) -> None:
+    for option, name in (("--weights", weights), ("--offsets", offsets)):
+        if name is not None:
+            raise click.UsageError(f"{option} names a column, and {path} holds counts")
 
 
 def _holds_json(path: Path) -> bool:

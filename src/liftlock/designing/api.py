@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -35,6 +35,7 @@ from liftlock.line.grid import DEFAULT_CELLS, LinePrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.per_user import AnyUserPrior, PerUserPriors
+from liftlock.progress import Progress, Step
 from liftlock.utility.utility import (
     Utility,
 )
@@ -104,7 +105,7 @@ def best(
     bits: int = DEFAULT_BITS,
     cells: int | None = None,
     spacing: str | None = None,
-    watch: Callable[[str], None] | None = None,
+    watch: Progress | None = None,
     **options: Any,
 ) -> Mechanism:
     """Make every mechanism that fits, and return the best of those that could be certified.
@@ -145,7 +146,7 @@ def best(
     refused: list[tuple[str, LiftlockError]] = []
     for entry in entries:
         if watch is not None:
-            watch(f"trying {entry.key}")
+            watch(Step(f"trying {entry.key}"))
         chosen = {name: value for name, value in options.items() if entry.accepts(name)}
         asked = notion if notion.name in entry.notions or pure is None else pure
         try:

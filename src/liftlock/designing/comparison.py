@@ -27,6 +27,7 @@ from liftlock.notions.lip import ALIP, LIP, lower_reading, upper_reading
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress, Step
 from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
 from liftlock.utility.utility import Utility, value_of_nothing, value_of_truth
 
@@ -165,7 +166,7 @@ def compare(
     seconds: float | None = None,
     cells: int | None = None,
     spacing: str | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> Comparison:
     """Design with every method at every budget, and measure what each mechanism truly leaks.
@@ -216,7 +217,7 @@ def compare(
         points = []
         for given, epsilon in budgets:
             if progress is not None:
-                progress(f"{name} at {epsilon:g}", done, total)
+                progress(Step(f"{name} at {epsilon:g}", done, total))
             try:
                 point = _point(context, make_notion(given), method, goal, epsilon, seconds)
             except KeyboardInterrupt:

@@ -6,7 +6,7 @@ differential privacy at the same budget, of no privacy, and of not asking at all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -23,6 +23,7 @@ from liftlock.exact.numbers import exact
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.prior import Prior
+from liftlock.progress import Progress, Step
 
 FORMAT = "liftlock.plan"
 VERSION = 1
@@ -124,7 +125,7 @@ class Plan:
 
 
 def plan(
-    prior: Context,
+    prior: Prior | Context,
     notion: Notion,
     people: int,
     *,
@@ -133,22 +134,27 @@ def plan(
     margin: object = None,
     level: object = "0.95",
     seconds: float = SECONDS,
-    watch: Callable[[str], None] | None = None,
+    watch: Progress | None = None,
 ) -> Plan:
     """Design for a budget, and say how precise answers from so many people will be.
 
     A survey asks each person a single question, so the value is reduced to yes or no first: that
-    leaks less for the same precision than counting the answers of a histogram.
+    leaks less for the same precision than counting the answers of a histogram. What is expected is
+    a mean over one prior: other contexts are refused.
     """
-    if of == "sum":
-        raise InputError(
-            "a plan of a sum", value=of, remedy="ask for mean: a margin is for each person"
-        )
     if not isinstance(prior, Prior):
+        if not hasattr(prior, "kind"):
+            raise InputError(
+                "not a prior", value=type(prior).__name__, remedy="give one: Prior.from_counts(...)"
+            )
         raise NotDefined(
             "a plan",
             prior.describe(),
-            "give one prior; for users with one each, mechanism.expected_error(priors) says it",
+            "it needs one prior of X: give that, or design first and ask expected_error(...)",
+        )
+    if of == "sum":
+        raise InputError(
+            "a plan of a sum", value=of, remedy="ask for mean: a margin is for each person"
         )
     asked = ask(prior.alphabet, of, value)
     wanted = None if margin is None else exact(margin, name="margin")
@@ -224,7 +230,7 @@ def _ways(
     people: int,
     level: object,
     seconds: float,
-    watch: Callable[[str], None] | None,
+    watch: Progress | None,
 ) -> list[Option]:
     """Return the best mechanism for estimates that lean on the prior, and the best for others."""
     utility = "histogram" if asked.counts else "mean"
@@ -232,7 +238,7 @@ def _ways(
     refused: LiftlockError | None = None
     for key, options in _candidates(prior, notion, seconds):
         if watch is not None:
-            watch(f"{notion} by {key}")
+            watch(Step(f"{notion} by {key}"))
         try:
             mechanism = design(prior, notion, utility=utility, method=key, **options)
         except LiftlockError as error:

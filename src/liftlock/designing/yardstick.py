@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,6 +28,7 @@ from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.reading import number_to_json
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress, Step
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value
@@ -180,7 +180,7 @@ def profile_yardsticks(
     loss: Any = None,
     weights: Weights = None,
     seconds: float | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[ProfileYardstick, ...]:
     """Make every design that fits, audit it, and measure it; the best comes first.
 
@@ -201,7 +201,7 @@ def profile_yardsticks(
         if not entry.fits(graph):
             continue
         if progress is not None:
-            progress(key)
+            progress(Step(key))
         limit: dict[str, Any] = {}
         if seconds is not None and entry.accepts("seconds"):
             limit["seconds"] = seconds

@@ -25,7 +25,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.model import Dense, no_prior
 from liftlock.estimate.question import Question, ask
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.notions.profile import OutputLaws
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
@@ -205,7 +205,8 @@ def read_profiles(
     if trust is None:
         trust = uses or shares is not None
         if not trust and isinstance(channel, Channel):
-            trust = not Dense.of(channel).identifies(question)
+            own = Dense.of(dense(channel))
+            trust = not own.identifies(question.aligned(own.inputs))
     if not trust:
         return None, question, FREE
     if prior is not None and shares is None:

@@ -11,14 +11,14 @@ from liftlock.frames.csv_bytes import raw_rows
 from liftlock.frames.csv_file import CsvFile, cell_texts, text_piece
 from liftlock.frames.csv_types import number_types
 from liftlock.frames.slab import Flow, Slab
-from liftlock.frames.table_file import Watch
+from liftlock.progress import Progress, Step
 
 _ROUNDS = 2
 """A CSV is read twice: once for its types."""
 
 
 def csv_flow(
-    source: CsvFile, same: Sequence[int], needs: Sequence[int], watch: Watch | None
+    source: CsvFile, same: Sequence[int], needs: Sequence[int], watch: Progress | None
 ) -> Flow:
     """Give the columns `same` as they will be stored, and `needs` as cells are read."""
     for name, times in Counter(source.columns).items():
@@ -26,7 +26,7 @@ def csv_flow(
             source.place(name)  # refused: the two could not be told apart later
     size = source.path.stat().st_size
     total = _ROUNDS * size
-    told = None if watch is None else lambda done: watch(done, total)
+    told = None if watch is None else lambda done: watch(Step("reading", done, total))
     kinds = dict(zip(same, number_types(source, same, told), strict=True))
     fields = [(name, kinds.get(at, pa.string())) for at, name in enumerate(source.columns)]
     return Flow(_slabs(source, kinds, needs, size), pa.schema(fields), total)

@@ -14,7 +14,8 @@ from liftlock.files import MARKS, Note
 from liftlock.frames import csv_kernels as kernels
 from liftlock.frames.csv_bytes import CsvLayout, RawRows, raw_rows, read_layout
 from liftlock.frames.pipeline import read_ahead
-from liftlock.frames.table_file import Piece, Watch, column_place
+from liftlock.frames.table_file import Piece, column_place
+from liftlock.progress import Progress, Step
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class CsvFile:
 
     @property
     def unit(self) -> Literal["bytes"]:
-        """What a `Watch` is told of: bytes of the file, packed ones if it is."""
+        """What progress is counted in: bytes of the file, packed ones if it is."""
         return "bytes"
 
     @property
@@ -76,7 +77,7 @@ class CsvFile:
         where = f"{layout.path}, line {layout.header_line}" if layout.header else str(layout.path)
         return column_place(where, layout.columns, column, header=layout.header)
 
-    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
         """Give the cells without quotation marks and blanks around them; empty ones are null."""
         places = [self.place(column) for column in columns]
         total = self.path.stat().st_size
@@ -85,7 +86,7 @@ class CsvFile:
             for piece, done in pieces:
                 yield piece
                 if watch is not None:
-                    watch(done, total)
+                    watch(Step("reading", done, total))
 
     def where(self, row: int, column: str) -> str:
         """Name the line and the column of a cell; reads the file up to there."""

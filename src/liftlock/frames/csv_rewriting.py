@@ -19,7 +19,8 @@ from liftlock.frames.csv_bytes import CsvLayout, RawRows, kinds_of, raw_rows
 from liftlock.frames.csv_file import CsvFile, text_piece
 from liftlock.frames.csv_kernels import Bytes, Places
 from liftlock.frames.pipeline import read_ahead, written_behind
-from liftlock.frames.table_file import Piece, Watch, named_tsv
+from liftlock.frames.table_file import Piece, named_tsv
+from liftlock.progress import Progress, Step
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class _Plan:
 
 
 def rewrite_csv(
-    source: CsvFile, stream: BinaryIO, change: Change, watch: Watch | None = None
+    source: CsvFile, stream: BinaryIO, change: Change, watch: Progress | None = None
 ) -> int:
     """Write a CSV again with other cells in some columns; return the number of rows.
 
@@ -93,7 +94,7 @@ def rewrite_csv(
             hand((rows, arrays))
             count += len(rows)
             if watch is not None:
-                watch(rows.done, total)
+                watch(Step("writing", rows.done, total))
     return count
 
 

@@ -23,8 +23,9 @@ from liftlock.frames.parquet_file import ParquetTable
 from liftlock.frames.parquet_sink import ParquetSink, settings_like
 from liftlock.frames.pipeline import read_ahead, written_behind
 from liftlock.frames.slab import Flow, Slab, slab_of
-from liftlock.frames.table_file import TableFile, Watch, named_tsv
+from liftlock.frames.table_file import TableFile, named_tsv
 from liftlock.frames.table_sinks import CsvSink, TableSink
+from liftlock.progress import Progress, Step
 from liftlock.storage import check_free, check_writable, opened_atomically
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def rewrite(
     output: Path,
     change: Change,
     *,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
     force: bool = False,
     note: Note = silent,
 ) -> int:
@@ -67,7 +68,7 @@ def rewrite(
       null;
     - Parquet or Arrow to CSV: all types become text, as pyarrow writes it.
 
-    `watch` is told of the source's unit. `force` replaces a file that is there.
+    `watch` is told in the source's unit. `force` replaces a file that is there.
     """
     form = check_output(source, output, force=force)
     change.checked(source)
@@ -148,7 +149,7 @@ class _Plan:
         return cls(kept, given, same, tuple(columns.index(name) for name in change.needs))
 
 
-def _flow(source: TableFile, plan: _Plan, watch: Watch | None) -> Flow:
+def _flow(source: TableFile, plan: _Plan, watch: Progress | None) -> Flow:
     if isinstance(source, ParquetTable):
         return Flow(_parquet_slabs(source, plan), source.schema, source.rows)
     if isinstance(source, ArrowTable):
@@ -203,7 +204,7 @@ def _dictionaries(source: TableFile, plan: _Plan) -> dict[int, pa.Array]:
     return {plan.kept.index(at): entries for at, entries in found.items()}
 
 
-def _pour(flow: Flow, sink: TableSink, plan: _Plan, change: Change, watch: Watch | None) -> int:
+def _pour(flow: Flow, sink: TableSink, plan: _Plan, change: Change, watch: Progress | None) -> int:
     """Send all rows through the change into a sink: one thread reads, one writes, one changes."""
     count = 0
 
@@ -221,7 +222,7 @@ def _pour(flow: Flow, sink: TableSink, plan: _Plan, change: Change, watch: Watch
                 hand((arrays, slab.group))
                 count += slab.needs.batch.num_rows
                 if watch is not None:
-                    watch(slab.done, flow.total)
+                    watch(Step("writing", slab.done, flow.total))
         sink.close()
         failing.pop_all()
     return count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from liftlock.errors import FileError
 from liftlock.files import Note, silent
+from liftlock.progress import Progress
 
-Watch = Callable[[int, int | None], None]
 """Told how much is done, and of how much: in the file's `unit`."""
 
 _FOREIGN = {
@@ -55,12 +55,12 @@ class TableFile(Protocol):
 
     @property
     def unit(self) -> Literal["rows", "bytes"]:
-        """What a `Watch` is told of."""
+        """What progress is counted in."""
 
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column: text for all those of a CSV."""
 
-    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
         """Give the rows in order, these columns only, in this order.
 
         A column of text may come as a dictionary of such text, where the file stores it so.

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from liftlock.frames.pipeline import read_ahead
-from liftlock.frames.table_file import Piece, Watch, column_place
+from liftlock.frames.table_file import Piece, column_place
+from liftlock.progress import Progress, Step
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +37,7 @@ class TypedTable(ABC):
 
     @property
     def unit(self) -> Literal["rows"]:
-        """What a `Watch` is told of."""
+        """What progress is counted in."""
         return "rows"
 
     def type_of(self, column: str) -> pa.DataType:
@@ -51,11 +52,12 @@ class TypedTable(ABC):
         """Name the row, counted from 1, and the column of a cell."""
         return f"{self.path}, row {row + 1:,}, column {column!r}"
 
-    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
         """Give the rows; text comes as a dictionary where the file stores it so."""
         places = [self.place(column) for column in columns]
         with read_ahead(self.pieces(places)) as pieces:
             for piece in pieces:
                 yield piece
                 if watch is not None:
-                    watch(piece.first_row + piece.batch.num_rows, self.rows)
+                    done = piece.first_row + piece.batch.num_rows
+                    watch(Step("reading", done, self.rows))

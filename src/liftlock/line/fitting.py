@@ -29,6 +29,7 @@ from liftlock.line.law import (
     Smooth,
     numbers_of,
 )
+from liftlock.progress import Progress, Step
 
 MOST_COMPONENTS = 8
 """As many components are tried unless told otherwise."""
@@ -162,7 +163,7 @@ def fit(
     law: str = "mixture",
     components: int | None = None,
     most: int = MOST_COMPONENTS,
-    watch: Callable[[str], None] | None = None,
+    watch: Progress | None = None,
 ) -> Fit:
     """Fit a law to numbers.
 
@@ -237,7 +238,7 @@ def _evenly(numbers: Floats, most: int) -> Floats:
 
 
 def _mixture(
-    numbers: Floats, components: int | None, most: int, watch: Callable[[str], None] | None
+    numbers: Floats, components: int | None, most: int, watch: Progress | None
 ) -> tuple[Mixture, tuple[Score, ...]]:
     different = len(np.unique(numbers))
     # One component is the mean and the deviation, which two numbers have as well.
@@ -259,7 +260,7 @@ def _mixture(
     candidates = []
     for number in tried:
         if watch is not None:
-            watch(f"{number} of {tried[-1]} components")
+            watch(Step(f"{number} of {tried[-1]} components"))
         weights, means, deviations, likelihood = _expect_and_maximise(column, number)
         if number > 1 and weights.min() / weights.sum() * len(numbers) < LEAST_PEOPLE:
             continue

@@ -58,6 +58,7 @@ class Approximate(Notion):
 
     unit = ""
     parameters = ("epsilon", "delta")
+    audited = "with `--at-epsilon`"
 
     def __init__(self, epsilon: object, delta: object) -> None:
         object.__setattr__(self, "epsilon", Budget.of(epsilon))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -53,8 +53,7 @@ from liftlock.notions.user_lifts import UserLifts, user_lifts
 from liftlock.per_user import AnyUserPrior, Limits, PerUserPriors
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
-
-Progress = Callable[[str], None]
+from liftlock.progress import Progress, Step, silent
 
 
 @dataclass(frozen=True)
@@ -485,15 +484,15 @@ def audit(
     unprotected = refuse_impossible(channel, context, impossible)
     order = read_order(alpha) if alpha is not None else None
     budget = Budget.of(at_epsilon) if at_epsilon is not None else None
-    say = progress or (lambda _: None)
-    say("lifts")
+    tell = progress or silent
+    tell(Step("lifts"))
     found = extremes(channel, context)
     readings: dict[str, Reading] = {
         "lip": lip_reading(found),
         "eps_lower": lower_reading(found),
         "eps_upper": upper_reading(found),
     }
-    say("ldp")
+    tell(Step("ldp"))
     readings["ldp"] = LDP.measure(channel, context)
     if isinstance(channel, SupportChannel):
         try:
@@ -506,11 +505,11 @@ def audit(
         table = lift_table(table_of_all, context)
         for notion in NOTIONS:
             if issubclass(notion, TableMeasure):
-                say(notion.key)
+                tell(Step(notion.key))
                 readings[notion.key] = notion.of_table(table)
         for notion in NOTIONS:
             if alpha is not None and issubclass(notion, OrderedTableBound):
-                say(notion.key)
+                tell(Step(notion.key))
                 readings[notion.key] = notion.of_table(table, order)
     else:
         readings["maximal_leakage"] = MaximalLeakage.measure(table_of_all, context)
@@ -519,7 +518,7 @@ def audit(
                 readings["identifiability"] = Identifiability.measure(table_of_all, context)
     if budget is not None:
         for form in FORMS:
-            say(f"delta_{form}")
+            tell(Step(f"delta_{form}"))
             try:
                 readings[f"delta_{form}"] = DeltaCurve.of(table_of_all, context, form).delta(budget)
             except NotDefined:

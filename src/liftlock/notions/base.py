@@ -126,6 +126,8 @@ class Notion(ABC):
     """What it bounds, in a few words."""
     page: ClassVar[str] = ""
     """The page that explains it, where that is not its key."""
+    audited: ClassVar[str] = ""
+    """When an audit measures it: always, in some contexts, if asked; empty: never."""
     context_free: ClassVar[bool] = False
     """Whether it speaks of every input and needs no prior."""
 
@@ -355,6 +357,8 @@ class OrderedUpperBound(UpperBound):
 class TableMeasure(Notion):
     """A notion that is measured on the table of lifts of one prior or joint; an audit has it."""
 
+    audited = "a prior or a joint"
+
     @classmethod
     @abstractmethod
     def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
@@ -376,6 +380,8 @@ class TableBound(UpperBound, TableMeasure):
 
 class OrderedTableBound(OrderedUpperBound):
     """A bound of one number of some order that the table of lifts shows."""
+
+    audited = "with `--alpha`"
 
     @classmethod
     @abstractmethod

@@ -26,6 +26,7 @@ class Identifiability(TableBound):
     key = "identifiability"
     title = "identifiability"
     says = "posterior odds below e^budget"
+    audited = "a prior, a joint, most families"
 
     @classmethod
     def measure(cls, channel: Channel, context: Context, bits: int = BITS) -> Reading:

@@ -111,6 +111,7 @@ class MaximalLeakage(TableBound):
     key = "maximal_leakage"
     title = "maximal leakage"
     says = "gain in guessing anything, in nats"
+    audited = "always"
 
     @classmethod
     def measure(cls, channel: Channel, context: Context, bits: int = BITS) -> Reading:

@@ -35,6 +35,7 @@ class LDP(UpperBound):
     key = "ldp"
     title = "LDP"
     says = "likelihoods of any two secrets within e^budget"
+    audited = "always"
     context_free = True
 
     @staticmethod

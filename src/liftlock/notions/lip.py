@@ -167,6 +167,7 @@ class LIP(_BothSides):
     title = "LIP"
     parameters = ("epsilon",)
     says = "every lift within a factor e^epsilon of 1"
+    audited = "always"
 
     def __init__(self, epsilon: object) -> None:
         object.__setattr__(self, "epsilon", Budget.of(epsilon))
@@ -248,6 +249,7 @@ class MaxLift(LiftNotion, UpperBound):
     key = "eps_upper"
     title = "eps_upper (max-lift)"
     says = "no lift above e^budget"
+    audited = "always"
     page = "alip"
 
     @staticmethod
@@ -282,6 +284,7 @@ class MinLift(LiftNotion, UpperBound):
     key = "eps_lower"
     title = "eps_lower (min-lift)"
     says = "no lift below e^-budget"
+    audited = "always"
     page = "alip"
 
     @staticmethod

@@ -72,6 +72,16 @@ SHORTHANDS = {
 }
 """The deltas that an audit measures, each with the guarantee that bounds it."""
 
+_DELTAS = {key: quantity for quantity, key in SHORTHANDS.items()}
+
+AUDITED: Mapping[str, tuple[Kind, str]] = {
+    _DELTAS.get(kind.key, kind.key): (kind, notion.audited)
+    for notion in NOTIONS
+    for kind in notion.kinds()
+    if notion.audited
+}
+"""What an audit measures, by the keys of its readings: the guarantee, and when it is measured."""
+
 
 def make_notion(name: str, budgets: Mapping[str, object]) -> Notion:
     """Make a guarantee from its name and budgets, as a certificate stores them.

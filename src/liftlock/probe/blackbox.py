@@ -39,6 +39,7 @@ from liftlock.probe.outputs import OutputCodes
 from liftlock.probe.population import Population, tested_sides
 from liftlock.probe.randomness import fresh_seed, own_generator
 from liftlock.probe.result import SLACK, Finding, ProbeResult
+from liftlock.progress import Progress, Step
 
 Codes = npt.NDArray[np.int64]
 
@@ -68,7 +69,7 @@ def probe(
     per_value: bool = False,
     seed: int | None = None,
     batch: int = LARGEST_BATCH,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> ProbeResult:
     """Look for a contradiction of a privacy claim in a mechanism that can only be called.
 
@@ -81,7 +82,7 @@ def probe(
     Claims, in nats: ``lip=e`` (every lift within e^-e and e^e), or ``eps_lower`` and
     ``eps_upper`` (within e^-eps_lower and e^eps_upper), and ``ldp`` (every likelihood ratio at
     most e^ldp). Without a claim all sides are measured. Exactly `samples` draws are made, in
-    batches; ``progress(done, total)`` is called after each, and may raise to stop the run.
+    batches; ``progress`` is told after each, and may raise to stop the run.
 
     >>> generator = np.random.default_rng(7)
     >>> def leaky(codes):  # a yes/no question, answered truthfully three times in four
@@ -138,7 +139,7 @@ class _Box:
         *,
         per_value: bool,
         batch: int,
-        progress: Callable[[int, int], None] | None,
+        progress: Progress | None,
     ) -> None:
         self.population = population
         self.generator = generator
@@ -178,7 +179,7 @@ class _Box:
         found = self.outputs.encode(answers, learn=learn)
         self.done += len(codes)
         if self._progress is not None:
-            self._progress(self.done, self.total)
+            self._progress(Step("probing", self.done, self.total))
         return found
 
     def tally(self, draws: int, choose: Callable[[int], Codes], *, learn: bool = False) -> Tally:

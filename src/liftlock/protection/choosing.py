@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock
 from liftlock.context import Context
 from liftlock.designing.api import design
 from liftlock.designs.catalogue import DESIGNS
@@ -16,6 +15,7 @@ from liftlock.errors import LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
+from liftlock.progress import Progress, Step, silent
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility
 
@@ -25,8 +25,6 @@ SECONDS = 60.0
 _FOR_THE_OPTIMUM = 0.75
 """The share of the work that the search for the optimum may take before others are tried."""
 
-Watch = Callable[[str], None]
-
 
 def choose(
     context: Context,
@@ -35,7 +33,7 @@ def choose(
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Mechanism:
     """Design with one method, or with all that fit until the time is up, and take the best.
 
@@ -49,9 +47,9 @@ def choose(
     >>> made.origin.method, made.certificate.holds
     ('optimal', True)
     """
-    say = _silent if watch is None else watch
+    tell = silent if watch is None else watch
     if method is not None and method != "auto":
-        made = _made(method, context, notion, utility, seconds, say)
+        made = _made(method, context, notion, utility, seconds, tell)
         if isinstance(made.channel, SupportChannel):
             raise NotDefined(
                 f"the method {method}",
@@ -77,7 +75,7 @@ def choose(
             continue
         limit = _FOR_THE_OPTIMUM * seconds if entry is best else each
         try:
-            made = _made(entry.key, context, notion, utility, max(1.0, limit), say)
+            made = _made(entry.key, context, notion, utility, max(1.0, limit), tell)
         except LiftlockError as error:
             refused.append(error)
             continue
@@ -103,23 +101,16 @@ def _made(
     notion: Notion,
     utility: str | Utility | None,
     seconds: float,
-    say: Watch,
+    tell: Progress,
 ) -> Mechanism:
-    say(f"designing ({key})")
+    tell(Step(f"designing ({key})"))
     entry = DESIGNS.get(key)
     options: dict[str, Any] = {}
     if entry is not None and entry.accepts("seconds"):
         options["seconds"] = seconds
     if entry is not None and entry.accepts("watch"):
-        options["watch"] = lambda state: say(f"designing ({key}): {_stand(state)}")
+        options["watch"] = lambda step: tell(Step(f"designing ({key}): {step}"))
     return design(context, notion, utility=utility, method=key, **options)
-
-
-def _stand(state: Progress) -> str:
-    """Say where a search stands."""
-    if not state.columns:
-        return state.stage
-    return f"{state.stage}, gap {state.gap:.2g}, {state.seconds:.0f} s"
 
 
 def _proved(made: Mechanism) -> bool:
@@ -147,7 +138,3 @@ def _the_best(found: list[Mechanism], context: Context, utility: str | Utility |
         return chosen
     said = f"the best of {len(ordered)} methods in the time given; others: {others}"
     return replace(chosen, origin=replace(origin, remarks=(*origin.remarks, said)))
-
-
-def _silent(_: str) -> None:
-    return None

@@ -17,9 +17,10 @@ from liftlock.column_code import KEPT, MISSING_LABEL
 from liftlock.context import Joint
 from liftlock.errors import LiftlockError
 from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.table_file import Piece, Watch
+from liftlock.frames.table_file import Piece
 from liftlock.mechanism import Mechanism
 from liftlock.prior import sorted_labels
+from liftlock.progress import Progress
 from liftlock.protection.learning import Source, countable, grouped, placed
 from liftlock.protection.result import CombinedLeak
 from liftlock.protection.rules import secret_label
@@ -40,7 +41,7 @@ def combined_leaks(
     source: Source,
     released: Sequence[Released],
     secrets: Sequence[str | None],
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> tuple[list[CombinedLeak], list[str]]:
     """Account for all released columns under each secret; say which could not be accounted for.
 

@@ -9,10 +9,10 @@ from typing import Any
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.table_file import Watch
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import extremes
 from liftlock.prior import Prior, sorted_labels
+from liftlock.progress import Progress
 from liftlock.protection.combined import count_tuples
 from liftlock.protection.learning import Source, placed
 from liftlock.protection.result import InTable
@@ -21,7 +21,7 @@ _FEWEST = 2
 
 
 def measured_in_table(
-    source: Source, made: Mechanism, column: str, secret: str | None, watch: Watch | None = None
+    source: Source, made: Mechanism, column: str, secret: str | None, watch: Progress | None = None
 ) -> InTable | None:
     """Count the table by the mechanism's own inputs, and measure exactly what it leaks there.
 

@@ -11,14 +11,14 @@ from liftlock.alphabet import Label
 from liftlock.column_code import MISSING_LABEL, OTHER_LABEL, ColumnCode, texts_of
 from liftlock.context import Joint
 from liftlock.errors import InputError
-from liftlock.frames.table_file import Watch
+from liftlock.progress import Progress
 from liftlock.protection.learning import Numbers, Source, counts_of
 from liftlock.protection.rules import Counts, Learned, learn_labels, learn_numbers, secret_label
 from liftlock.protection.wish import Wish
 
 
 def learned_of(
-    source: Source, wishes: Sequence[Wish], watch: Watch | None = None
+    source: Source, wishes: Sequence[Wish], watch: Progress | None = None
 ) -> tuple[list[Learned | None], int]:
     """Read the table once, and make of it what each mechanism is to know."""
     numeric = [is_numeric(source, wish) for wish in wishes]

@@ -17,7 +17,8 @@ from liftlock.column_code import CellReader, ColumnCode
 from liftlock.errors import CellError, FileError, InputError
 from liftlock.exact.integers import Floats
 from liftlock.frames.arrow_cells import numbers_of_column, whole_array
-from liftlock.frames.table_file import Piece, Watch
+from liftlock.frames.table_file import Piece
+from liftlock.progress import Progress
 from liftlock.protection.rules import Counts
 
 MOST_VALUES = 10_000
@@ -37,7 +38,7 @@ class Source(Protocol):
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column."""
 
-    def batches(self, columns: Sequence[str], watch: Watch | None = None) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
         """Read some columns, batch after batch."""
 
     def where(self, row: int, column: str) -> str:
@@ -137,7 +138,7 @@ def counts_of(
     source: Source,
     pairs: Sequence[tuple[str | None, str]],
     numbers: Sequence[Numbers] = (),
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> tuple[list[Counts], int]:
     """Count pairs of a secret and a column in one pass, and gather numbers; return the rows too."""
     tallies = [Tally((column,) if secret is None else (secret, column)) for secret, column in pairs]

@@ -9,7 +9,8 @@ import numpy as np
 from liftlock.context import Context, Joint
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
-from liftlock.protection.choosing import SECONDS, Watch, choose
+from liftlock.progress import Progress
+from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.rules import Learned
 from liftlock.protection.shaping import with_missing, with_numbers, without_missing
 from liftlock.utility.utility import Utility
@@ -35,7 +36,7 @@ def make_mechanism(
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Made:
     """Design for a column, prove the whole, and give it the rules of the column.
 

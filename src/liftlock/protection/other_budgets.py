@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from fractions import Fraction
 
 from liftlock.context import Context
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
+from liftlock.progress import Progress, Step
 from liftlock.protection.choosing import choose
 from liftlock.protection.result import Curve, CurvePoint
 from liftlock.utility.registry import make_utility
@@ -26,7 +26,7 @@ def curve_around(
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = 10.0,
-    watch: Callable[[str], None] | None = None,
+    watch: Progress | None = None,
 ) -> Curve | None:
     """Design at other budgets in the time given; None if there was time for none."""
     origin = made.origin
@@ -40,7 +40,7 @@ def curve_around(
         if left <= 0:
             break
         if watch is not None:
-            watch(f"designing at {float(scale):g} times the budget")
+            watch(Step(f"designing at {float(scale):g} times the budget"))
         try:
             other = choose(
                 context,

@@ -19,7 +19,7 @@ from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel
 from liftlock.frames.arrow_cells import numbers_of_column
 from liftlock.mechanism import Mechanism
-from liftlock.per_user import POINTS, PerUserPriors, read_limits
+from liftlock.per_user import PerUserPriors, read_limits
 from liftlock.protection.learning import Source, placed
 
 _SUMS = 1e-6
@@ -51,8 +51,13 @@ class UserColumn:
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that are read."""
-        own = (self.priors[label] for label in self._alphabet.labels)
-        return (self.column, *own, *(() if self.budgets is None else (self.budgets,)))
+        return (self.column, *self.knows)
+
+    @property
+    def knows(self) -> tuple[str, ...]:
+        """The columns that say what is known of each row: its prior, and its budget."""
+        own = tuple(self.priors[label] for label in self._alphabet.labels)
+        return own if self.budgets is None else (*own, self.budgets)
 
     @cached_property
     def _reader(self) -> CellReader:
@@ -65,7 +70,8 @@ class UserColumn:
     def released(self, batch: pa.RecordBatch) -> pa.Array:
         """Randomise each value under the prior of its own row."""
         cells = batch.column(self.column)
-        codes, priors = self._codes(cells), self._priors(batch)
+        codes = self._codes(cells)
+        priors = self.known([batch])
         own = priors.rows(0, len(codes))[np.arange(len(codes)), codes]
         for row in np.flatnonzero(own <= 0)[:1]:
             raise CellError(
@@ -86,30 +92,30 @@ class UserColumn:
         return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
 
     def counted(
-        self, batch: pa.RecordBatch, of: str, value: Any, **numbers: Any
+        self, cells: pa.Array, priors: PerUserPriors, of: str, value: Any = None, **numbers: Any
     ) -> PerUserAggregate:
-        """Add up the reports of a batch, for a question; `numbers` are weights and offsets."""
-        cells = batch.column(self.column)
+        """Add up a column of reports under the priors of their rows, for one question."""
         if isinstance(self.mechanism.channel, ArcChannel):
-            reader = CellReader(ColumnCode(self.column), self._alphabet)
-            starts = numbers_of_column(cells, reader)
-            wrong = ~((starts >= 0) & (starts < POINTS) & (starts == np.floor(starts)))
-            for row in np.flatnonzero(wrong)[:1]:
-                raise CellError(
-                    "not a report of the arc mechanism",
-                    int(row),
-                    self.column,
-                    value=cells[int(row)].as_py(),
-                    remedy="it is a whole number below 2^32; nothing was counted",
-                )
-            codes = starts.astype(np.int64)
+            reports = self._points(cells)
         else:
-            codes = self._codes(cells)
-        priors = self._priors(batch)
-        return self.mechanism.aggregate(codes, priors, of, value=value, coded=True, **numbers)
+            reports = self._codes(cells)
+        return self.mechanism.aggregate(reports, priors, of, value=value, coded=True, **numbers)
+
+    def _points(self, cells: pa.Array) -> npt.NDArray[np.int64]:
+        """Return the numbers that the arc reports."""
+        found = numbers_of_column(cells, self._reader)
+        for row in np.flatnonzero(~(np.floor(found) == found))[:1]:
+            raise CellError(
+                "a report that is no whole number",
+                int(row),
+                self.column,
+                value=cells[int(row)].as_py(),
+                remedy="give what was released; nothing was counted",
+            )
+        return found.astype(np.int64)
 
     def _codes(self, cells: pa.Array) -> npt.NDArray[np.int64]:
-        """Return the position of each cell among the values."""
+        """Return the position of each cell among the labels."""
         known = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
         entries = known.dictionary.to_pylist()
         values = known.indices.to_numpy(zero_copy_only=False)
@@ -123,12 +129,17 @@ class UserColumn:
                 codes[here] = self._reader.index(entry, int(np.argmax(here)))
         return codes
 
-    def _priors(self, batch: pa.RecordBatch) -> PerUserPriors:
-        """Return the prior of each row, and its budget."""
-        found = PerUserPriors.of(self._alphabet, self._masses(batch))
-        if self.budgets is None:
+    def known(self, batches: Sequence[pa.RecordBatch]) -> PerUserPriors:
+        """Return the prior and the budget of each row of some batches."""
+        rows = [self._masses(batch) for batch in batches]
+        width = len(self._alphabet)
+        masses = np.concatenate(rows) if rows else np.empty((0, width))
+        found = PerUserPriors.of(self._alphabet, masses)
+        name = self.budgets
+        if name is None:
             return found
-        return found.with_budgets(budget_cells(batch.column(self.budgets), self.budgets))
+        budgets = [text for batch in batches for text in budget_cells(batch.column(name), name)]
+        return found.with_budgets(budgets)
 
     def _masses(self, batch: pa.RecordBatch) -> Floats:
         columns: Sequence[Any] = [

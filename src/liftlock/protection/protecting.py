@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from liftlock.column_code import ColumnCode
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
-from liftlock.frames.table_file import Watch
 from liftlock.mechanism import lock_users
 from liftlock.notions.base import LiftLimits
+from liftlock.progress import Progress, Step, silent
 from liftlock.protection.choosing import SECONDS, choose
 from liftlock.protection.combined import Released, combined_leaks
 from liftlock.protection.in_table import measured_in_table
@@ -28,18 +28,8 @@ from liftlock.protection.together import CELLS, check_together, learn_together, 
 from liftlock.protection.trusting import resampled
 from liftlock.protection.wish import Wish
 
-Say = Callable[[str], None]
-
 _FOR_THE_DESIGN = 0.6
 """The share of the time that goes into the mechanism itself; the rest draws the curve."""
-
-
-@dataclass
-class Watching:
-    """Who is told what is being done, and how far a pass over the table has come."""
-
-    say: Say = field(default=lambda _: None)
-    steps: Watch | None = None
 
 
 def prepare(
@@ -52,7 +42,7 @@ def prepare(
     seconds: float = SECONDS,
     curve: bool = True,
     together: bool = False,
-    watching: Watching | None = None,
+    watch: Progress = silent,
 ) -> Protection:
     """Learn, design, prove and account for what is wanted; nothing is released yet.
 
@@ -60,14 +50,13 @@ def prepare(
     each row's own, are left out of the output unless they are in `keep`, which is also for columns
     that tell a secret or a protected column value by value; `drop` names others to leave out.
     """
-    watch = Watching() if watching is None else watching
     dropped, kept = _checked(source, wishes, tuple(drop), tuple(keep))
     parts = wishes
     if together:
         check_together(wishes)
         parts = [_part(source, wish) for wish in wishes]
-    watch.say("counting")
-    counted, rows = learned_of(source, parts, watch.steps)
+    watch(Step("counting"))
+    counted, rows = learned_of(source, parts, watch)
     if together:
         columns = [_together(source, wishes, counted, rows, seconds, curve, watch)]
     else:
@@ -76,7 +65,7 @@ def prepare(
             _column(source, wish, learned, rows, share, curve, watch)
             for wish, learned in zip(wishes, counted, strict=True)
         ]
-    watch.say("looking at the columns that stay")
+    watch(Step("looking at the columns that stay"))
     hidden = [each for each in map(_hidden, wishes) if each in source.columns]
     look = look_at_kept(
         source,
@@ -91,9 +80,9 @@ def prepare(
         if not column.mechanism.per_user
     ]
     if len(released) > 1:
-        watch.say("accounting for all columns together")
+        watch(Step("accounting for all columns together"))
     told = [wish.secret for wish in wishes if not wish.local]
-    combined, missed = combined_leaks(source, released, told, watch.steps)
+    combined, missed = combined_leaks(source, released, told, watch)
     alone = [column.name for column in columns if column.mechanism.per_user]
     if alone and len(columns) > 1:
         missed.append(
@@ -161,13 +150,13 @@ def _column(
     rows: int,
     seconds: float,
     curve: bool,
-    watch: Watching,
+    watch: Progress,
 ) -> ProtectedColumn:
     if learned is None:
         return _local(source, wish)
 
-    def say(text: str) -> None:
-        watch.say(f"{wish.column}: {text}")
+    def say(step: Step) -> None:
+        watch(Step(f"{wish.column}: {step}"))
 
     start = time.monotonic()
     made = make_mechanism(
@@ -181,8 +170,8 @@ def _column(
     counted = wish.context is None
     notes, own = learned.notes, None
     if not counted or exact(wish.policy.smooth, name="smooth"):
-        say("measuring under the table's own statistics")
-        own = measured_in_table(source, made.mechanism, wish.column, wish.secret, watch.steps)
+        say(Step("measuring under the table's own statistics"))
+        own = measured_in_table(source, made.mechanism, wish.column, wish.secret, watch)
         if own is not None and own.mapped:
             became = made.mechanism.column.other if made.mechanism.column is not None else None
             notes = (
@@ -214,17 +203,17 @@ def _together(
     rows: int,
     seconds: float,
     curve: bool,
-    watch: Watching,
+    watch: Progress,
 ) -> ProtectedColumn:
     """Make one mechanism for all columns."""
     wish = wishes[0]
     name = " + ".join(each.column for each in wishes)
 
-    def say(text: str) -> None:
-        watch.say(f"{name}: {text}")
+    def say(step: Step) -> None:
+        watch(Step(f"{name}: {step}"))
 
-    say("counting combinations")
-    found = learn_together(source, wishes, [each for each in learned if each], watch.steps)
+    say(Step("counting combinations"))
+    found = learn_together(source, wishes, [each for each in learned if each], watch)
     start = time.monotonic()
     core = choose(
         found.context,
@@ -247,7 +236,7 @@ def _together(
     )
 
 
-def _curve(made: Made, wish: Wish, seconds: float, say: Say) -> Curve | None:
+def _curve(made: Made, wish: Wish, seconds: float, say: Progress) -> Curve | None:
     origin = made.core.origin
     return curve_around(
         made.core,

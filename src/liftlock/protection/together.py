@@ -17,10 +17,10 @@ from liftlock.context import Joint
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.numbers import exact
 from liftlock.frames.arrow_cells import CellCodes
-from liftlock.frames.table_file import Watch
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.prior import Prior, common_integers, sorted_labels
+from liftlock.progress import Progress
 from liftlock.protection.combined import MOST_TUPLES, count_tuples
 from liftlock.protection.learning import Source, placed
 from liftlock.protection.rules import Learned
@@ -73,7 +73,10 @@ def check_together(wishes: Sequence[Wish]) -> None:
 
 
 def learn_together(
-    source: Source, wishes: Sequence[Wish], learned: Sequence[Learned], watch: Watch | None = None
+    source: Source,
+    wishes: Sequence[Wish],
+    learned: Sequence[Learned],
+    watch: Progress | None = None,
 ) -> LearnedGroup:
     """Count combinations of what the cells of each column become."""
     codes: list[ColumnCode] = []

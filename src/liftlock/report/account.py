@@ -64,7 +64,7 @@ def _most_spent(group: GroupAccount) -> float:
     levels = [
         float(item.account[name])
         for item in group.items
-        for name in ("lip", "ldp")
+        for name in ("profile", "lip", "ldp")
         if name in item.account
     ]
     return max(levels, default=0.0)
@@ -93,7 +93,7 @@ def _item(item: ItemAccount, limit: Notion | None) -> RenderableType:
     warning = account.warning()
     if warning:
         told, rest = warning.split(",", 1)
-        style = "bold red" if account.is_exact("lip") and "but the" in rest else ""
+        style = "bold red" if account.is_exact(account.headline) and "but the" in rest else ""
         # Struck out where the terminal can: the sum is what not to believe.
         parts.append(Text.assemble("  ", (told, f"strike {style}"), (f",{rest}", style)))
     parts += [Text(f"  {line}", style="dim") for line in _reasons(account)]
@@ -179,10 +179,10 @@ def how(spent: PrivacyLoss) -> str:
 
 def _reasons(account: Account) -> list[str]:
     """Say how large the exact computation was, or why bounds were used instead."""
-    if "lip" not in account:
+    if account.headline not in account:
         why = printable(account.refused.get("exact", "no context"))
         return ["LIP is at most LDP, under every prior", f"no lifts: {why}"]
-    if account.is_exact("lip"):
+    if account.is_exact(account.headline):
         return [f"exact: {account.exact_size}"] if len(account) > 1 else []
     return [f"bounds were used: {printable(account.exact_size)}"]
 
@@ -190,7 +190,7 @@ def _reasons(account: Account) -> list[str]:
 def _one_more(item: ItemAccount) -> list[str]:
     lines = []
     for name, after in list(item.one_more.items())[:_LISTED]:
-        quantity = "lip" if "lip" in after else "ldp"
+        quantity = after.headline if after.headline in after else "ldp"
         if quantity not in after:
             continue
         value = spent_value(after.best[quantity], quantity)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from liftlock.forms import dense
 from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import Audit
 from liftlock.prior import Prior
+from liftlock.progress import Progress, Step
 from liftlock.report.pictures import check_picture, picture
 
 _POINTS = 161
@@ -36,7 +36,7 @@ def check_curve(context: Context) -> None:
         )
 
 
-def draw_curve(result: Audit, path: Path, progress: Callable[[str], None] | None = None) -> None:
+def draw_curve(result: Audit, path: Path, progress: Progress | None = None) -> None:
     """Draw the smallest delta for every epsilon, from 0 to where delta vanishes."""
     check_picture(path)
     check_curve(result.context)
@@ -51,7 +51,7 @@ def draw_curve(result: Audit, path: Path, progress: Callable[[str], None] | None
             if form == "joint" and isinstance(result.context, Family):
                 continue  # mixtures of priors do not keep the joint form
             if progress is not None:
-                progress(f"curve of delta_{form}")
+                progress(Step(f"curve of delta_{form}"))
             deltas = DeltaCurve.of(dense(result.channel), result.context, form).points(epsilons)
             deltas = np.where(deltas > _LEAST, deltas, np.nan)
             colour, line, name = _STYLES[form]

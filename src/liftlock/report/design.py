@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
-from liftlock._solver.oracle import Progress
 from liftlock._solver.problem import Step
 from liftlock.designing.comparison import Comparison, Curve, Point
 from liftlock.designing.yardstick import Yardstick
@@ -78,16 +77,6 @@ def _yardsticks(title: str, others: Sequence[Yardstick]) -> Grid:
     for other in others:
         grid.add_row(other.name, amount(other.objective), other.guarantee)
     return grid
-
-
-def progress_text(state: Progress) -> str:
-    """Say where a search stands."""
-    if not state.columns:
-        return state.stage
-    return (
-        f"{state.stage}, gap {state.gap:.2g}, bound {state.bound:.6g}, "
-        f"{state.columns:,} candidates, {state.seconds:.0f} s"
-    )
 
 
 def designs_table(designs: Mapping[str, Design]) -> Grid:

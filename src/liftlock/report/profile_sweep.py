@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress
 
 BASELINE = "randomised-response"
 
@@ -147,7 +148,7 @@ def sweep(
     epsilons: Iterable[Any],
     *,
     methods: Sequence[str] | None = None,
-    watch: Callable[[str, int, int], None] | None = None,
+    watch: Progress | None = None,
 ) -> Sweep:
     """Design and certify with every method at every budget.
 

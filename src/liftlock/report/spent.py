@@ -38,7 +38,7 @@ class Repetition:
 
 
 def drawable(found: LedgerAccount) -> Repetition:
-    """Choose what to draw: the last release of the ledger that is about lifts."""
+    """Choose what to draw: the last release of the ledger whose context is known."""
     for entry in reversed(found.entries):
         (release,) = found.ledger.releases([entry])
         context = found.under if found.under is not None else release.context
@@ -48,20 +48,20 @@ def drawable(found: LedgerAccount) -> Repetition:
 
 
 def draw_spent(chosen: Repetition, path: Path, most: int = MOST_RELEASES) -> None:
-    """Draw the LIP leakage against the number of releases by one mechanism."""
+    """Draw the leakage against the number of releases by one mechanism."""
     check_picture(path)
     accounts = [chosen.after(number) for number in range(1, most + 1)]
     curves: dict[str, list[tuple[int, float]]] = {}
     for number, found in enumerate(accounts, start=1):
         for spent in found.spent:
-            if spent.accountant in _STYLES and "lip" in spent.readings:
-                value = float(spent["lip"])
+            if spent.accountant in _STYLES and found.headline in spent.readings:
+                value = float(spent[found.headline])
                 if math.isfinite(value):
                     curves.setdefault(spent.accountant, []).append((number, value))
     if not curves:
         raise InputError("nothing to draw: the leakage is infinite", remedy="leave out --plot")
     told = accounts[0].budgets
-    once = float(told) if told is not None else float(accounts[0]["lip"])
+    once = float(told) if told is not None else float(accounts[0][accounts[0].headline])
     with picture(path, 8.0, 5.0) as figure:
         axes = figure.add_subplot()
         names: list[tuple[float, float, str, str]] = []
@@ -91,7 +91,8 @@ def draw_spent(chosen: Repetition, path: Path, most: int = MOST_RELEASES) -> Non
         axes.grid(visible=True, color="#e3e3e3", linewidth=0.7)
         axes.set_axisbelow(True)
         axes.set_xlabel("releases of the same value")
-        axes.set_ylabel("LIP leakage (nats)")
+        edges = accounts[0].headline == "profile"
+        axes.set_ylabel("loss of the worst edge (nats)" if edges else "LIP leakage (nats)")
         guarantee = chosen.release.guarantee
         what = "a mechanism" if guarantee is None else str(guarantee)
         axes.set_title(f"Releasing again by {what}, {chosen.context.describe()}", fontsize=11)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from liftlock.errors import InputError
 from liftlock.frames.table_file import Piece
+from liftlock.progress import Progress, Step
 from liftlock.spark.columns import arrow_type, place_of, plainly_named
 from liftlock.spark.counting import counts
 from liftlock.spark.refusals import understanding
@@ -66,9 +67,7 @@ class GroupedTable:
         """Name the place of a cell: its column, since rows have no number."""
         return f"column {column!r}"
 
-    def batches(
-        self, columns: Sequence[str], watch: Callable[[int, int | None], None] | None = None
-    ) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
         """Return rows of some columns, batch after batch."""
         if not self.learned.issuperset(columns):
             yield from self._some_rows(columns)
@@ -97,7 +96,7 @@ class GroupedTable:
             batch = values.take(pa.array(np.searchsorted(ends, rows, side="right")))
             yield Piece(batch, start)
             if watch is not None:
-                watch(int(rows[-1]) + 1, total)
+                watch(Step("reading", int(rows[-1]) + 1, total))
 
     def _some_rows(self, columns: Sequence[str]) -> Iterator[Piece]:
         places = [place_of(self.df, name) for name in columns]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liftlock._solver.box import Box, BoxOracle
-from liftlock._solver.generation import generate
+from liftlock._solver.column_generation import generate
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock
 from liftlock._solver.output_distributions import (
     Master,
     OutOfTime,
@@ -117,7 +118,7 @@ def test_profiles_that_do_not_count_have_a_share() -> None:
 def test_a_clock_ends_the_search_and_is_told_of_it() -> None:
     with pytest.raises(OutOfTime):
         Master(chain(5, 3, 1.2)).least_cap(Clock(seconds=0.0))
-    seen: list[Progress] = []
+    seen: list[Any] = []
     master = Master(chain(5, 3, 1.2))
     master.least_cap(Clock(watch=seen.append))
     assert len(seen) == master.solves

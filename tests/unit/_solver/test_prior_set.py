@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock._solver.generation import generate
+from liftlock._solver.column_generation import generate
+from liftlock._solver.enumeration import ListedOracle, enumerate_vertices
 from liftlock._solver.oracle import Clock
 from liftlock._solver.prior_set import PriorSetOracle
 from liftlock._solver.problem import Problem
-from liftlock._solver.vertices import ListedOracle, enumerate_vertices
 from liftlock.context import Ball, Context, Family, Intervals
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.optimal import optimal

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from liftlock._solver import profile_enumeration as listing
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.profile_enumeration import Cells, list_all, matrix_of
 from liftlock._solver.profile_problem import ProfileProblem
 from liftlock._solver.profile_programme import settled
@@ -102,7 +104,7 @@ def test_what_listing_cannot_do_it_leaves(monkeypatch: pytest.MonkeyPatch) -> No
     assert list_all(rare_setting, Cells.shared(rare_setting, ProfileUtility.of(rare))) is None
     cells = Cells.shared(problem, ProfileUtility.of(graph))
     assert list_all(problem, cells) is not None
-    for name in ("_MOST_CELLS", "_MOST_NUMBERS", "_MOST_VERTICES"):
+    for name in ("profile_cells", "profile_numbers", "profile_vertices"):
         with monkeypatch.context() as patch:
-            patch.setattr(listing, name, 1)
+            patch.setattr(listing, "LIMITS", replace(LIMITS, **{name: 1}))
             assert list_all(problem, cells) is None

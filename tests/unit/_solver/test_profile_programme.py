@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from liftlock._solver import profile_programme as direct
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.limits import LIMITS
+from liftlock._solver.oracle import Clock
 from liftlock._solver.profile_problem import ProfileProblem, response
 from liftlock._solver.profile_programme import (
     Flows,
@@ -77,7 +80,7 @@ def test_the_interior_point_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> N
     goal = ProfileUtility.of(graph, "absolute")
     problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
     _, first = least_distortion(problem, goal)
-    monkeypatch.setattr(direct, "_LARGE", 0)
+    monkeypatch.setattr(direct, "LIMITS", replace(LIMITS, simplex_flows=0))
     _, second = least_distortion(problem, goal)
     assert second.cost == pytest.approx(first.cost, abs=1e-7)
     assert second.bound == pytest.approx(first.bound, abs=1e-7)
@@ -136,7 +139,7 @@ def test_a_search_without_time_gives_something_that_keeps_the_budget() -> None:
     graph = random_graph(6, size=40, width=8, density=0.3)
     problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
     goal = ProfileUtility.of(graph, "squared")
-    seen: list[Progress] = []
+    seen: list[Any] = []
     blocks, proved = least_distortion(problem, goal, seconds=0.0, watch=seen.append)
     assert proved.stopped
     assert proved.bound <= proved.cost <= mean_loss(problem, goal, response(8, np.ones(40)))

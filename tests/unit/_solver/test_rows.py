@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from liftlock._solver.generation import generate
+from liftlock._solver.column_generation import generate
 from liftlock._solver.oracle import Clock, TimeUp
 from liftlock._solver.problem import Problem
 from liftlock._solver.rows import RowsOracle

@@ -16,12 +16,12 @@ import pytest
 
 import liftlock as ll
 from liftlock._solver.box import BoxOracle
+from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
 from liftlock._solver.oracle import Clock
 from liftlock._solver.prior_set import PriorSetOracle
 from liftlock._solver.problem import Problem
 from liftlock._solver.rows import RowsOracle
 from liftlock._solver.stair_tree import StairTree
-from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.utility import make_utility
 from tests.theorems.gaps import ONE, ZERO, Vector, World, corners, drawn
 

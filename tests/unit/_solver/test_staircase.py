@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock._solver.generation import generate
+from liftlock._solver.column_generation import generate
+from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
 from liftlock._solver.staircase import StaircaseOracle, every_staircase, staircase_oracle
-from liftlock._solver.vertices import ListedOracle
 from liftlock.notions.ldp import LDP
 from liftlock.prior import Prior
 from liftlock.utility import Guess, Histogram, Mean, MutualInformation, Own, Utility

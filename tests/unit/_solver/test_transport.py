@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from liftlock._solver import transport
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.oracle import Clock
 from liftlock._solver.output_distributions import OutOfTime, Part, least_cap
 from liftlock._solver.transport import Transport, completed, in_proportion, least_moved
@@ -94,7 +97,7 @@ def test_flows_of_a_part_are_those_of_any_edges_and_any_start(
     few: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if few:
-        monkeypatch.setattr(transport, "_MANY_ARCS", 3)
+        monkeypatch.setattr(transport, "LIMITS", replace(LIMITS, moved_together=3))
     for seed in range(8):
         part = pair(seed)
         none, every = np.zeros((4, 4), dtype=bool), np.ones((4, 4), dtype=bool)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from liftlock._solver.oracle import Progress
+from liftlock._solver.oracle import SearchStep
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
 from liftlock.designing.api import design
 from liftlock.mechanism import Mechanism
-from liftlock.report.design import progress_text
+from liftlock.progress import Step
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.test_bad_input import assert_refused
 
@@ -168,11 +168,14 @@ def test_bits(designed: Run) -> None:
     assert "smallest budget that would pass: lip=1.0009" in few.err
 
 
+STEP = SearchStep(stage="search", cost=0.5, bound=0.4, gap=0.1, columns=1234, seconds=7.2)
+
+
 def test_progress_goes_to_a_terminal_only(designed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
+    said: list[Step] = []
 
     class Shown:
-        def __enter__(self) -> Callable[[str], None]:
+        def __enter__(self) -> Callable[[Step], None]:
             return said.append
 
         def __exit__(self, *_: object) -> None:
@@ -184,13 +187,13 @@ def test_progress_goes_to_a_terminal_only(designed: Run, monkeypatch: pytest.Mon
 
     def watched(*arguments: Any, **options: Any) -> Mechanism:
         seen.update(options)
-        options["watch"](Progress("search", 0.5, 0.4, 0.1, 1234, 7.2))
+        options["watch"](STEP)
         return real(*arguments, **options)
 
     monkeypatch.setattr(command, "design", watched)
     assert designed(*ASKED).code == 0
-    assert said[0] == "search, gap 0.1, bound 0.4, 1,234 candidates, 7 s"
-    assert said[0] == progress_text(Progress("search", 0.5, 0.4, 0.1, 1234, 7.2))
+    assert said[0] is STEP
+    assert str(said[0]) == "search, gap 0.1, bound 0.4, 1,234 candidates, 7 s"
     assert "watch" in seen
 
 
@@ -201,7 +204,7 @@ def test_an_interrupted_search_returns_the_best_so_far(
     real = design
 
     def interrupted(*arguments: Any, **options: Any) -> Mechanism:
-        def press(_: Progress) -> None:
+        def press(_: Step) -> None:
             raise KeyboardInterrupt
 
         return real(*arguments, **(options | {"watch": press}))

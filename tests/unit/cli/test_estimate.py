@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import liftlock as ll
 from liftlock.cli import main
 from liftlock.estimate import Aggregate
+from liftlock.per_user import PerUserPriors
 
 PRIOR = ll.Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
 MADE = ll.design(PRIOR, ll.LIP("1"), method="safe-response", utility="histogram")
@@ -213,3 +217,105 @@ def test_profiles_are_trusted_or_not(profiles: Path, capsys: pytest.CaptureFixtu
     assert "rows depend on the profile" in capsys.readouterr().err
     assert run(profiles, *own, "--prior", "shares.csv", "--method", "bayes", "--json") == 0
     assert json.loads(capsys.readouterr().out)["method"] == "bayes"
+
+
+# --- users with a prior each --------------------------------------------------------------------
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Path:
+    """A table with priors, released by both methods without the priors."""
+    chosen = np.random.default_rng(8)
+    masses = chosen.dirichlet([3.0, 2.0], 300).round(3)
+    ill = ["no" if chosen.random() < mass else "yes" for mass, _ in masses]
+    lines = [
+        f"{x},{mass:.3f},{1 - mass:.3f},{1 + i % 2}"
+        for i, (x, (mass, _)) in enumerate(zip(ill, masses, strict=True))
+    ]
+    (tmp_path / "table.csv").write_text("\n".join(["ill,p_no,p_yes,weight", *lines]) + "\n")
+    for method in ("arc", "safe-response"):
+        asked = ["--column", "ill", "--local-priors", "p_", "--epsilon", "1", "--method", method]
+        assert run(tmp_path, "protect", "table.csv", *asked, "-o", f"{method}.csv") == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("method", ["arc", "safe-response"])
+@pytest.mark.parametrize("value", [None, "yes"])
+def test_what_protect_wrote_for_users_with_priors(
+    users: Path, method: str, value: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    made = ll.Mechanism.load(users / f"{method}.mechanism.json")
+    with (users / f"{method}.csv").open() as stream:
+        reports = [row["ill"] for row in csv.DictReader(stream)]
+    with (users / "table.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    masses = np.array([[float(row["p_no"]), float(row["p_yes"])] for row in rows])
+    priors = PerUserPriors.of(["no", "yes"], masses)
+    given: Any = np.array(reports, dtype=np.int64) if method == "arc" else reports
+    asked = ["--column", "ill", "--local-priors", "p_", "--priors-from", "table.csv", "--json"]
+    asked += [] if value is None else ["--value", value]
+    files = ["estimate", f"{method}.mechanism.json", f"{method}.csv"]
+    assert run(users, *files, *asked, "-o", "sums.json") == 0
+    data = json.loads(capsys.readouterr().out)
+    of = "histogram" if value is None else "survey"
+    expected = made.estimate(given, of, value=value, priors=priors)
+    assert data["answers"] == [answer.to_data() for answer in expected.answers]
+    again = ["--json"] if value is None else ["--json", "--value", value]
+    assert run(users, *files[:2], "sums.json", *again) == 0
+    assert json.loads(capsys.readouterr().out)["answers"] == data["answers"]
+    numbers = [int(row["weight"]) for row in rows]
+    assert run(users, *files, *asked, "--weights", "weight") == 0
+    data = json.loads(capsys.readouterr().out)
+    weighted = made.estimate(given, of, value=value, priors=priors, weights=numbers)
+    assert data["answers"] == [answer.to_data() for answer in weighted.answers]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--column", "ill"], "--local-priors"),
+        (["--local-priors", "p_"], "no such column"),
+        (["--column", "ill", "--local-priors", "p_"], "no such column"),
+        (
+            ["--column", "ill", "--local-priors", "p_", "--priors-from", "short.csv"],
+            "rows of priors for other reports",
+        ),
+        (
+            ["--column", "ill", "--local-priors", "p_", "--priors-from", "long.csv"],
+            "rows of priors for other reports",
+        ),
+        (
+            ["--column", "ill", "--local-priors", "p_", "--priors-from", "wrong.csv"],
+            "no prior",
+        ),
+        (
+            [
+                *("--column", "ill", "--local-priors", "p_", "--priors-from", "table.csv"),
+                *("--prior", "one.csv"),
+            ],
+            "one prior for users who have one each",
+        ),
+    ],
+)
+def test_what_users_with_priors_are_refused(
+    users: Path, given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    text = (users / "table.csv").read_text().splitlines()
+    (users / "short.csv").write_text("\n".join(text[:-1]) + "\n")
+    (users / "long.csv").write_text("\n".join([*text, text[-1]]) + "\n")
+    (users / "wrong.csv").write_text("\n".join([text[0], "no,0.5,0.6,1", *text[2:]]) + "\n")
+    (users / "one.csv").write_text("label,count\nno,1\nyes,1\n")
+    assert run(users, "estimate", "arc.mechanism.json", "arc.csv", *given) == 2
+    caught = capsys.readouterr()
+    assert said in caught.err
+    assert not caught.out
+
+
+def test_priors_of_users_for_a_mechanism_with_one_prior(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--column", "answer", "--local-priors", "p_"]
+    assert run(files, "estimate", "made.json", "reports.csv", *asked) == 2
+    assert "one prior for all" in capsys.readouterr().err

@@ -487,7 +487,7 @@ def test_rows_with_budgets_of_their_own_are_estimated_from(run: Run, method: str
     again = run("estimate", "safe.mechanism.json", "sums.json", "--json")
     assert json.loads(again.out)["answers"] == told
     estimate = ("estimate", "safe.mechanism.json", "safe.csv")
-    assert_refused(run(*estimate), "give --local-priors")
+    assert_refused(run(*estimate), "--local-priors")
     assert_refused(run(*estimate, "--local-priors", "p_"), "without budgets")
     small = run(*ask, "--epsilon", "1", "-o", "s.csv")
     assert_refused(small, "larger budget than the guarantee")

@@ -20,6 +20,7 @@ from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lip import MaxLift
+from liftlock.progress import Step
 from liftlock.utility import Distortion, Mean, Own
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
@@ -257,11 +258,11 @@ def test_resolution_and_clamping_are_remarked() -> None:
 
 def test_the_best_of_all_that_fit() -> None:
     notion = ll.ApproximateLIP("1", "0.05")
-    tried: list[str] = []
+    tried: list[Step] = []
     found = best(WAGES, notion, cells=5, watch=tried.append)
     assert found.origin is not None
     assert found.certificate.holds
-    keys = [text.removeprefix("trying ") for text in tried]
+    keys = [step.stage.removeprefix("trying ") for step in tried]
     assert {"optimal", "sampling"} <= set(keys)
     keys.remove("optimal")  # which is tried without the delta
     assert all(notion.name in DESIGNS[key].notions and DESIGNS[key].keeps for key in keys)

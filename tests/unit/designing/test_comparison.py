@@ -23,6 +23,7 @@ from liftlock.designing.yardstick import CONTEXT_FREE, yardsticks
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError, NotDefined
 from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.progress import Step
 from liftlock.utility import Own
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
@@ -119,16 +120,16 @@ def test_a_users_own_utility_can_be_compared() -> None:
 
 
 def test_progress_is_told() -> None:
-    steps: list[tuple[str, int, int]] = []
+    steps: list[Step] = []
     compare(
         RARE,
         ll.LIP,
         ["safe-response", "k-rr"],
         ["1", "2"],
-        progress=lambda *step: steps.append(step),
+        progress=steps.append,
     )
-    assert [step[1:] for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
-    assert steps[0][0] == "safe-response at 1"
+    assert [(step.done, step.total) for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert steps[0].stage == "safe-response at 1"
 
 
 @pytest.mark.parametrize(

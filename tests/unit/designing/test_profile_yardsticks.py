@@ -117,7 +117,9 @@ def test_what_could_not_be_made_is_listed_with_the_reason(
 
 def test_progress_and_data() -> None:
     told: list[str] = []
-    rows = profile_yardsticks(example("couplet"), ProfilePrivacy("0.5"), progress=told.append)
+    rows = profile_yardsticks(
+        example("couplet"), ProfilePrivacy("0.5"), progress=lambda step: told.append(step.stage)
+    )
     assert told == list(PROFILE_DESIGNS)
     data = rows[0].to_data()
     assert data["certified"] is True

@@ -215,7 +215,7 @@ def test_one_prior_stands_for_a_set_and_lies_inside() -> None:
             apart = sum(abs(found[x] - prior[x]) for x in "abc") / 2
             assert apart <= radius
             assert all(found[x] or not radius for x in "abc" if not prior[x])
-    with pytest.raises(NotDefined, match="locking"):
+    with pytest.raises(NotDefined, match="one prior of X is not defined for a graph"):
         representative(ProfileGraph.bernoulli(["0.2", "0.9"]))
 
 

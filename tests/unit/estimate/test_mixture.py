@@ -217,6 +217,18 @@ def test_the_ordinary_inverse_is_taken_where_there_is_one() -> None:
     assert trusting.answers != plain.answers
 
 
+def test_the_rows_of_a_matrix_may_be_in_any_order() -> None:
+    """Values 2 and 4 report alike, so 1 can be counted and 2 cannot."""
+    alike = {"a": "3/10", "b": "1/10", "c": "6/10"}
+    first = {"a": "6/10", "b": "3/10", "c": "1/10"}
+    for order in ((4, 2, 1), (2, 1, 4), (1, 2, 4)):
+        channel = Channel.from_rows({x: first if x == 1 else alike for x in order})
+        counts = Aggregate.of(channel, ["a"] * 400 + ["b"] * 250 + ["c"] * 350)
+        for value, assumed in ((1, FREE), (2, BELIEVED)):
+            found = estimate(channel, counts, "survey", value=value, graph=GRAPH)
+            assert found.assumes == assumed
+
+
 def test_trust_where_nothing_else_tells_values_apart() -> None:
     alike = {"a": "6/10", "b": "3/10", "c": "1/10"}
     blind = Channel.from_rows({1: alike, 2: alike, 4: {"a": "3/10", "b": "1/10", "c": "6/10"}})

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from liftlock.errors import FileError, InputError
 from liftlock.frames import csv_bytes
 from liftlock.frames.table_file import open_table
+from liftlock.progress import Step
 
 BLANKS = " \t\v\x1f\u0085\u00a0\u1680\u2003\u2028\u202f\u205f\u3000"
 SIGNS = 'ab,;\t|"\r\né€😀\ufeff' + BLANKS
@@ -195,14 +196,11 @@ def test_a_row_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_watch_sees_all_bytes(tmp_path: Path) -> None:
     path = write(tmp_path, "a\n" + "1\n" * 1000)
-    seen: list[tuple[int, int | None]] = []
+    seen: list[Step] = []
     table = open_table(path)
     assert table.unit == "bytes"
     assert table.rows is None
-    total = sum(
-        piece.batch.num_rows
-        for piece in table.batches(["a"], lambda done, of: seen.append((done, of)))
-    )
+    total = sum(piece.batch.num_rows for piece in table.batches(["a"], seen.append))
     assert total == 1000
-    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
-    assert np.all(np.diff([done for done, _ in seen]) >= 0)
+    assert seen[-1] == Step("reading", path.stat().st_size, path.stat().st_size)
+    assert np.all(np.diff([step.done for step in seen]) >= 0)

@@ -21,6 +21,7 @@ from liftlock.frames import parquet_file, parquet_sink
 from liftlock.frames.csv_types import survives
 from liftlock.frames.rewriting import Change, rewrite
 from liftlock.frames.table_file import Piece, open_table
+from liftlock.progress import Step
 
 ROWS = 600
 
@@ -445,11 +446,12 @@ def test_the_watch_is_told_of_all_that_is_read(tmp_path: Path) -> None:
         ("a.csv", "b.parquet", 2 * size),
         ("a.parquet", "c.parquet", ROWS),
     ):
-        seen: list[tuple[int, int | None]] = []
+        told: list[Step] = []
         source = open_table(tmp_path / name)
-        rewrite(source, tmp_path / output, upper(), watch=lambda *told: seen.append(told))  # noqa: B023
-        assert seen[-1] == (total, total)
-        assert {of for _, of in seen} == {total}
+        rewrite(source, tmp_path / output, upper(), watch=told.append)
+        seen = [step.done for step in told if step.done is not None]
+        assert seen[-1] == total
+        assert {step.total for step in told} == {total}
         assert sorted(seen) == seen
 
 

@@ -14,6 +14,7 @@ import liftlock as ll
 from liftlock.errors import InputError
 from liftlock.line.fitting import FITS, Fit, distance, round_bins
 from liftlock.line.law import Histogram, Mixture, Parametric, Sample
+from liftlock.progress import Step
 
 RANDOM = np.random.default_rng(20)
 NORMAL = RANDOM.normal(50_000, 9_000, 400)
@@ -104,9 +105,9 @@ def test_few_values_make_wide_components() -> None:
 
 def test_a_million_numbers_take_seconds() -> None:
     ordered = scipy.stats.norm.ppf((np.arange(1_000_000) + 0.5) / 1_000_000)
-    tried: list[str] = []
+    tried: list[Step] = []
     found = ll.line.fit(ordered, most=2, watch=tried.append)
-    assert tried == ["1 of 2 components", "2 of 2 components"]
+    assert tried == [Step("1 of 2 components"), Step("2 of 2 components")]
     assert found.used == 20_000
     assert "fitted to 20,000 of 1,000,000 values" in found.describe()
     assert isinstance(found.law, Mixture)

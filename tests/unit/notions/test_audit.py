@@ -17,28 +17,17 @@ from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.notions import (
     LDP,
     LIP,
-    AlphaLift,
-    AlphaLiftInverse,
     ApproximateLDP,
     ApproximateLIP,
-    Arimoto,
-    Chi2,
-    Chi2Lift,
-    Chi2LiftInverse,
-    CrowdMass,
-    Identifiability,
-    L1Lift,
-    L1LiftInverse,
-    MaximalLeakage,
     MaxLift,
     MinLift,
-    MutualInformation,
-    Sibson,
-    TotalVariation,
     audit,
 )
 from liftlock.notions.audit import percent
+from liftlock.notions.base import OrderedTableBound, TableMeasure
+from liftlock.notions.registry import AUDITED, NOTIONS
 from liftlock.prior import Prior
+from liftlock.progress import Step
 from tests import oracles
 from tests.strategies import Case, cases, near_ties
 
@@ -55,25 +44,17 @@ def test_it_is_the_same_as_one_by_one(case: Case) -> None:
         "eps_lower": MinLift.measure(channel, context),
         "eps_upper": MaxLift.measure(channel, context),
         "ldp": LDP.measure(channel, context),
-        "identifiability": Identifiability.measure(channel, context),
-        "mutual_information": MutualInformation.measure(channel, context),
-        "maximal_leakage": MaximalLeakage.measure(channel, context),
-        "total_variation": TotalVariation.measure(channel, context),
-        "chi2": Chi2.measure(channel, context),
-        "l1_lift": L1Lift.measure(channel, context),
-        "chi2_lift": Chi2Lift.measure(channel, context),
-        "l1_lift_inverse": L1LiftInverse.measure(channel, context),
-        "chi2_lift_inverse": Chi2LiftInverse.measure(channel, context),
-        "crowd_mass": CrowdMass.measure(channel, context),
-        "alpha_lift": AlphaLift.measure(channel, context, "5/2"),
-        "alpha_lift_inverse": AlphaLiftInverse.measure(channel, context, "5/2"),
-        "sibson": Sibson.measure(channel, context, "5/2"),
-        "arimoto": Arimoto.measure(channel, context, "5/2"),
         "delta_def5": ApproximateLIP.measure(channel, context, "1/2", "def5"),
         "delta_ediv": ApproximateLIP.measure(channel, context, "1/2", "ediv"),
         "delta_joint": ApproximateLIP.measure(channel, context, "1/2", "joint"),
         "delta_ldp": ApproximateLDP.measure(channel, context, "1/2"),
     }
+    for notion in NOTIONS:
+        if issubclass(notion, TableMeasure):
+            expected[notion.key] = notion.measure(channel, context)
+        elif issubclass(notion, OrderedTableBound):
+            expected[notion.key] = notion.measure(channel, context, "5/2")
+    assert set(expected) == set(AUDITED)
     assert dict(found.readings) == expected
     assert found.measures.keys() == expected.keys()
     assert found["lip"] == expected["lip"]
@@ -175,7 +156,7 @@ def test_impossible_inputs_are_refused() -> None:
 
 
 def test_bad_orders_and_budgets_are_refused_before_any_work() -> None:
-    said: list[str] = []
+    said: list[Step] = []
     refused: tuple[dict[str, Any], ...] = ({"alpha": 0}, {"at_epsilon": -1})
     for options in refused:
         with pytest.raises(NumberError):
@@ -184,11 +165,16 @@ def test_bad_orders_and_budgets_are_refused_before_any_work() -> None:
 
 
 def test_progress_names_every_reading() -> None:
-    said: list[str] = []
+    said: list[Step] = []
     found = audit(
         Channel.identity("ab"), Prior.uniform("ab"), alpha=2, at_epsilon=1, progress=said.append
     )
-    assert set(found.readings) - set(said) <= {"lip", "eps_lower", "eps_upper", "delta_ldp"}
+    assert set(found.readings) - {step.stage for step in said} <= {
+        "lip",
+        "eps_lower",
+        "eps_upper",
+        "delta_ldp",
+    }
     assert found.table.secrets.labels == ("a", "b")
 
 

@@ -18,6 +18,7 @@ from liftlock.context import Joint
 from liftlock.errors import CountError, InputError, LabelError, NumberError
 from liftlock.prior import Prior
 from liftlock.probe import ProbeResult, probe
+from liftlock.progress import Step
 from tests.statistical.table_box import TableBox, random_channel, randomised_response, truth
 
 Codes = npt.NDArray[np.int64]
@@ -42,7 +43,7 @@ def noisy(codes: Codes) -> npt.NDArray[np.float64]:
 
 def test_it_makes_exactly_the_samples_asked_for_in_bounded_batches() -> None:
     box = TableBox(randomised_response(3, 1.0), seed=3)
-    seen: list[tuple[int, int]] = []
+    seen: list[Step] = []
     result = probe(
         box,
         range(3),
@@ -51,12 +52,12 @@ def test_it_makes_exactly_the_samples_asked_for_in_bounded_batches() -> None:
         samples=25_001,
         batch=1000,
         seed=5,
-        progress=lambda done, total: seen.append((done, total)),
+        progress=seen.append,
     )
     assert result.samples == sum(box.calls) == 25_001
     assert max(box.calls) <= 1000
-    assert [done for done, _ in seen] == np.cumsum(box.calls).tolist()
-    assert {total for _, total in seen} == {25_001}
+    assert [step.done for step in seen] == np.cumsum(box.calls).tolist()
+    assert {step.total for step in seen} == {25_001}
 
 
 def test_the_same_seeds_give_the_same_result() -> None:
@@ -253,7 +254,7 @@ def test_an_exception_of_the_callback_stops_the_run() -> None:
     class Stopped(Exception):
         pass
 
-    def stop(done: int, total: int) -> None:
+    def stop(_: Step) -> None:
         raise Stopped
 
     with pytest.raises(Stopped):

@@ -15,6 +15,7 @@ import pyarrow as pa
 from liftlock.errors import InputError
 from liftlock.frames.table_file import Piece
 from liftlock.mechanism import Mechanism
+from liftlock.progress import Progress, Step
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,13 @@ class Memory:
             raise InputError("no such column", value=column)
         return self.table.schema.field(column).type
 
-    def batches(
-        self, columns: Sequence[str], watch: Callable[[int, int | None], None] | None = None
-    ) -> Iterator[Piece]:
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
         row = 0
         for batch in self.table.select(list(columns)).to_batches(max_chunksize=self.size):
             yield Piece(batch, row)
             row += batch.num_rows
             if watch is not None:
-                watch(row, self.table.num_rows)
+                watch(Step("reading", row, self.table.num_rows))
 
     def where(self, row: int, column: str) -> str:
         return f"row {row + 1}, column {column!r}"

@@ -18,6 +18,7 @@ from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.lip import LIP
 from liftlock.notions.per_output import L1Lift
 from liftlock.prior import Prior
+from liftlock.progress import Step
 from liftlock.protection import choosing
 from liftlock.protection.choosing import choose
 
@@ -94,12 +95,12 @@ def test_one_mechanism_is_found_however_short_the_time(monkeypatch: pytest.Monke
 
 def test_a_named_method_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, cost=1)
-    said: list[str] = []
+    said: list[Step] = []
     made = choose(PRIOR, LIP("1"), method="safe-response", seconds=3, watch=said.append)
     assert made.origin is not None
     assert made.origin.method == "safe-response"
     assert clock.asked == [("safe-response", None)]
-    assert said == ["designing (safe-response)"]
+    assert said == [Step("designing (safe-response)")]
 
 
 def test_encodings_do_not_fit_into_cells() -> None:

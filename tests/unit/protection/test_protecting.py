@@ -26,7 +26,8 @@ from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.prior import Prior
-from liftlock.protection.protecting import Watching, prepare
+from liftlock.progress import Step
+from liftlock.protection.protecting import prepare
 from liftlock.protection.releasing import Releasing
 from liftlock.protection.result import Protection
 from liftlock.protection.rules import Policy
@@ -267,10 +268,10 @@ def test_wishes_that_cannot_be() -> None:
 
 
 def test_somebody_is_told_what_is_being_done() -> None:
-    said: list[str] = []
-    steps: list[tuple[int, int | None]] = []
-    watching = Watching(said.append, lambda done, total: steps.append((done, total)))
-    prepared(Wish("x", LIP("1"), "s"), Wish("z", LIP("1"), "s"), watching=watching)
+    told: list[Step] = []
+    prepared(Wish("x", LIP("1"), "s"), Wish("z", LIP("1"), "s"), watch=told.append)
+    said = [step.stage for step in told if step.done is None]
+    steps = [(step.done, step.total) for step in told]
     assert said[0] == "counting"
     assert any(text.startswith("x: designing") for text in said)
     assert "accounting for all columns together" in said

@@ -17,6 +17,7 @@ from liftlock.context import Ball, Context, Family, Intervals, Joint
 from liftlock.errors import FileError, InputError
 from liftlock.notions.audit import Audit, audit
 from liftlock.prior import Prior
+from liftlock.progress import Step
 from liftlock.report import curve, heatmap, pictures
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.heatmap import check_drawable, draw_lifts
@@ -177,9 +178,9 @@ def test_a_curve_without_leakage_says_so(gallery: Gallery) -> None:
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
-    steps: list[str] = []
+    steps: list[Step] = []
     draw_curve(plain(), tmp_path / "curve.png", steps.append)
-    assert steps == [f"curve of delta_{form}" for form in ("def5", "ediv", "joint")]
+    assert steps == [Step(f"curve of delta_{form}") for form in ("def5", "ediv", "joint")]
 
 
 @pytest.mark.parametrize(

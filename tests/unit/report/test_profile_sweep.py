@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from liftlock.errors import InputError
 from liftlock.profile_examples import bernoulli_chain, example
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Step
 from liftlock.report.profile_sweep import sweep, usual_methods
 from liftlock_papers.paper_004.couplet_curve import couplet_curve
 
@@ -114,15 +115,15 @@ def test_usual_methods() -> None:
 
 
 def test_budgets_are_sorted_and_told() -> None:
-    told: list[tuple[str, int, int]] = []
+    told: list[Step] = []
     found = sweep(
         example("couplet"),
         ["1", "0.5", "1"],
         methods=["cluster"],
-        watch=lambda what, done, total: told.append((what, done, total)),
+        watch=told.append,
     )
     assert found["cluster"].epsilons.tolist() == [0.5, 1.0]
-    assert told == [("cluster at 0.5", 0, 2), ("cluster at 1", 1, 2)]
+    assert told == [Step("cluster at 0.5", 0, 2), Step("cluster at 1", 1, 2)]
     rows = found.rows()
     assert [row["epsilon"] for row in rows] == [0.5, 1.0]
     assert set(rows[0]) == {

@@ -24,6 +24,7 @@ from liftlock.errors import InputError
 from liftlock.notions.audit import audit
 from liftlock.notions.base import Notion
 from liftlock.profile_files import GraphFiles
+from liftlock.progress import Step
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_audit_report, unprotected_text
@@ -106,10 +107,10 @@ def audit_edges(
             note(f"{said}; --impossible refuse refuses them")
     with working("auditing") as progress:
         verdicts = Verdicts.of(table, graph, guarantees, impossible)
-        progress("edges")
+        progress(Step("edges"))
         result = audit(table, graph)
         if plot is not None:
-            progress("drawing")
+            progress(Step("drawing"))
             draw_graph(result, plot, budget=_budget(guarantees))
             note(f"picture written to {plot}")
     report = profile_audit_report(result, make_console().width)

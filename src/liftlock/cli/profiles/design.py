@@ -40,7 +40,7 @@ from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.prior import Prior
 from liftlock.profile_files import GraphFiles, read_weights
-from liftlock.report.design import progress_text
+from liftlock.progress import Step
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_report, unprotected_text
@@ -115,8 +115,41 @@ def profile_design_command(
     liftlock profiles design --table use.csv --profile-column user \\
         --column usage --group-column role --smooth 1 --epsilon 0.5
     """
+    return design_graph(
+        graph_files(**graph),
+        epsilon=epsilon,
+        method=method,
+        utility=utility,
+        loss=loss,
+        weights=weights,
+        seconds=seconds,
+        of_the_method=of_the_method,
+        output=output,
+        bits=bits,
+        plot=plot,
+        compared=not no_comparison,
+        as_json=as_json,
+    )
+
+
+def design_graph(
+    files: GraphFiles,
+    *,
+    epsilon: str | None,
+    method: str | None,
+    utility: str | None,
+    loss: Path | None,
+    weights: Path | None,
+    seconds: str | None,
+    of_the_method: tuple[str, ...],
+    output: Path | None,
+    bits: int,
+    plot: Path | None,
+    compared: bool,
+    as_json: bool,
+) -> int:
+    """Design for the graph that files name, compare, and print what was made."""
     note = Notes()
-    files = graph_files(**graph)
     need_profiles(files)
     if epsilon is None:
         raise click.UsageError("how much may leak? give --epsilon")
@@ -137,7 +170,7 @@ def profile_design_command(
     goal: dict[str, Any] = {"utility": utility, "loss": losses, "weights": shares}
     with note.shown_if_interrupted(), working("designing") as progress:
         if entry.accepts("watch"):
-            options["watch"] = lambda state: progress(progress_text(state))
+            options["watch"] = progress
         try:
             made = design(found, notion, method=entry.key, bits=bits, **goal, **options)
         except NotCertified as refusal:
@@ -150,17 +183,17 @@ def profile_design_command(
             made.save(output)
             note(f"written to {output}")
         if plot is not None:
-            progress("drawing")
+            progress(Step("drawing"))
             draw_graph(audit(made.channel, found), plot, budget=float(notion.bound()))
             note(f"picture written to {plot}")
         rows: tuple[ProfileYardstick, ...] = ()
-        if not no_comparison:
+        if compared:
             rows = profile_yardsticks(
                 found,
                 notion,
                 **goal,
                 seconds=options.get("seconds"),
-                progress=lambda name: progress(f"comparing with {name}"),
+                progress=lambda step: progress(Step(f"comparing with {step.stage}")),
             )
     if as_json:
         show_json(design_data(made, shares, rows, output, note.texts))

@@ -154,6 +154,18 @@ def inputs_of(files: GraphFiles) -> dict[str, Path | None]:
     }
 
 
+def is_given(files: GraphFiles) -> bool:
+    """Tell whether a graph of profiles is named, by its profiles or by what joins them."""
+    return files.profiles is not None or files.table is not None or bool(files.joined_by())
+
+
+def refuse_beside_profiles(options: Mapping[str, Any]) -> None:
+    """Refuse options that say nothing about a graph of profiles."""
+    for name, given in options.items():
+        if given is not None and given is not False:
+            raise click.UsageError(f"{name} does not go with a graph of profiles")
+
+
 def need_profiles(files: GraphFiles) -> None:
     """Refuse a command without profiles."""
     if files.profiles is None and files.table is None:
@@ -228,7 +240,7 @@ def read_either(
     `context_paths` are the options that name another kind of context.
     """
     contexts = [name for name, given in context_paths.items() if given is not None]
-    if files.profiles is not None or files.joined_by():
+    if is_given(files):
         if contexts:
             raise click.UsageError(f"--{contexts[0]} does not go with a graph of profiles")
         return channel_of_profiles(channel, files, note)

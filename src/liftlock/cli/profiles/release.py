@@ -23,6 +23,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Step
 from liftlock.report.labels import shown, shown_pair
 from liftlock.report.text import several
 from liftlock.storage import written_atomically
@@ -109,7 +110,7 @@ def release_command(
                     made, people=ids, about=OBSERVATION, place=lambda row: table.where(row, at)
                 )
         released = made.release(rows.values, rows.profiles, impossible=impossible)
-        progress("writing")
+        progress(Step("writing"))
         dropped = rows.profile_place if not keep_profile else None
         content = table.written(rows.place, [str(label) for label in released], dropped)
         _write(output, content, ledger, fresh_book)

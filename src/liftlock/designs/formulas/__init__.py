@@ -1,5 +1,5 @@
-"""Formulas of numeric mechanisms on the continuous line: published ones, and what is true."""
+"""Formulas on the continuous line, before numbers are cut into cells: published ones, and true."""
 
-from liftlock.designs.formulas import gaussian, laplace, profiles, sampling
+from liftlock.designs.formulas import gaussian, laplace, sampling
 
-__all__ = ["gaussian", "laplace", "profiles", "sampling"]
+__all__ = ["gaussian", "laplace", "sampling"]

@@ -8,7 +8,6 @@ is for the continuous mechanism with a finite number of atoms, before its output
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, expm1, log, log1p
 
 _ROUNDS = 200
-_WITHIN = 1e-13
 _BLOCK = 1 << 22
 _CACHED = 1 << 16
 
@@ -262,64 +260,10 @@ def instance_leakage(
     return max(-float(at_ends.min()), 0.0), max(most, 0.0)
 
 
-def smallest_scale(
-    points: Floats,
-    masses: Floats,
-    epsilon: float | tuple[float, float],
-    lower: float,
-    upper: float,
-    *,
-    bounded: bool = True,
-) -> float:
-    """Return the least b whose exact leakage keeps epsilon, or a lower and an upper budget.
-
-    The leakage falls as b grows, so it is the root of leakage = epsilon; b never rises with
-    epsilon.
-
-    >>> points = np.array([0.0, 1.0, 2.0])
-    >>> skewed, uniform = np.array([0.05, 0.9, 0.05]), np.full(3, 1 / 3)
-    >>> [round(smallest_scale(points, p, 2.0, 0.0, 2.0), 4) for p in (skewed, uniform)]
-    [0.5473, 0.6853]
-    """
-    low_budget, high_budget = epsilon if isinstance(epsilon, tuple) else (epsilon, epsilon)
-    p_min = float(np.min(masses))
-    if p_min >= 1:
-        return 0.0
-
-    def keeps(b: float) -> bool:
-        if bounded:
-            found = leakage(points, masses, b, lower, upper)
-        else:
-            found = clamped_leakage(points, masses, b)
-        return found[0] <= low_budget and found[1] <= high_budget
-
-    width = upper - lower if bounded else float(np.ptp(points))
-    return _least(keeps, scale_for_every_epsilon(min(low_budget, high_budget), p_min, width))
-
-
-def _least(keeps: Callable[[float], bool], safe: float) -> float:
-    """Bisect for the least scale that is kept, from one that is known to be."""
-    high = safe * (1.0 + 1e-9)
-    low = high / 2.0
-    while keeps(low):
-        high, low = low, low / 2.0
-        if low < safe * 1e-15:
-            return 0.0  # every scale will do
-    for _ in range(_ROUNDS):
-        if high - low <= _WITHIN * high:
-            break
-        middle = 0.5 * (low + high)
-        if keeps(middle):
-            high = middle
-        else:
-            low = middle
-    return high
-
-
 # --- what it is worth ----------------------------------------------------------------------------
 
 
-def mean_squared_error(
+def mean_error(
     points: Floats,
     masses: Floats,
     scales: float | Floats,
@@ -327,47 +271,19 @@ def mean_squared_error(
     upper: float,
     *,
     bounded: bool = True,
+    power: int = 2,
 ) -> float:
-    """Return E (Y - X)^2 in closed form, of bounded or of clamped noise.
+    """Return E |Y - X|^power in closed form, of bounded or of clamped noise.
 
     With g(k, t) the integral of n^k e^-n from 0 to t, one side of bounded noise contributes
-    b^2 g(2, (u - x) / b) / (2 C_x).
+    b^k g(k, (u - x) / b) / (2 C_x).
 
     Source: 003 eq. (18), (19).
 
-    >>> round(mean_squared_error(np.array([0.0]), np.array([1.0]), 1.0, -99.0, 99.0), 6)
-    2.0
+    >>> certain = np.array([0.0]), np.array([1.0]), 1.0, -99.0, 99.0
+    >>> round(mean_error(*certain), 6), round(mean_error(*certain, power=1), 6)
+    (2.0, 1.0)
     """
-    return _mean_error(2, points, masses, scales, lower, upper, bounded=bounded)
-
-
-def mean_absolute_error(
-    points: Floats,
-    masses: Floats,
-    scales: float | Floats,
-    lower: float,
-    upper: float,
-    *,
-    bounded: bool = True,
-) -> float:
-    """Return E |Y - X| in closed form, of bounded or of clamped noise.
-
-    >>> round(mean_absolute_error(np.array([0.0]), np.array([1.0]), 1.0, -99.0, 99.0), 6)
-    1.0
-    """
-    return _mean_error(1, points, masses, scales, lower, upper, bounded=bounded)
-
-
-def _mean_error(
-    power: int,
-    points: Floats,
-    masses: Floats,
-    scales: float | Floats,
-    lower: float,
-    upper: float,
-    *,
-    bounded: bool,
-) -> float:
     from scipy.special import gammainc
 
     sides = np.stack([points - lower, upper - points])

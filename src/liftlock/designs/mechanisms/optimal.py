@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem, Solution, Step, Task
 from liftlock._solver.strategies import AUTO, WAYS, check_way, memory, solve
 from liftlock.alphabet import Alphabet
@@ -18,6 +18,7 @@ from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
 from liftlock.exact.integers import Floats
 from liftlock.memory import TABLE
 from liftlock.notions.base import Notion
+from liftlock.progress import Progress
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 
@@ -32,7 +33,7 @@ def optimal(
     utility: Utility | None = None,
     gap: float = GAP,
     seconds: float | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Progress | None = None,
     how: str = AUTO,
     explain: Callable[[Step], None] | None = None,
 ) -> Draft:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from liftlock._solver.oracle import Progress
 from liftlock._solver.problem import Step
 from liftlock._solver.strategies import AUTO
 from liftlock.context import Context
@@ -13,6 +12,7 @@ from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.notions.base import Notion
+from liftlock.progress import Progress
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 
@@ -24,7 +24,7 @@ def optimal_response(
     utility: Utility | None = None,
     gap: float = 1e-6,
     seconds: float | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Progress | None = None,
     how: str = AUTO,
     explain: Callable[[Step], None] | None = None,
 ) -> Draft:

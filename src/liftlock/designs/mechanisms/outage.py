@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from liftlock._solver.optimality import gap_text
-from liftlock._solver.oracle import Progress
 from liftlock._solver.outputs import strain
 from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
@@ -25,6 +23,7 @@ from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
 from liftlock.notions.base import DeltaLimit, Notion
 from liftlock.prior import Prior
+from liftlock.progress import Progress
 from liftlock.utility.mean import points_of
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.reading import posterior_means
@@ -44,7 +43,7 @@ def outage(
     utility: Utility | None = None,
     gap: float = 1e-6,
     seconds: float | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Progress | None = None,
 ) -> Draft:
     """Release the value itself with probability d, else an output of the best pure mechanism.
 

@@ -23,7 +23,6 @@ from liftlock._solver.profile_problem import ProfileProblem, response
 from liftlock._solver.profile_programme import (
     NO_ROOM,
     Broken,
-    Watch,
     differing,
     settled,
 )
@@ -34,6 +33,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
 
 _NEAR = 1e-8
@@ -189,7 +189,7 @@ def shared_categorical(
     *,
     utility: ProfileUtility | None = None,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Draft:
     """Corrupt values as little as one matrix for all profiles allows.
 

@@ -7,17 +7,21 @@ Nothing is flipped if the two are near enough as they are; p = 0 and 1 need Warn
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import TypeVar
+
 import numpy as np
 
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.profile_problem import ProfileProblem, response
 from liftlock.designs.draft import Draft, draft_of_blocks
-from liftlock.designs.formulas.profiles import flip_at_ratio
 from liftlock.designs.registry import Design
-from liftlock.errors import InputError
+from liftlock.errors import InputError, NumberError
 from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility
+
+Number = TypeVar("Number", float, Fraction)
 
 
 def single_bit(
@@ -44,6 +48,22 @@ def single_bit(
     return draft_of_blocks(
         problem, response(2, np.array([2.0 * flip])), DESIGN.key, optimality=proved
     )
+
+
+def flip_at_ratio(p: Number, q: Number, ratio: Number) -> Number:
+    """Return the least flipping probability for E given as `ratio`; exact for fractions.
+
+    Source: 004 eq. (4), Obs 10 with numerators clipped at 0.
+
+    >>> flip_at_ratio(Fraction(0), Fraction(1), Fraction(3))
+    Fraction(1, 4)
+    """
+    for value in (p, q):
+        if not 0 <= value <= 1:
+            raise NumberError("not a probability", value=value, remedy="give a number from 0 to 1")
+    low, high = min(p, q), max(p, q)
+    excess = max(0 * ratio, high - ratio * low, (1 - low) - ratio * (1 - high))
+    return excess / (2 * excess + ratio - 1) if excess else excess
 
 
 def _refuse_more(graph: ProfileGraph) -> None:

@@ -9,12 +9,10 @@ largest t that one of them needs. Other aims have linear programmes, or an ascen
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from liftlock._solver.optimality import Ending, Optimality
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock
 from liftlock._solver.output_distributions import Master, OutOfTime, Part
 from liftlock._solver.profile_problem import ProfileProblem, edge_noise, response
 from liftlock._solver.profile_programme import (
@@ -30,6 +28,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
 
 _HAIRS = (1e-10, 1e-9, 1e-8)
@@ -48,7 +47,7 @@ def smooth_categorical(
     *,
     utility: ProfileUtility | None = None,
     seconds: float | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Progress | None = None,
 ) -> Draft:
     """Find the matrices that corrupt values least, one for each profile.
 

@@ -20,7 +20,6 @@ from liftlock._solver.oracle import Clock
 from liftlock._solver.profile_problem import ProfileProblem, response
 from liftlock._solver.profile_programme import (
     NO_ROOM,
-    Watch,
     differing,
     mean_bound,
     settled,
@@ -32,6 +31,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
+from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
 
 _HAIR = 1e-11
@@ -44,7 +44,7 @@ def smooth_one_bit(
     *,
     utility: ProfileUtility | None = None,
     seconds: float | None = None,
-    watch: Watch | None = None,
+    watch: Progress | None = None,
 ) -> Draft:
     """Flip the bit of each profile as seldom as its neighbours allow.
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liftlock._solver.generation import generate
+from liftlock._solver.column_generation import generate
+from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
 from liftlock._solver.optimality import Ending
 from liftlock._solver.oracle import Clock, Oracle, TimeUp
 from liftlock._solver.outputs import joined, named_outputs
 from liftlock._solver.problem import Problem
-from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
 from liftlock.designs.draft import Draft

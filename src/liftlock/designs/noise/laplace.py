@@ -104,7 +104,7 @@ class Laplace(Noise):
     def worth(self, matrix: Floats, scales: float | Floats) -> str:
         """Say how far a released number is from the true one, as it is and uncut."""
         axis = self.axis
-        uncut = formulas.mean_squared_error(
+        uncut = formulas.mean_error(
             axis.points, axis.masses, scales, axis.lower, axis.upper, bounded=self.bounded
         )
         return (

@@ -203,3 +203,44 @@ def test_graphs_with_isolated_profiles_and_parts(run: Run) -> None:
     wrong = {row["profile"]: row["wrong"] for row in data["wrong"]}
     assert wrong["alone"] == pytest.approx(0.0)
     assert wrong["p"] < wrong["r"]
+
+
+def test_design_takes_a_graph_like_any_other_context(run: Run) -> None:
+    arguments = [*GRAPH, "--epsilon", "1", "--method", "cluster", "--json"]
+    plain, of_profiles = run("design", *arguments, files=FILES), run(*design(*arguments))
+    assert plain.code == of_profiles.code == 0
+    assert json.loads(plain.out) == json.loads(of_profiles.out)
+    named = run("design", *arguments, "--notion", "profile", "-o", "safe.json")
+    assert set(named.made) == {"safe.json"}
+    assert read_mechanism("safe.json").certificate.guarantee == "profile(budget=1)"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--prior", "profiles.csv"], "--prior does not go with a graph of profiles"),
+        (["--delta", "0.1"], "--delta does not go with a graph of profiles"),
+        (["--require-gap", "0.1"], "--require-gap does not go with a graph of profiles"),
+        (["--as-published"], "--as-published does not go with a graph of profiles"),
+        (["--notion", "lip"], "a graph of profiles has the notion profile: leave out --notion"),
+        (["--method", "optimal"], "unknown method: 'optimal'; known are smooth-categorical"),
+    ],
+)
+def test_design_refuses_what_says_nothing_about_a_graph(
+    run: Run, given: list[str], said: str
+) -> None:
+    assert_refused(run("design", *GRAPH, "--epsilon", "1", *given, files=FILES), said)
+
+
+def test_compare_takes_a_graph(run: Run) -> None:
+    arguments = [*GRAPH, "--epsilons", "0.5,1", "--methods", "cluster,randomised-response"]
+    found = json.loads(run("compare", *arguments, "--json", files=FILES).out)
+    assert [curve["method"] for curve in found["curves"]] == ["cluster", "randomised-response"]
+    assert (found["notion"], found["utility"]) == ("profile(1)", "minimax")
+    for curve in found["curves"]:
+        for point in curve["points"]:
+            assert point["needed"] <= point["epsilon"]
+            assert (point["eps_lower"], point["eps_upper"]) == (None, None)
+    assert "cluster" in run("compare", *arguments).out
+    refused = run("compare", *arguments, "--split", "0.5")
+    assert_refused(refused, "--split does not go with a graph of profiles")

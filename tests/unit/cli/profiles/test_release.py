@@ -445,3 +445,39 @@ def test_rows_without_a_guarantee_are_counted(run: Run) -> None:
     outcome = run(*named, "--impossible", "ignore", files=table)
     assert outcome.code == 0
     assert "note: NO guarantee for 1 of 3 rows" in outcome.err
+
+
+def test_the_ledger_is_one_of_accounts(safe: Run) -> None:
+    assert safe(*RELEASE, *LEDGER, "-o", "first.csv").code == 0
+    made = ll.Mechanism.load("safe.json")
+    kept = f"profile={made.certificate.budgets['budget']}"
+    found = safe("account", "ledger.json", "--limit", kept)
+    assert found.code == 0
+    assert "4 observations" in found.out
+    assert "profile-based privacy" in found.out
+    assert "one more release by profile(" in found.out
+    assert safe("account", "ledger.json", "--limit", "profile=0.0001").code == 1
+    assert_refused(
+        safe(
+            "account",
+            "ledger.json",
+            "--record",
+            "safe.json",
+            "--person",
+            "1",
+            "--about",
+            "observation",
+        ),
+        "'1' at number 1 was released before",
+        "release each observation once",
+        code=1,
+    )
+
+
+def test_an_account_of_an_old_ledger_of_observations(safe: Run) -> None:
+    old = Path(__file__).parents[3] / "compatibility" / "files" / "profile-ledger.json"
+    found = safe("account", "ledger.json", files={"ledger.json": old.read_text()})
+    assert found.code == 0
+    assert "1 release of profile(" in found.out
+    data = json.loads(safe("account", "ledger.json", "--json").out)
+    assert {item["about"] for group in data["groups"] for item in group["items"]} == {"observation"}

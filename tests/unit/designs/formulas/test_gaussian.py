@@ -16,20 +16,22 @@ from scipy.stats import norm
 from liftlock.designs.formulas.gaussian import (
     analytic_delta,
     analytic_sigma,
-    classical_delta,
     classical_sigma,
     delta_at,
     e_divergence,
     instance_sigma,
-    mixture_delta,
     normal_mass,
     output_deltas,
     radius_delta,
     smallest_sigma,
+)
+from liftlock.errors import InputError, NotDefined
+from liftlock_papers.formulas.gaussian import (
+    classical_delta,
+    mixture_delta,
     true_delta,
     unprotected_mass,
 )
-from liftlock.errors import InputError, NotDefined
 
 
 def laws(seed: int, count: int) -> list[tuple[float, float, float, float, float]]:

@@ -9,10 +9,10 @@ import pytest
 
 from liftlock._solver.profile_problem import ProfileProblem, edge_noise, part_noise, response
 from liftlock.designing import design
-from liftlock.designs.formulas.profiles import flip_probability, warner
 from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
+from liftlock_papers.formulas.profiles import flip_probability, warner
 from tests.profile_oracles import both_ways, many_graphs, random_graph
 
 

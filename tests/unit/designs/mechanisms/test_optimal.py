@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.oracle import Progress
 from liftlock._solver.problem import Problem
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.errors import InputError
@@ -170,7 +170,7 @@ def test_numbers_of_any_size_are_solved(how: str, scale: int) -> None:
     """Numbers of the size of salaries once ended the search with a gap of a half."""
     counts = np.random.default_rng(2).integers(1, 100, 40)
     prior = ll.Prior.from_counts({x * scale: int(count) for x, count in enumerate(counts)})
-    steps: list[Progress] = []
+    steps: list[Any] = []
     goal = make_utility("mean", prior.inputs)
     found = optimal(prior, ll.LIP("1"), utility=goal, how=how, watch=steps.append).optimality
     assert found is not None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock._solver.oracle import Progress
 from liftlock._solver.output_distributions import Master
 from liftlock._solver.profile_problem import ProfileProblem
 from liftlock.designing import design
@@ -228,7 +228,7 @@ def test_interrupted_it_returns_where_it_stands(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_it_can_be_watched() -> None:
-    seen: list[Progress] = []
+    seen: list[Any] = []
     graph = random_graph(2, size=6, width=4, density=1.0)
     smooth_categorical(graph, ProfilePrivacy("0.3"), watch=seen.append)
     assert seen

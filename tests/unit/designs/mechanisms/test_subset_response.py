@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from liftlock._solver.generation import Decomposition
-from liftlock._solver.vertices import enumerate_vertices
+from liftlock._solver.column_generation import Decomposition
+from liftlock._solver.enumeration import enumerate_vertices
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
 from liftlock.designs import lock, optimal, subset_merging, subset_response

@@ -21,6 +21,7 @@ from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
 from liftlock.notions.base import Notion
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import MaxLift
+from liftlock_papers.formulas.laplace import smallest_scale
 
 FAIR = ll.Prior.from_counts({0: 1, 1: 1})
 GRADES = ll.Prior.from_probabilities({0: "0.05", 1: "0.9", 2: "0.05"})
@@ -40,7 +41,7 @@ def test_the_least_scale_comes_near_that_of_the_uncut_noise() -> None:
     """Cutting hides a little, so a little less noise is enough."""
     points, masses = np.array([0.0, 1.0, 2.0]), GRADES.floats()
     for budget in ("0.3", "1", "2"):
-        uncut = formulas.smallest_scale(points, masses, float(budget), 0.0, 2.0)
+        uncut = smallest_scale(points, masses, float(budget), 0.0, 2.0)
         before = 0.0
         for outputs in (16, 64, 512):
             found = scale_of(bounded_laplace(GRADES, ll.LIP(budget), outputs=outputs))

@@ -15,6 +15,7 @@ from liftlock.line.grid import LinePrior
 from liftlock.line.law import normal
 from liftlock.notions.approximate import ApproximateLIP
 from liftlock.notions.ldp import LDP
+from liftlock_papers.formulas.laplace import smallest_scale
 from tests.unit.designs.noise.test_bounded_laplace import FAIR, GRADES, scale_of
 
 
@@ -41,7 +42,7 @@ def test_the_least_scale_comes_near_that_of_the_uncut_noise() -> None:
     for budget in ("0.3", "1", "2"):
         for domain in ((0, 2), (-3, 8)):
             ends = float(domain[0]), float(domain[1])
-            uncut = formulas.smallest_scale(points, masses, float(budget), *ends, bounded=False)
+            uncut = smallest_scale(points, masses, float(budget), *ends, bounded=False)
             draft = laplace(GRADES, ll.LIP(budget), domain=domain, outputs=1000)
             assert scale_of(draft) == pytest.approx(uncut, rel=1.5e-2)
             assert scale_of(draft) <= uncut * (1 + 1e-5)

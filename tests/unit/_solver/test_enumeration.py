@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial import HalfspaceIntersection
 
 import liftlock as ll
+from liftlock._solver.enumeration import enumerate_vertices, half_spaces
 from liftlock._solver.problem import Problem
-from liftlock._solver.vertices import enumerate_vertices, half_spaces
 from liftlock.errors import InputError
 from tests.brute_force import brute_vertices, ldp_cuts, lift_cuts
 

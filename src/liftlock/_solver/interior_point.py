@@ -183,11 +183,11 @@ class Cover:
         system = _System(self.band, self.crowd, *self._state)
         mean = system.mean
         aimed = system.towards(0.0)
-        primal, dual = system.reach(aimed)
+        primal, dual = system.step_lengths(aimed)
         # How far the straight way leads says how much to keep away from the limits.
         share = (system.after(aimed, primal, dual) / mean) ** 3
         moved = system.towards(share * mean, aimed)
-        primal, dual = (_INSIDE * reach for reach in system.reach(moved))
+        primal, dual = (_INSIDE * step for step in system.step_lengths(moved))
         lengths = (primal, primal, dual, dual, dual, dual)
         state = tuple(
             value + length * change
@@ -289,8 +289,8 @@ class _System:
         below = (low - self.below * shares) / self.shares
         return shares, caps, above, below, prices, tolls
 
-    def reach(self, change: tuple[Floats, ...]) -> tuple[float, float]:
-        """Return how far the shares and the prices may go before one meets a limit."""
+    def step_lengths(self, change: tuple[Floats, ...]) -> tuple[float, float]:
+        """Return the largest feasible primal and dual steps (ratio test)."""
         shares, caps, above, below, *_ = change
         room = (self.band.of_outputs(caps) - shares) / self.room
         falls = (

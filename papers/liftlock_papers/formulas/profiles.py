@@ -9,30 +9,11 @@ two outputs within a factor E as soon as
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from typing import TypeVar
 
-from liftlock.errors import NumberError
-from liftlock.exact.reproducible import exp, log
+from liftlock import InputError
 
 _MOST = 700.0
 """Beyond so many nats a float cannot hold e^epsilon, and no flip is large enough to matter."""
-
-Number = TypeVar("Number", float, Fraction)
-
-
-def flip_at_ratio(p: Number, q: Number, ratio: Number) -> Number:
-    """Return the least flipping probability for E given as `ratio`; exact for fractions.
-
-    Source: 004 eq. (4), Obs 10 with numerators clipped at 0.
-
-    >>> flip_at_ratio(Fraction(0), Fraction(1), Fraction(3))
-    Fraction(1, 4)
-    """
-    _check(p, q)
-    low, high = min(p, q), max(p, q)
-    excess = max(0 * ratio, high - ratio * low, (1 - low) - ratio * (1 - high))
-    return excess / (2 * excess + ratio - 1) if excess else excess
 
 
 def flip_probability(p: float, q: float, epsilon: float) -> float:
@@ -45,13 +26,16 @@ def flip_probability(p: float, q: float, epsilon: float) -> float:
     >>> round(flip_probability(0.8, 0.9, 0.5), 5), flip_probability(0.9, 0.95, 1)
     (0.04886, 0.0)
     """
-    return flip_at_ratio(float(p), float(q), _ratio(epsilon))
+    _check(p, q)
+    low, high, ratio = min(p, q), max(p, q), _ratio(epsilon)
+    excess = max(0.0, high - ratio * low, (1 - low) - ratio * (1 - high))
+    return excess / (2 * excess + ratio - 1) if excess else 0.0
 
 
 def warner(epsilon: float) -> float:
     """Return the flipping probability of randomised response, 1 / (1 + E).
 
-    >>> round(warner(log(3)), 12)
+    >>> round(warner(math.log(3)), 12)
     0.25
     """
     return 1.0 / (1.0 + _ratio(epsilon))
@@ -114,7 +98,7 @@ def _loss(one: float, other: float) -> float:
         return 0.0
     if not one or not other:
         return math.inf
-    return abs(float(log(one) - log(other)))
+    return abs(math.log(one) - math.log(other))
 
 
 def _quotient(above: float, below: float) -> float:
@@ -123,11 +107,11 @@ def _quotient(above: float, below: float) -> float:
 
 def _ratio(epsilon: float) -> float:
     if not epsilon >= 0:
-        raise NumberError("a budget below 0", value=epsilon, remedy="give 0 or more nats")
-    return float(exp(min(float(epsilon), _MOST)))
+        raise InputError("a budget below 0", value=epsilon, remedy="give 0 or more nats")
+    return math.exp(min(float(epsilon), _MOST))
 
 
-def _check(p: float | Fraction, q: float | Fraction) -> None:
+def _check(p: float, q: float) -> None:
     for value in (p, q):
         if not 0 <= value <= 1:
-            raise NumberError("not a probability", value=value, remedy="give a number from 0 to 1")
+            raise InputError("not a probability", value=value, remedy="give a number from 0 to 1")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.generation import Decomposition, generate
-from liftlock._solver.oracle import Clock, Priced, Progress
+from liftlock._solver.column_generation import Decomposition, generate
+from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
+from liftlock._solver.oracle import Clock, Priced
 from liftlock._solver.problem import Problem
-from liftlock._solver.vertices import ListedOracle, enumerate_vertices, half_spaces
 from liftlock.utility import Histogram, MutualInformation, Utility, make_utility
 from tests.brute_force import COSTS, best_mixture, brute_vertices, lift_cuts
 
@@ -102,7 +103,7 @@ def test_no_time_returns_the_best_so_far() -> None:
 
 def test_progress_tells_cost_bound_and_columns() -> None:
     problem = random_problem(8, 3, 9)
-    seen: list[Progress] = []
+    seen: list[Any] = []
     oracle = Lazy(enumerate_vertices(half_spaces(problem), 9), Histogram())
     generate(problem.masses, Histogram(), oracle, Clock(watch=seen.append))
     assert {report.stage for report in seen} == {"searching", "proving"}

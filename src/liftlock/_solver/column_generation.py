@@ -11,22 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.master import Master, Mixture, refined
 from liftlock._solver.optimality import Ending, relative_gap
-from liftlock._solver.oracle import Clock, Oracle, Progress
+from liftlock._solver.oracle import Clock, Oracle, SearchStep
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth, doubt
 
-_ENTER = 1e-10
-"""Reduced costs above minus this (relative to the reference cost) are not worth a column."""
-
 _SEARCHING = 0.6
 """Of a limited time so much is for the search, the rest for the proof."""
-
-_MOST_NEW = 400
-"""Columns added in one round, or twice the number of inputs if that is more."""
 
 _WIDTH = 0.3
 """Where prices start wild: how far from 0 they may go at first, as a share of the reference."""
@@ -37,9 +32,6 @@ _LITTLE = 0.1
 
 _WIDEST = 1e6
 """Prices that still press against a box so many times wider than the first are set free."""
-
-_FILLED = 1e-9
-"""A stabilising slack below this is none."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +157,7 @@ class _Search:
                     return
             if self.accept(found, mixture.duals):
                 continue
-            if mixture.slack > _FILLED:
+            if mixture.slack > TOLERANCES.visible:
                 width *= 4
                 within = width <= _WIDEST * _WIDTH * self.reference
                 centre = np.zeros(len(self.masses)) if within else None
@@ -184,7 +176,7 @@ class _Search:
 
         Each further try has to wait until a tenth of that is left to be gained.
         """
-        if self.rounds < _LONG or mixture.slack > _FILLED or not len(found):
+        if self.rounds < _LONG or mixture.slack > TOLERANCES.visible or not len(found):
             return False
         least = float((self.utility.costs(found) - dot(found, mixture.duals)).min())
         if least < -self.little * self.clock.gap * self.reference:
@@ -209,7 +201,7 @@ class _Search:
         if found is None:
             return None
         mixture = replace(found, cost=self.unit * found.cost, duals=self.unit * found.duals)
-        self.filled = mixture.slack > _FILLED
+        self.filled = mixture.slack > TOLERANCES.visible
         if self.filled:  # not yet a decomposition of the prior
             return mixture
         if mixture.cost < self.incumbent[2]:
@@ -225,17 +217,22 @@ class _Search:
         self.seen += len(columns)
         if duals is not None:
             reduced = costs - dot(columns, duals)
-            most = max(_MOST_NEW, 2 * len(self.masses))
+            most = max(LIMITS.new_columns, 2 * len(self.masses))
             order = np.argsort(reduced, kind="stable")[:most]
-            order = order[reduced[order] < -_ENTER * self.reference]
+            order = order[reduced[order] < -TOLERANCES.solver * self.reference]
             columns, costs = columns[order], costs[order]
         return self.master.add(columns, costs / self.unit)
 
     def tell(self, stage: str) -> None:
         if self.clock.watch is not None:
             self.clock.watch(
-                Progress(
-                    stage, self.incumbent[2], self.bound, self.gap, self.seen, self.clock.elapsed
+                SearchStep(
+                    stage=stage,
+                    cost=self.incumbent[2],
+                    bound=self.bound,
+                    gap=self.gap,
+                    columns=self.seen,
+                    seconds=self.clock.elapsed,
                 )
             )
 

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.oracle import Clock, Priced
 from liftlock._solver.problem import Problem
 from liftlock.errors import InputError
@@ -23,9 +24,6 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 from liftlock.utility.utility import Utility, doubt
-
-MOST_VERTICES = 200_000
-"""More are refused: column generation is the way then."""
 
 _CELLS = 1 << 24
 """Work in blocks of this many pairs."""
@@ -73,7 +71,7 @@ def _exactly(numbers: Floats) -> Rationals:
 def enumerate_vertices(
     cuts: Floats | Rationals,
     symbols: int,
-    most: int = MOST_VERTICES,
+    most: int = LIMITS.asked_vertices,
     clock: Clock | None = None,
 ) -> Floats:
     """Return all vertices of {v >= 0, sum v = 1, cuts @ v <= 0}, each entry rounded once.

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.box import Box
-from liftlock._solver.cover import Band, Cover
-from liftlock._solver.generation import Decomposition
+from liftlock._solver.column_generation import Decomposition
+from liftlock._solver.interior_point import Band, Cover
 from liftlock._solver.line_losses import Absolute, Curve, LineLoss, Squared, windows
 from liftlock._solver.optimality import Ending
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.oracle import Clock, SearchStep
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -37,8 +37,8 @@ _FEWEST, _EACH = 48, 3.0
 _MANY, _COARSE = 1000, 384
 """Beyond so many symbols neighbours are joined, to so many groups, before the search."""
 
-_REACH = 4.0
-"""An output may speak of inputs that make up so many crowds, until that proves too narrow."""
+_BANDWIDTH = 4.0
+"""Initial support of an output, in multiples of the least output mass; doubled if it stalls."""
 
 _ROUNDS = 40
 _STUCK = 3
@@ -93,7 +93,7 @@ def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decompositio
             search.solve()
     except KeyboardInterrupt:
         search.interrupted()
-    columns, weights, cost = search.tidied()
+    columns, weights, cost = search.merge_outputs()
     back = np.empty_like(columns)
     back[:, order] = columns
     bound = min(search.bound, cost) * search.unit * (1.0 - rounding(0))
@@ -139,7 +139,7 @@ class Search:
         self.crowd = (1.0 - self.lower) / (upper - self.lower)
         self.reference = max(float(self.loss.read(masses[None, :])[1][0]), 0.0)
         self.bound, self.rounds, self.seen = 0.0, 0, 1
-        self.reach = _REACH
+        self.reach = _BANDWIDTH
         self.fine, self.gain = clock.gap, 1.0
         self.stopped: Ending = ""
         self.prices: Floats | None = None
@@ -342,8 +342,8 @@ class Search:
         if self._cover is not None:
             self._offer(self._channel(self._cover).T * self.masses[:, None])
 
-    def tidied(self) -> tuple[Floats, Floats, float]:
-        """Join outputs that are hardly used or hardly differ: that keeps every limit."""
+    def merge_outputs(self) -> tuple[Floats, Floats, float]:
+        """Merge rare and near-duplicate outputs; merging preserves every lift limit."""
         columns, weights, _ = self.best
         places = self.loss.read(columns)[0]
         order = np.argsort(places, kind="stable")
@@ -377,7 +377,16 @@ class Search:
         self._told = time.monotonic()
         cost, bound = self.best[2] * self.unit, self.bound * self.unit
         stage = "places" if self._coarse is None or self.rounds else "neighbours joined"
-        self.clock.watch(Progress(stage, cost, bound, self.gap, self.seen, self.clock.elapsed))
+        self.clock.watch(
+            SearchStep(
+                stage=stage,
+                cost=cost,
+                bound=bound,
+                gap=self.gap,
+                columns=self.seen,
+                seconds=self.clock.elapsed,
+            )
+        )
 
 
 def _disjoint(rise: Floats, allowed: float) -> npt.NDArray[np.intp]:

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from liftlock._solver.cover import Band, Cover
+from liftlock._solver.interior_point import Band, Cover
 
 
 def least_cost(masses: np.ndarray, costs: np.ndarray, crowd: float) -> float:

@@ -10,14 +10,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from liftlock.designs.formulas.profiles import (
-    flip_at_ratio,
-    flip_probability,
-    published_bound,
-    twice,
-    warner,
-)
-from liftlock.errors import NumberError
+from liftlock.designs.mechanisms.single_bit import flip_at_ratio
+from liftlock.errors import InputError, NumberError
+from liftlock_papers.formulas.profiles import flip_probability, published_bound, twice, warner
 from tests.profile_oracles import solved
 
 Pair = tuple[float, float, float]
@@ -136,5 +131,16 @@ def test_two_releases_at_the_ends() -> None:
 @pytest.mark.parametrize("call", [lambda: warner(-1), lambda: flip_probability(1.2, 0, 1)])
 def test_numbers_outside_are_refused(call: object) -> None:
     assert callable(call)
-    with pytest.raises(NumberError, match="give"):
+    with pytest.raises(InputError, match="give"):
         call()
+
+
+def test_the_exact_form_refuses_what_is_no_probability() -> None:
+    with pytest.raises(NumberError, match="give"):
+        flip_at_ratio(1.2, 0.0, 2.0)
+
+
+def test_the_closed_form_is_that_of_the_mechanism() -> None:
+    for p, q, epsilon in pairs(100, 5):
+        found = flip_at_ratio(p, q, math.exp(epsilon))
+        assert flip_probability(p, q, epsilon) == pytest.approx(found, rel=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -11,13 +12,14 @@ import pytest
 import liftlock as ll
 from liftlock._solver.box import BoxOracle
 from liftlock._solver.channel_programme import least_distortion
-from liftlock._solver.generation import Decomposition, generate
-from liftlock._solver.oracle import Clock, Progress
+from liftlock._solver.column_generation import Decomposition, generate
+from liftlock._solver.numbers import least_loss
+from liftlock._solver.oracle import Clock
 from liftlock._solver.outputs import joined, strain
-from liftlock._solver.places import least_loss
 from liftlock._solver.problem import Problem
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.progress import Step
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.mean import Mean
 from liftlock.utility.registry import make_utility
@@ -109,7 +111,7 @@ def test_very_many_cells_and_a_heavy_one(utility: str) -> None:
     counts = dict.fromkeys(range(1500), 10) | {700: 9000}
     prior = ll.Prior.from_counts(counts)
     problem, goal = Problem.of(prior, ll.LIP("1")), make_utility(utility, prior.inputs)
-    seen: list[Progress] = []
+    seen: list[Any] = []
     found = least_loss(problem, goal, Clock(gap=1e-3, watch=seen.append))
     assert found.gap <= 1.1e-3
     assert {"neighbours joined", "places"} >= {step.stage for step in seen}
@@ -159,14 +161,12 @@ def test_hardly_any_time_still_gains_something_within_the_limits(utility: str) -
 
 @pytest.mark.parametrize("after", [1, 3, 6])
 def test_an_interrupt_keeps_the_best_so_far(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    from liftlock._solver import places
-
-    monkeypatch.setattr(places, "_OFTEN", 0.0)
+    monkeypatch.setattr("liftlock._solver.numbers._OFTEN", 0.0)
     prior = world(13, 300)
     problem, goal = Problem.of(prior, ll.LIP("2")), Mean.of(prior.inputs)
     told = 0
 
-    def watch(_: Progress) -> None:
+    def watch(_: Step) -> None:
         nonlocal told
         told += 1
         if told == after:
