@@ -9,8 +9,8 @@ from typing import Any, TypeVar, cast
 
 from liftlock.channel import Channel
 from liftlock.context import Context, Joint, PriorSet
-from liftlock.errors import InputError, NotDefined
-from liftlock.forms import AnyChannel, SupportChannel, UserChannel
+from liftlock.errors import InputError
+from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.per_user import AnyUserPrior, PerUserPriors
@@ -22,27 +22,21 @@ T = TypeVar("T")
 _PRIOR = "make one by Prior.from_counts(...), or read_prior(path) for a file"
 
 
-def _no_users(context: PerUserPriors | AnyUserPrior) -> NotDefined:
-    """Return the refusal of what depends on the prior of each user, of whom there are many."""
-    return NotDefined(
-        "accounting for releases",
-        context.describe(),
-        "what they lose together depends on each user's own prior: ask each user once",
-    )
-
-
 def require_context(value: object, where: str = "") -> Context:
     """Return a context.
 
     >>> require_context("prior.csv")
     Traceback (most recent call last):
-    liftlock.errors.InputError: not a prior, a joint, a set of priors or a graph of profiles: ...
+    liftlock.errors.InputError: not a prior, a joint, a set of priors, a graph of profiles or per...
     """
-    if isinstance(value, Prior | Joint | PriorSet | ProfileGraph):
+    if isinstance(value, Prior | Joint | PriorSet | ProfileGraph | AnyUserPrior | PerUserPriors):
         return cast("Context", value)
-    if isinstance(value, PerUserPriors | AnyUserPrior):
-        raise _no_users(value)
-    raise _not("a prior, a joint, a set of priors or a graph of profiles", value, _PRIOR, where)
+    raise _not(
+        "a prior, a joint, a set of priors, a graph of profiles or per-user priors",
+        value,
+        _PRIOR,
+        where,
+    )
 
 
 def require_prior(value: object, where: str = "") -> Prior:
@@ -56,18 +50,14 @@ def require_channel(value: object, where: str = "") -> AnyChannel:
     """Return a channel; of a mechanism it is an attribute."""
     if isinstance(value, Channel | SupportChannel):
         return value
-    if isinstance(value, UserChannel):
-        raise _no_users(AnyUserPrior(value.inputs))
     if isinstance(value, Mechanism):
         raise _not("a channel", value, "give its channel: mechanism.channel", where)
     raise _not("a channel", value, "make one by Channel.from_rows(...)", where)
 
 
 def require_mechanism(value: object, where: str = "") -> Mechanism:
-    """Return a mechanism; those of users with a prior each are accounted for by nobody."""
+    """Return a mechanism."""
     if isinstance(value, Mechanism):
-        if isinstance(value.context, AnyUserPrior):
-            raise _no_users(value.context)
         return value
     raise _not("a mechanism", value, "make one by design(...) or Mechanism.load(path)", where)
 

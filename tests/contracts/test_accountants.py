@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,10 +20,12 @@ from hypothesis import strategies as st
 import liftlock as ll
 from liftlock.accounting import ACCOUNTANTS, Accountant, Release, account
 from liftlock.accounting.account import limited_by
+from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.errors import NotDefined
+from liftlock.errors import NotComposable, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
+from liftlock.per_user import AnyUserPrior
 from liftlock.profile_graph import ProfileGraph
 from tests import strategies
 from tests.unit.accounting import brute_force
@@ -270,6 +273,58 @@ def test_encodings_too_large_for_a_table() -> None:
     assert {name for name, each in ACCOUNTANTS.items() if each.supports([bits, bits], prior)} == {
         *("pairs", "tight", "pairwise", "ldp-sum", "published")
     }
+
+
+# --- users with a prior each ----------------------------------------------------------------------
+
+
+@every
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_users_with_a_prior_each(accountant: Accountant[Any], data: st.DataObject) -> None:
+    """A user has a table for each release, made for the prior of then: any of them is bounded."""
+    size = data.draw(st.integers(2, 3))
+    users = AnyUserPrior(Alphabet.of(strategies.inputs_of(size)))
+    tables, priors, releases = [], [], []
+    for _ in range(data.draw(st.integers(1, 3))):
+        table = data.draw(strategies.rows(size, data.draw(st.integers(1, 3)), zeros=False))
+        masses = strategies.fractions(data.draw(strategies.counts(size, zeros=False)))
+        lower, upper = brute_force.extreme_lifts(brute_force.likelihoods([table]), [masses])
+        assert lower is not None
+        assert upper is not None
+        notion = ll.ALIP(lower=f"ln {lower}", upper=f"ln {upper}")
+        tables.append(table)
+        priors.append(masses)
+        releases.append(Release.promised(notion, users))
+    if not accountant.supports(releases, users):
+        assert accountant.name not in ("tight", "ldp-sum")
+        return
+    lower, upper = brute_force.extreme_lifts(brute_force.likelihoods(tables), priors)
+    found = accountant.bound(releases, users)
+    assert at_least(found["eps_lower"].ratio, lower)
+    assert at_least(found["eps_upper"].ratio, upper)
+    if len(releases) == 1 and accountant.name == "tight":
+        assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == (lower, upper)
+
+
+def test_a_mechanism_for_users_is_worth_what_it_promises() -> None:
+    masses = np.array([[0.6, 0.4], [0.3, 0.7]])
+    priors = ll.PerUserPriors.of(["no", "yes"], masses)
+    made = ll.design(priors, ll.LIP("1"))
+    twice = account([made, made])
+    assert twice.allows(ll.LIP("3"))
+    assert not twice.allows(ll.LIP("2.9999"))
+    assert account([made, made], priors).allows(ll.LIP("3"))
+    with pytest.raises(NotDefined):
+        twice.certify(ll.notions.MutualInformation("1"))
+    flip = ll.design(ll.Prior.uniform(["no", "yes"]), ll.LDP("1/2"), method="k-rr")
+    both = account([made, flip], priors)
+    assert both.allows(ll.LIP("2.5"))  # 1/2 by its LDP, and twice 1 for the other's ratios
+    assert not both.allows(ll.LIP("2.49"))
+    book = ll.Ledger.new().record(made, who="a", about="b")
+    assert ll.Ledger.from_data(book.to_data()) == book
+    with pytest.raises(NotComposable, match=r"could exceed lip\(2\): after 2 releases"):
+        book.record(made, who="a", about="b", limit=ll.LIP("2"))
 
 
 # --- epsilon and delta ----------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.reading import Reading, number_to_json
+from liftlock.per_user import AnyUserPrior, PerUserPriors
 from liftlock.profile_graph import ProfileGraph
 
 _NAMED = ("profile", *QUANTITIES, "epsilon_ldp", "delta_ldp")
@@ -350,12 +351,13 @@ def account(
 
     `releases` are mechanisms, channels or `Release`s; name one twice for two releases. Mechanisms
     bring their context if they share it; otherwise it must be given, or only LDP is said. In a
-    graph of profiles the same data is the same observation; for others see `compose`.
+    graph of profiles the same data is the same observation; for others see `compose`. Users with a
+    prior each are bounded by what everybody is promised.
 
     Source: 000 Thm 4, Cor 4 (corrected); 004 Obs 13.
     """
-    if context is not None:
-        require_context(context)
+    if context is not None and isinstance(require_context(context), PerUserPriors):
+        context = AnyUserPrior(context.inputs)
     found = tuple(Release.of(release, context) for release in require_list(releases, "releases"))
     chosen = context if context is not None else _common_context(found)
     if isinstance(chosen, ProfileGraph):
@@ -369,7 +371,7 @@ def account(
     for release in found:
         if isinstance(chosen, ProfileGraph):
             break
-        if chosen is not None:
+        if chosen is not None and not isinstance(chosen, AnyUserPrior):
             # What a certificate listed already is listed again, not refused.
             listed = release.unprotected and context is None
             known = "ignore" if listed or _promised_in(release, chosen) else impossible

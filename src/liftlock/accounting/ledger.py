@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 from liftlock._checks import require_list, require_mechanism, require_path
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.composition import NO_RULE, ONCE, refusal
-from liftlock.accounting.release import LeakageLevels, Ratio, Release, levels_of
+from liftlock.accounting.release import LeakageLevels, Ratio, Release
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.context import Context, Joint, context_from_data
@@ -461,7 +461,7 @@ class Ledger(Stored):
             mechanism.context.describe(),
             certificate.notion,
             dict(certificate.budgets),
-            levels_of(mechanism.channel, mechanism.context),
+            Release.of(mechanism).levels(mechanism.context),
             kept and is_small(mechanism),
             len(certificate.unprotected),
             read_note(note),
@@ -647,7 +647,7 @@ class Ledger(Stored):
             (kept.channel, kept.context, kept.notion)
             == (entry.channel, entry.context, entry.notion)
             and dict(kept.budgets) == entry.budgets
-            and levels_of(mechanism.channel, mechanism.context) == entry.levels
+            and Release.of(mechanism).levels(mechanism.context) == entry.levels
         )
         if not same:
             raise FileError("the mechanism of an entry is another", where=where, remedy=_RESTORE)

@@ -26,6 +26,7 @@ from liftlock.notions.base import DeltaLimit, Notion
 from liftlock.notions.lift import extremes, impossible_inputs
 from liftlock.notions.relations import Implication, implied
 from liftlock.notions.rules import Facts, Population, ldp_from_lifts
+from liftlock.per_user import AnyUserPrior
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -89,6 +90,10 @@ class Release:
         """Take a mechanism, or a channel in a context, for a release."""
         if isinstance(released, Release):
             return released
+        if isinstance(released, Mechanism) and released.per_user:
+            # Each user has a table of their own; what is promised holds for everybody.
+            promised = cls.promised(released.notion, released.context)
+            return replace(promised, unprotected=released.certificate.unprotected)
         if isinstance(released, Mechanism):
             return cls(
                 released.channel.inputs,
@@ -226,6 +231,8 @@ def _levels_of(channel: AnyChannel, context: Any) -> LeakageLevels:
     if isinstance(context, ProfileGraph):
         edges = ProfilePrivacy.measure(channel, context).ratio
         return LeakageLevels(None, None, level, level, edges)
+    if isinstance(context, AnyUserPrior):
+        return LeakageLevels(level, level, level, level)
     found = extremes(channel, context)
     smallest = found.smallest.lift
     impossible = set(impossible_inputs(channel, context))
@@ -244,7 +251,7 @@ def smallest_mass(context: Context | None) -> Fraction:
     >>> smallest_mass(Prior.from_counts({"a": 1, "b": 3}))
     Fraction(1, 4)
     """
-    if context is None or isinstance(context, ProfileGraph):
+    if context is None or isinstance(context, ProfileGraph | AnyUserPrior):
         return Fraction(0)
     if isinstance(context, Prior):
         return context.smallest
@@ -333,7 +340,7 @@ def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
     """
     if lower is None or upper is None:
         return None
-    if isinstance(context, PriorSet):
+    if isinstance(context, PriorSet | AnyUserPrior):
         return lower * upper
     if not isinstance(context, Prior):
         return None

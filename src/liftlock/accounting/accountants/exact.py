@@ -203,9 +203,8 @@ class Product:
         """Group equal channels; an encoding takes part if its reports are few."""
         times = Counter(release.fingerprint for release in releases)
         channels: dict[str, AnyChannel] = {}
-        for release in releases:
-            if release.channel is not None:
-                channels.setdefault(release.fingerprint, release.channel)
+        for release, channel in zip(releases, _known_channels(releases), strict=True):
+            channels.setdefault(release.fingerprint, channel)
         names = list(channels)
         parts = tuple(Repeated.of(_dense(channels[n]), inputs, times[n]) for n in names)
         return cls(inputs, parts, tuple(names.index(r.fingerprint) for r in releases))
@@ -314,6 +313,14 @@ class Product:
         return 64 * math.ulp(1.0) * (len(self.order) + len(self.inputs) + 8) * size
 
 
+def _known_channels(releases: Sequence[Release]) -> list[AnyChannel]:
+    """Return the channels of releases; refuse one of which only the levels are known."""
+    if fault := without_channel(releases):
+        remedy = "the bounds are used; keep the mechanism to have it exact"
+        raise NotDefined("the exact product", fault, remedy)
+    return [release.channel for release in releases if release.channel is not None]
+
+
 def _dense(channel: AnyChannel) -> Channel:
     if isinstance(channel, SupportChannel):
         number = channel.output_number
@@ -356,11 +363,8 @@ class Exact(Accountant[AllOutputs]):
         if not isinstance(context, ProfileGraph):
             context = require_lifts(context)
         inputs = common_inputs(releases)
-        if fault := without_channel(releases):
-            remedy = "the bounds are used; keep the mechanism to have it exact"
-            raise NotDefined("the exact product", fault, remedy)
         if isinstance(context, ProfileGraph):
-            laws = observation_laws([r.channel for r in releases if r.channel is not None], context)
+            laws = observation_laws(_known_channels(releases), context)
             cells = f"{laws.rows.size:,} cells: {len(laws.outputs):,} outputs of all together"
             return AllOutputs(tuple(releases), lambda: _of_edges(laws), cells)
         if isinstance(context, PriorSet):

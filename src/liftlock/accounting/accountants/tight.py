@@ -40,6 +40,7 @@ from liftlock.context import Context
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.reading import Reading
+from liftlock.per_user import AnyUserPrior
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -148,7 +149,8 @@ class Tight(Accountant[ComposedLevels]):
 
     omega_k is the level of LDP of release k if its channel is known, else what its lifts imply. One
     release alone costs what it costs. In a graph of profiles the loss of an edge is bounded by
-    min_j loss_j + sum_{k != j} omega_k.
+    min_j loss_j + sum_{k != j} omega_k. Of users with a prior each P_min may be 0, and as their
+    priors may change between releases, though not what is possible, the worst j counts.
 
     Source: 000 Thm 4, Cor 4, Cor 5 (tight form); 004 Obs 13; math composition.
 
@@ -165,7 +167,7 @@ class Tight(Accountant[ComposedLevels]):
 
     def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
         """Measure every release by itself."""
-        if not isinstance(context, ProfileGraph):
+        if not isinstance(context, ProfileGraph | AnyUserPrior):
             require_lifts(context)
         return ComposedLevels.of(releases, context)
 
@@ -173,16 +175,19 @@ class Tight(Accountant[ComposedLevels]):
         """Let every release play the part of the one, and take the least."""
         if isinstance(prepared.context, ProfileGraph):
             return self.loss({"profile": prepared.edges()}, needs=prepared.needs)
-        p = prepared.smallest
-        lower = least_of(
+        p, users = prepared.smallest, isinstance(prepared.context, AnyUserPrior)
+        # Users may have another prior at each release, and then each j is about its own.
+        choose = most_of if users else least_of
+        lower = choose(
             lower_bound(p, levels.lower, prepared.spread_of_others(j))
             for j, (levels, _) in enumerate(prepared.each)
         )
-        upper = least_of(
+        upper = choose(
             upper_bound(p, levels.upper, prepared.spread_of_others(j))
             for j, (levels, _) in enumerate(prepared.each)
         )
-        readings = sides(lower, upper, nats=prepared.sums_of_sides())
+        alike = not users or len(prepared.each) == 1
+        readings = sides(lower, upper, nats=prepared.sums_of_sides() if alike else None)
         return self.loss(readings, needs=prepared.needs)
 
 
