@@ -399,9 +399,7 @@ class PerUserPriors:
             self,
             users=len(range(self.users)[some]),
             masses=None if self.masses is None else self.masses[some],
-            features=None
-            if self.model is None
-            else getattr(self.features, "iloc", self.features)[some],
+            features=None if features is None else features[some],
             ends=None if ends is None else (ends[0][some], ends[1][some]),
             members=None if members is None else members[some],
             levels=None if levels is None else levels[some],
