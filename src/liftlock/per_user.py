@@ -171,7 +171,7 @@ class PerUserPriors:
         Source: 000 Def 6.
 
         >>> PerUserPriors.intervals("ab", [[0.1, 0.6]], [[0.3, 0.9]]).rows(0, 1).round(6).tolist()
-        [[0.28, 0.72]]
+        [[0.22, 0.78]]
         """
         alphabet = read_alphabet(labels)
         ends = tuple(
