@@ -26,7 +26,7 @@ REASONS = {
         "_solver/linear_programme.py",
         "@",
     ): "sparse: added up in the order in which entries are stored",
-    ("_solver/branch.py", "argsort"): "compiled: numba's own sort",
+    ("_solver/kernels/branch.py", "argsort"): "compiled: numba's own sort",
     ("_solver/reductions.py", "np.log2"): "rounded to a whole number",
     ("_solver/channel_programme.py", "np.log2"): "rounded to a whole number",
     ("notions/likelihood.py", "@"): "rules candidates out with room to spare; fractions decide",

@@ -11,7 +11,7 @@ value is a linear knapsack: sort, and fill.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from liftlock._solver.box import Box
 from liftlock._solver.oracle import Clock
+from liftlock._solver.pricing import Curve, least_on_line
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
@@ -43,15 +44,6 @@ _MANY, _SORTED = 1000, 8
 
 _FIRST = 96
 """Places at which a curve of numbers is looked at first."""
-
-
-@dataclass(frozen=True)
-class Curve:
-    """What is known of F: a safe lower bound, and its values at some places in ascending order."""
-
-    bound: float
-    places: Floats
-    values: Floats
 
 
 class LineLoss(Protocol):
@@ -177,41 +169,15 @@ class Squared:
         """Halve intervals until no chord goes much below the goal or the best value."""
         size = float(np.abs(self.points**2 - prices).max() + 3 * np.abs(self.points).max() ** 2)
         slack = 16.0 * rounding(len(self.box)) * size
+
+        def enough(best: float) -> float:
+            return min(best, goal) - _CLOSE * max(abs(goal), abs(best))
+
         places = np.unique(self.read(windows(self.box, _FIRST))[0])
-        values = self._values(places, prices)
-        known = [(places, values + places**2)]
-        left, right, low, high = places[:-1], places[1:], values[:-1], values[1:]
-        best = float(known[0][1].min())
-        closed = best
-        while True:
-            bounds = chord_bounds(left, right, low, high)
-            enough = min(best, goal) - _CLOSE * max(abs(goal), abs(best))
-            alive = (bounds < enough) & (right - left > 1e-14)
-            closed = min(closed, float(bounds[~alive].min(initial=np.inf)))
-            left, right, low, high = left[alive], right[alive], low[alive], high[alive]
-            if not alive.any() or clock.left <= 0:
-                break
-            middle = (left + right) / 2.0
-            clock.spend(_PER_PLACE * middle.size * len(self.box))
-            between = self._values(middle, prices)
-            known.append((middle, between + middle**2))
-            best = min(best, float(known[-1][1].min()))
-            left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
-            low, high = np.concatenate([low, between]), np.concatenate([between, high])
-        worst = min(closed, float(chord_bounds(left, right, low, high).min(initial=np.inf)))
-        places = np.concatenate([part[0] for part in known])
-        values = np.concatenate([part[1] for part in known])
-        order = np.argsort(places, kind="stable")
-        return Curve(min(worst, best) - slack, places[order], values[order])
-
-
-def chord_bounds(left: Floats, right: Floats, low: Floats, high: Floats) -> Floats:
-    """Return the least of a^2 + chord(a) over each interval."""
-    span = right - left
-    slope = np.divide(high - low, span, out=np.zeros_like(span), where=span > 0)
-    place = np.clip(-slope / 2.0, left, right)
-    bounds: Floats = place**2 + low + slope * (place - left)
-    return bounds
+        curve = least_on_line(
+            lambda at: self._values(at, prices), places, enough, clock, _PER_PLACE * len(self.box)
+        )
+        return replace(curve, bound=curve.bound - slack)
 
 
 def _lowest(curve: Curve) -> Floats:

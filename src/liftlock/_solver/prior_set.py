@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from liftlock._solver.box import Box, Separable, Shape, Variance, linearised, shape_of
 from liftlock._solver.channel_programme import Builder
 from liftlock._solver.linear_programme import Optimum, Solver
-from liftlock._solver.oracle import Clock, Priced
+from liftlock._solver.oracle import Clock, Oracle, Priced
+from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost, Variance
 from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -53,31 +53,38 @@ class Columns:
     def __len__(self) -> int:
         return len(self.masses)
 
-    def least(
-        self, slopes: Floats, low: Floats | None = None, high: Floats | None = None
-    ) -> Optimum:
-        """Minimise slopes . v, on a box if one is given; the values are those of v."""
-        ends = (self.low if low is None else low, self.high if high is None else high)
-        self._solver.keep(ends[0] / self.masses, ends[1] / self.masses)
+    @property
+    def work(self) -> float:
+        """Nothing: the solver counts its own operations."""
+        return 0.0
+
+    def start(self) -> Floats:
+        """Return, for each x, a column that is as high, and one that is as low, as can be there."""
+        each = np.eye(len(self))
+        return self.least(np.vstack([-each, each]))[1]
+
+    def least(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return safe lower bounds of slopes . v for each row, and vertices.
+
+        Where the time is up nothing is bounded, and the vertex is the prior itself.
+        """
+        bounds, vertices = np.full(len(slopes), -np.inf), np.tile(self.masses, (len(slopes), 1))
+        for place, row in enumerate(slopes):
+            if self._clock.left > 0:
+                found = self.least_within(row, self.low, self.high)
+                bounds[place] = found.bound
+                if found.solved and len(found.values):
+                    vertices[place] = found.values
+        return bounds, vertices
+
+    def least_within(self, slopes: Floats, low: Floats, high: Floats) -> Optimum:
+        """Minimise slopes . v on a box; the values are those of v."""
+        self._solver.keep(low / self.masses, high / self.masses)
         self._solver.price(slopes * self.masses)
         found = self._solver.solve()
         if not len(found.values):
             return found
         return Optimum(self._posterior(found.values), found.prices, found.bound, found.solved)
-
-    def fill(self, slopes: Floats) -> Floats:
-        """Return a vertex of least slopes . v for each row; the prior itself where time is up."""
-        found = []
-        for row in np.atleast_2d(slopes):
-            least = self.least(row) if self._clock.left > 0 else None
-            known = least is not None and least.solved and len(least.values)
-            found.append(least.values if least is not None and known else self.masses)
-        return np.array(found)
-
-    def price(self, slopes: Floats) -> tuple[Floats, Floats]:
-        """Return safe lower bounds of the least slopes . v for each row, and vertices."""
-        found = [self.least(row) for row in np.atleast_2d(slopes)]
-        return np.array([each.bound for each in found]), np.array([each.values for each in found])
 
     def _posterior(self, values: Floats) -> Floats:
         posterior = np.clip(values[: len(self.masses)] * self.masses, 0.0, None)
@@ -89,15 +96,9 @@ class Columns:
 
         Entries that there is no time for may be anything between 0 and 1.
         """
-        each = np.eye(len(self))
-        low, high = np.zeros(len(self)), np.ones(len(self))
-        for x, row in enumerate(each):
-            if self._clock.left > 0:
-                low[x] = self.least(row).bound
-        for x, row in enumerate(each):
-            if self._clock.left > 0:
-                high[x] = -self.least(-row).bound
-        self.low, self.high = np.clip(low - 1e-12, 0.0, 1.0), np.clip(high + 1e-12, 0.0, 1.0)
+        bounds = self.least(np.vstack([np.eye(len(self)), -np.eye(len(self))]))[0]
+        low, high = np.split(bounds, 2)
+        self.low, self.high = np.clip(low - 1e-12, 0.0, 1.0), np.clip(1e-12 - high, 0.0, 1.0)
 
 
 @dataclass(order=True)
@@ -108,66 +109,47 @@ class _Node:
     vertex: Floats = field(compare=False)
 
 
-class PriorSetOracle:
-    """Prices posteriors whose lifts every prior of a set sees within the limits."""
+def prior_set_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) -> Oracle:
+    """Return the oracle of posteriors whose lifts every prior of a set sees within the limits."""
+    columns = Columns(problem, clock)
+    concave = Concave(columns, utility, columns.low, _STARTS)
+    match utility.shape:
+        case shape.Separable(kind):
+            chords = Chords(columns, utility, SeparableCost(kind), concave)
+            return PolytopeOracle(columns, utility, chords)
+        case shape.Variance(points):
+            return PolytopeOracle(columns, utility, Variance(columns, points))
+        case _:
+            return PolytopeOracle(columns, utility, concave)
 
-    def __init__(self, problem: Problem, utility: Utility, clock: Clock | None = None) -> None:
-        self.utility = utility
-        self.columns = Columns(problem, clock)
-        self._generator = np.random.default_rng(len(self.columns))
-        box = Box.between(self.columns.low, self.columns.high, problem.masses)
-        self._shape: Shape = shape_of(box, utility)
-        match utility.shape:
-            case shape.Variance(points):
-                self._shape = Variance(self.columns, points)
-            case _:
-                pass
 
-    def start(self) -> Floats:
-        """Return, for each x, a column that is as high, and one that is as low, as can be there."""
-        each = np.eye(len(self.columns))
-        return self.columns.fill(np.vstack([-each, each]))
+class Chords:
+    """Prices a separable cost: linearised by the search, and bounded by chords on boxes."""
 
-    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
+    def __init__(
+        self, columns: Columns, utility: Utility, cost: SeparableCost, concave: Concave
+    ) -> None:
+        self.columns, self.utility, self._cost, self._concave = columns, utility, cost, concave
+
+    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Linearise again and again, from the columns in use and from random ones."""
-        if isinstance(self._shape, Variance):
-            places = np.linspace(*self._shape.ends, 24)
-            points = self._shape.points
-            starts = self.columns.fill(points**2 - duals - 2.0 * places[:, None] * points)
-        else:
-            slopes = self._generator.standard_normal((_STARTS, len(self.columns)))
-            starts = np.vstack([columns, self.columns.fill(slopes)])
-        found = linearised(self.columns, self.utility, duals, starts, steps=6)
-        reduced = self.utility.costs(found) - dot(found, duals)
-        return found[np.argsort(reduced, kind="stable")]
+        return self._concave.search(duals, columns, clock)
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
-        """Return a safe lower bound of the least reduced cost."""
-        if isinstance(self._shape, Separable):
-            return self._branch(self._shape, duals, goal, clock)
-        if isinstance(self._shape, Variance):
-            return self._shape.prove(duals, goal, clock)
-        # A box around the polytope holds more posteriors, so its bound holds as well.
-        priced = self._shape.prove(duals, goal, clock)
-        return Priced(priced.bound, np.zeros((0, len(self.columns))))
-
-    def _branch(self, shape: Separable, duals: Floats, goal: float, clock: Clock) -> Priced:
-        """Chords on boxes; halve the box of least bound where its chord is farthest off."""
-        columns = self.columns
+        """Halve the box of least bound where its chord is farthest off."""
+        columns, cost = self.columns, self._cost
         met: list[Floats] = []
 
         def node(low: Floats, high: Floats) -> _Node | None:
-            width = high - low
-            rise = shape.at(high) - shape.at(low)
-            slopes = np.divide(rise, width, out=np.zeros(len(low)), where=width > 0)
-            found = columns.least(slopes - duals, low, high)
+            slopes = cost.chord(low, high)
+            found = columns.least_within(slopes - duals, low, high)
             if not len(found.values):
                 # A part that is only said to be empty is looked at more closely.
                 middle = (low + high) / 2.0
                 return None if found.bound > 0 else _Node(-np.inf, low, high, middle)
-            base = float((shape.at(low) - slopes * low).sum()) + shape.constant
+            base = float((cost.at(low) - slopes * low).sum()) + cost.constant
             # A chord is off by what its ends are, and each is passed in part.
-            ends = np.abs(shape.at(low)) + np.abs(shape.at(high)) + np.abs(slopes * low)
+            ends = np.abs(cost.at(low)) + np.abs(cost.at(high)) + np.abs(slopes * low)
             slack = 4.0 * rounding(len(low)) * (1.0 + float(ends.sum()))
             met.append(found.values)
             return _Node(found.bound + base - slack, low, high, found.values)
@@ -186,7 +168,7 @@ class PriorSetOracle:
             if worst.bound >= best - 1e-12:
                 break
             heapq.heappop(heap)
-            place, cut = _split(shape, worst)
+            place, cut = _split(cost, worst)
             left, right = worst.high.copy(), worst.low.copy()
             left[place] = right[place] = cut
             for ends in ((worst.low, left), (right, worst.high)):
@@ -195,18 +177,17 @@ class PriorSetOracle:
                 if child is not None:
                     heapq.heappush(heap, _Node(max(child.bound, worst.bound), *ends, child.vertex))
         bound = heap[0].bound if heap else goal
-        vertices = np.array(met)
+        vertices = np.array(met).reshape(-1, len(columns))
         reduced = self.utility.costs(vertices) - dot(vertices, duals)
         return Priced(bound, vertices[np.argsort(reduced, kind="stable")[:32]])
 
 
-def _split(shape: Separable, node: _Node) -> tuple[int, float]:
+def _split(cost: SeparableCost, node: _Node) -> tuple[int, float]:
     """Choose the entry whose chord is farthest below the cost, and where to cut it."""
     width = node.high - node.low
-    rise = shape.at(node.high) - shape.at(node.low)
-    slopes = np.divide(rise, width, out=np.zeros(len(width)), where=width > 0)
+    slopes = cost.chord(node.low, node.high)
     value = np.clip(node.vertex, node.low, node.high)
-    error = shape.at(value) - shape.at(node.low) - slopes * (value - node.low)
+    error = cost.at(value) - cost.at(node.low) - slopes * (value - node.low)
     place = int(np.argmax(error))
     if error[place] <= 1e-15:
         place = int(np.argmax(width))

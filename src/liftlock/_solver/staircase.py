@@ -1,76 +1,102 @@
 """Posteriors under local differential privacy of X itself: staircases.
 
 The extreme columns of a channel whose likelihoods differ by a factor of at most E are those with
-entries m and E m only. A vertex is a set K of raised symbols, with posterior
+entries u and E u only. A vertex raises a set K of symbols, with posterior
 
-    v_x = P(x) (E if x in K else 1) / (1 + (E - 1) P(K)).
+    v_x = P(x) (E if x in K else 1) / (1 + (E - 1) P(K)) = P(x) (u + (E - 1) z_x),
 
-Up to 16 symbols all of them are listed. Beyond, a linear function is least at a set that its sorted
-slopes name, which drives the search; a tree of sets proves how low a cost can be.
+with the least lift u, and z_x = u if x in K else 0. A linear function is least at a set that its
+sorted slopes name, which drives the search; a tree of sets proves how low a cost can be.
+
+On staircases two costs are simple functions of (u, v), whatever the set,
+
+    entropy          H(v) = -ln u - E ln E / (E - 1) (1 - u) - sum_x v_x ln P(x),
+    1 - squares      1 - sum v^2 = 1 + E R u^2 - (E + 1) u m,   m = P . v,  R = sum P^2,
+
+convex in u and linear in v but for the product u m, which the envelopes of a product bound on an
+interval of u. So with z_x anywhere in [0, u] a bound is the least of one convex function along the
+symbols sorted by their slopes, at most one of them in part. That symbol is then raised in one
+branch and not in the other; where the product is what is off, the interval of u is cut.
 
 Source: 000 Def 1; 001 section V (k-ary randomised response is not optimal in general).
 """
 
 from __future__ import annotations
 
-import numpy as np
+import heapq
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeAlias
 
-from liftlock._solver.box import (
-    AnyConcave,
-    Box,
-    LeastOfLinear,
-    Shape,
-    Variance,
-    linearised,
-    priced,
-)
+import numpy as np
+import numpy.typing as npt
+
 from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.oracle import Clock, Oracle, Priced
+from liftlock._solver.pricing import Concave, PolytopeOracle, Variance
 from liftlock._solver.problem import Problem
-from liftlock._solver.stair_tree import StairTree
 from liftlock.exact.integers import Floats
-from liftlock.exact.reproducible import dot
-from liftlock.utility.distortion import Distortion
-from liftlock.utility.guess import Guess
-from liftlock.utility.histogram import Histogram
-from liftlock.utility.mean import Mean
-from liftlock.utility.mutual_information import MutualInformation
+from liftlock.exact.reproducible import dot, log
+from liftlock.exact.rounding import rounding
+from liftlock.utility import shape
+from liftlock.utility.shape import Kind
 from liftlock.utility.utility import Utility
 
-FEW = 16
-"""Up to so many symbols every staircase is listed."""
+Marks: TypeAlias = npt.NDArray[np.int8]
+Places: TypeAlias = npt.NDArray[np.intp]
 
-_PER_START = 100
-"""Passes over all pairs of symbols that one start of a search is counted as."""
+_FEW, _CLOSER = 16, 1e6
+"""Up to so many symbols a proof may be so many times closer than was asked for; and a cost of which
+nothing is known is priced by listing every set."""
+
+_STARTS = 96
+"""Random sets that a search starts from, or four times the number of symbols."""
+
+_PER_START, _PER_NODE = 100, 200
+"""Operations for each two symbols that a start of a search is counted as, and for each symbol that
+a node of a proof is."""
+
+_BATCH, _MOST_NODES = 128, 400_000
+"""Nodes of a tree that are looked at together, and in all."""
+
+_KEPT = 32
+"""Staircases below the goal that are enough to go on searching with."""
 
 _HAIR = 2.0**-49
-_STARTS = 96
-_POLISHED = 24
 
 
 class Stairs:
     """The posteriors of all staircase columns, as a polytope.
 
     >>> stairs = Stairs(np.array([0.5, 0.5]), 3.0)
-    >>> stairs.fill(np.array([[1.0, 0.0]])).tolist()
+    >>> stairs.least(np.array([[1.0, 0.0]]))[1].tolist()
     [[0.25, 0.75]]
     """
 
     def __init__(self, masses: Floats, ratio: float) -> None:
         self.masses, self.ratio = np.asarray(masses, dtype=np.float64), ratio
+        self._generator = np.random.default_rng(len(self.masses))
 
     def __len__(self) -> int:
         return len(self.masses)
+
+    @property
+    def work(self) -> float:
+        """Operations that a linear minimisation is counted as."""
+        return _PER_START * float(len(self))
+
+    @property
+    def low(self) -> Floats:
+        """What every posterior is at least, a hair less."""
+        least = 1.0 / (1.0 + (self.ratio - 1.0) * (1.0 - self.masses.min()))
+        lows: Floats = self.masses * least * (1.0 - _HAIR)
+        return lows
 
     def raised(self, sets: Floats) -> Floats:
         """Return the posteriors of sets given as rows of 0 and 1."""
         weights = self.masses * (1.0 + (self.ratio - 1.0) * sets)
         posteriors: Floats = weights / weights.sum(axis=1, keepdims=True)
         return posteriors
-
-    def price(self, slopes: Floats) -> tuple[Floats, Floats]:
-        """Return the least slopes . v for each row of slopes, to rounding, and its vertices."""
-        return priced(self, slopes)
 
     def sets(self, posteriors: Floats) -> Floats:
         """Return the sets of staircases, as rows of 0 and 1."""
@@ -79,135 +105,371 @@ class Stairs:
         raised: Floats = (lifts > middle).astype(np.float64)
         return raised
 
-    def fill(self, slopes: Floats) -> Floats:
-        """Return the staircase of least slopes . v for each row: the symbols of least slope."""
-        rows = np.atleast_2d(slopes)
-        order = np.argsort(rows, axis=1, kind="stable")
-        masses = self.masses[order]
-        gain = self.ratio - 1.0
-        zero = np.zeros((len(rows), 1))
-        costs = np.hstack([zero, np.cumsum(np.take_along_axis(rows, order, 1) * masses, axis=1)])
-        sizes = np.hstack([zero, np.cumsum(masses, axis=1)])
-        values = (costs[:, -1:] + gain * costs) / (1.0 + gain * sizes)
-        count = np.argmin(values, axis=1)
-        sets = np.zeros(rows.shape)
-        np.put_along_axis(sets, order, (np.arange(rows.shape[1]) < count[:, None]) * 1.0, axis=1)
-        return self.raised(sets)
+    def every(self) -> Floats:
+        """Return the posteriors of all sets but the empty and the full one.
 
+        >>> Stairs(np.array([0.5, 0.5]), 3.0).every().tolist()
+        [[0.75, 0.25], [0.25, 0.75]]
+        """
+        numbers = np.arange(1, (1 << len(self)) - 1)
+        return self.raised(((numbers[:, None] >> np.arange(len(self))) & 1).astype(np.float64))
 
-def every_staircase(masses: Floats, ratio: float) -> Floats:
-    """Return the posteriors of all sets but the empty and the full one.
-
-    >>> every_staircase(np.array([0.5, 0.5]), 3.0).tolist()
-    [[0.75, 0.25], [0.25, 0.75]]
-    """
-    n = len(masses)
-    numbers = np.arange(1, (1 << n) - 1)
-    sets = ((numbers[:, None] >> np.arange(n)) & 1).astype(np.float64)
-    return Stairs(masses, ratio).raised(sets)
-
-
-def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
-    """Return an exact oracle for few symbols, and one that searches and bounds for many."""
-    assert problem.ratio is not None
-    if len(problem.masses) <= FEW:
-        return ListedOracle(every_staircase(problem.masses, problem.ratio), utility)
-    return StaircaseOracle(problem, utility)
-
-
-class StaircaseOracle:
-    """Prices staircases of many symbols: by search, and by a tree of sets.
-
-    >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.prior import Prior
-    >>> even = Problem.of(Prior.uniform(range(30)), LDP("1"))
-    >>> oracle = StaircaseOracle(even, Histogram())
-    >>> oracle.prove(np.zeros(30), -1.0, Clock()).bound > 0.9
-    True
-    """
-
-    def __init__(self, problem: Problem, utility: Utility) -> None:
-        assert problem.ratio is not None
-        self.utility = utility
-        self.stairs = Stairs(problem.masses, problem.ratio)
-        self._generator = np.random.default_rng(len(self.stairs))
-        self._shape = self._exact()
-        self._tree: StairTree | None = None
-        if isinstance(utility, MutualInformation | Histogram):
-            kind = 1 if isinstance(utility, Histogram) else 0
-            self._tree = StairTree(problem.masses, problem.ratio, kind)
-
-    def _exact(self) -> Shape | None:
-        """Return how the utility is priced exactly, if linear functions are enough."""
-        if isinstance(self.utility, Mean):
-            return Variance(self.stairs, np.array(self.utility.points))
-        if isinstance(self.utility, Guess):
-            return LeastOfLinear(self.stairs, 1.0 - np.eye(len(self.stairs)))
-        if isinstance(self.utility, Distortion):
-            return LeastOfLinear(self.stairs, self.utility.loss)
-        return None
+    def some(self, number: int) -> Floats:
+        """Return random sets of every size."""
+        likely = self._generator.random((number, 1))
+        return (self._generator.random((number, len(self))) < likely).astype(np.float64)
 
     def start(self) -> Floats:
         """Return k-ary randomised response, and random sets of every size."""
-        n = len(self.stairs)
-        sizes = self._generator.random((2 * n, 1))
-        sets = (self._generator.random((2 * n, n)) < sizes).astype(np.float64)
-        some = sets[(sets.sum(axis=1) > 0) & (sets.sum(axis=1) < n)]
-        return np.vstack([self.stairs.raised(np.eye(n)), self.stairs.raised(some)])
+        sets = self.some(2 * len(self))
+        proper = (sets.sum(axis=1) > 0) & (sets.sum(axis=1) < len(self))
+        return self.raised(np.vstack([np.eye(len(self)), sets[proper]]))
+
+    def least(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Return the least slopes . v for each row, to rounding: the symbols of least slope."""
+        order = np.argsort(slopes, axis=1, kind="stable")
+        masses = self.masses[order]
+        gain = self.ratio - 1.0
+        zero = np.zeros((len(slopes), 1))
+        costs = np.hstack([zero, np.cumsum(np.take_along_axis(slopes, order, 1) * masses, axis=1)])
+        sizes = np.hstack([zero, np.cumsum(masses, axis=1)])
+        best = np.argmin((costs[:, -1:] + gain * costs) / (1.0 + gain * sizes), axis=1)
+        sets = np.zeros(slopes.shape)
+        np.put_along_axis(sets, order, (np.arange(slopes.shape[1]) < best[:, None]) * 1.0, axis=1)
+        vertices = self.raised(sets)
+        values: Floats = (slopes * vertices).sum(axis=1)
+        return values, vertices
+
+
+def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
+    """Return the oracle of a prior under LDP.
+
+    >>> from liftlock.notions.ldp import LDP
+    >>> from liftlock.prior import Prior
+    >>> from liftlock.utility.histogram import Histogram
+    >>> oracle = staircase_oracle(Problem.of(Prior.uniform(range(30)), LDP("1")), Histogram())
+    >>> oracle.prove(np.zeros(30), -1.0, Clock()).bound > 0.9
+    True
+    """
+    assert problem.ratio is not None
+    stairs = Stairs(problem.masses, problem.ratio)
+    match utility.shape:
+        case shape.Separable(kind):
+            return PolytopeOracle(stairs, utility, SetTree(stairs, utility, kind))
+        case shape.Variance(points):
+            return PolytopeOracle(stairs, utility, Variance(stairs, points))
+        case _ if len(stairs) <= _FEW:
+            return ListedOracle(stairs.every(), utility)
+        case _:
+            pricing = Concave(stairs, utility, stairs.low, max(_STARTS, 4 * len(stairs)))
+            return PolytopeOracle(stairs, utility, pricing)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Parts of the set of staircases, one for each row: symbols decided, and an interval of u."""
+
+    marks: Marks
+    """1 raised, -1 not raised, 0 undecided."""
+    low: Floats
+    high: Floats
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True)
+class Least:
+    """Where the least of a convex function of u plus a linear one of v is taken, for each node."""
+
+    values: Floats
+    """inf where the node is empty."""
+    place: Floats
+    """u."""
+    raised: npt.NDArray[np.bool_]
+    """The symbols raised in full."""
+    part: Places
+    """The symbol raised in part, or that would be raised next."""
+    share: Floats
+    """How far it is raised, between 0 and 1."""
+
+
+class SetTree:
+    """Prices a separable cost: by flipping symbols of sets, and by a tree of sets.
+
+    >>> from liftlock.utility.histogram import Histogram
+    >>> tree = SetTree(Stairs(np.array([0.5, 0.3, 0.2]), 3.0), Histogram(), Kind.SQUARE)
+    >>> round(tree.prove(np.zeros(3), 0.404, Clock()).bound, 6)  # the least of 1 - sum v^2
+    0.405
+    """
+
+    def __init__(self, stairs: Stairs, utility: Utility, kind: Kind) -> None:
+        self.stairs, self.kind = stairs, kind
+        self._concave = Concave(stairs, utility, stairs.low, 0)
+        self.masses, self.ratio = stairs.masses, stairs.ratio
+        self._squares = float(dot(self.masses, self.masses))
+        self._logs = log(self.masses)
+        self._weight = float(self.ratio * log(self.ratio) / (self.ratio - 1.0))
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
-        """Return staircases of low reduced cost, best first."""
-        many = len(columns) + max(_STARTS, 4 * len(self.stairs))
-        clock.spend(_PER_START * many * float(len(self.stairs)) ** 2)
-        if self._shape is not None:
-            found = self._shape.search(duals, columns)
-        else:
-            count, n = max(_STARTS, 4 * len(self.stairs)), len(self.stairs)
-            likely = self._generator.random((count, 1))
-            sets = (self._generator.random((count, n)) < likely).astype(np.float64)
-            starts = np.vstack([columns, self.stairs.raised(sets)])
-            found = linearised(self.stairs, self.utility, duals, starts)
-            if self._tree is None:
-                found = self._flipped(found, duals)
-            else:
-                better = self._tree.improved(np.vstack([self.stairs.sets(found), sets]), duals)
-                # Those that were not improved differ more from one another, and help as well.
-                found = np.vstack([self.stairs.raised(better), found])
-        reduced = self._reduced(found, duals)
-        return found[np.argsort(reduced, kind="stable")]
-
-    def _reduced(self, vertices: Floats, duals: Floats) -> Floats:
-        reduced: Floats = self.utility.costs(vertices) - dot(vertices, duals)
-        return reduced
-
-    def _flipped(self, vertices: Floats, duals: Floats) -> Floats:
-        """Raise or lower one symbol at a time in the best vertices, while that helps."""
+        """Linearise from the columns in use and from random sets, and flip symbols."""
         n = len(self.stairs)
-        order = np.argsort(self._reduced(vertices, duals), kind="stable")[:_POLISHED]
-        kept = [vertices[order]]
-        for vertex in vertices[order]:
-            raised = self.stairs.sets(vertex[None])[0]
-            best = float(self._reduced(vertex[None], duals)[0])
-            for _ in range(2 * n):
-                near = np.abs(raised - np.eye(n))
-                candidates = self.stairs.raised(near)
-                values = self._reduced(candidates, duals)
-                place = int(np.argmin(values))
-                if values[place] >= best - 1e-14:
-                    break
-                best, raised = float(values[place]), near[place]
-            kept.append(self.stairs.raised(raised[None]))
-        return np.unique(np.vstack(kept), axis=0)
+        sets = self.stairs.some(max(_STARTS, 4 * n))
+        clock.spend(_PER_START * len(sets) * float(n) ** 2)
+        starts = np.vstack([columns, self.stairs.raised(sets)])
+        found = self._concave.search(duals, starts, clock)
+        better = self.improved(np.vstack([self.stairs.sets(found), sets]), duals)
+        # Those that were not improved differ more from one another, and help as well.
+        return np.vstack([self.stairs.raised(better), found])
+
+    def reduced(self, sets: Floats, duals: Floats) -> Floats:
+        """Return the reduced costs of sets, given as rows of 0 and 1."""
+        return self._values(self._sums(sets, duals))
+
+    def _sums(self, sets: Floats, duals: Floats) -> Floats:
+        """Return the sums of P, slopes P and P^2 over the levels 1 and E of each set."""
+        sums: Floats = dot(1.0 + (self.ratio - 1.0) * sets, self._parts(duals).T)
+        return sums
+
+    def _parts(self, duals: Floats) -> Floats:
+        slopes = -duals - (self._logs if self.kind is Kind.ENTROPY else 0.0)
+        return np.stack([self.masses, self.masses * slopes, self.masses**2])
+
+    def improved(self, raised: Floats, duals: Floats) -> Floats:
+        """Raise or lower one symbol of each set at a time, the best one, while that helps.
+
+        What a set costs depends on three sums over it only, so all flips are tried at once.
+        """
+        sets = raised.astype(np.float64)
+        gain, parts = self.ratio - 1.0, self._parts(duals)
+        rows = np.arange(len(sets))
+        best = self.reduced(sets, duals)
+        for _ in range(2 * sets.shape[1]):
+            changes = (gain * (1.0 - 2.0 * sets))[:, :, None] * parts.T
+            values = self._values(self._sums(sets, duals)[:, None, :] + changes)
+            place = np.argmin(values, axis=1)
+            better = values[rows, place] < best - 1e-13
+            if not better.any():
+                break
+            chosen = rows[better]
+            sets[chosen, place[better]] = 1.0 - sets[chosen, place[better]]
+            best[better] = values[chosen, place[better]]
+        return np.unique(sets, axis=0)
+
+    def _values(self, sums: Floats) -> Floats:
+        """Return the reduced cost from the sums of P, slopes P and P^2 over (1, E) levels."""
+        u = 1.0 / sums[..., 0]
+        linear = u * sums[..., 1]
+        if self.kind is Kind.ENTROPY:
+            bend = -log(u) - self._weight * (1.0 - u)
+        else:
+            bend = 1.0 + u**2 * (self.ratio * self._squares - (self.ratio + 1.0) * sums[..., 2])
+        values: Floats = bend + linear
+        return values
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
-        """Return a safe lower bound of the least reduced cost."""
-        if self._shape is not None:
-            return self._shape.prove(duals, goal, clock)
-        masses, ratio = self.stairs.masses, self.stairs.ratio
-        if self._tree is not None:
-            return self._tree.prove(duals, goal, clock)
-        least = 1.0 / (1.0 + (ratio - 1.0) * (1.0 - masses.min()))
-        most = 1.0 / (1.0 + (ratio - 1.0) * masses.min())
-        box = Box(masses, least * (1.0 - _HAIR), most * ratio * (1.0 + _HAIR))
-        bound = AnyConcave(box, self.utility).prove(duals, goal, clock).bound
-        return Priced(bound, np.zeros((0, len(masses))))
+        """Return a safe lower bound, the goal if it is reached, and staircases below the goal."""
+        if len(self.masses) <= _FEW and goal < 0:
+            # With few symbols a much smaller gap costs next to nothing more.
+            closer = self._explore(duals, goal / _CLOSER, clock)
+            if closer.bound >= goal:
+                return closer
+        return self._explore(duals, goal, clock)
+
+    def _explore(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+        """Look at the nodes of least bound first, until none is below the goal."""
+        n = len(self.masses)
+        # The sizes of all terms, wherever u and v are; those of squares grow with the ratio.
+        size = 4.0 * np.abs(duals).max() + 2.0
+        if self.kind is Kind.ENTROPY:
+            size += 4.0 * np.abs(self._logs).max() + 2.0 * self._weight
+        else:
+            size += 7.0 * (self.ratio + 1.0) * self.masses.max()
+        slack = rounding(n) * float(size)
+        root = Nodes(np.zeros((1, n), dtype=np.int8), np.array([1.0 / self.ratio]), np.array([1.0]))
+        found: list[tuple[float, Floats]] = []
+        ticket = count()
+        heap: list[tuple[float, int, Marks, float, float]] = []
+        closed = np.inf
+        looked = 0
+        fresh, parents = root, np.array([-np.inf])
+        while len(fresh):
+            looked += len(fresh)
+            clock.spend(_PER_NODE * float(fresh.marks.size))
+            bounds, children = self._bounded(fresh, duals, goal, parents, found)
+            open_ = bounds < goal + slack
+            closed = min(closed, float(bounds[~open_].min(initial=np.inf)))
+            for place in np.flatnonzero(open_):
+                for marks, low, high in children[place]:
+                    heapq.heappush(heap, (float(bounds[place]), next(ticket), marks, low, high))
+                if not children[place]:
+                    closed = min(closed, float(bounds[place]))
+            if looked >= _MOST_NODES or clock.left <= 0 or len(found) >= _KEPT:
+                break
+            taken = [heapq.heappop(heap) for _ in range(min(_BATCH, len(heap)))]
+            fresh = Nodes(
+                np.array([node[2] for node in taken], dtype=np.int8).reshape(-1, n),
+                np.array([node[3] for node in taken]),
+                np.array([node[4] for node in taken]),
+            )
+            parents = np.array([node[0] for node in taken])
+        worst = min(closed, heap[0][0] if heap else np.inf)
+        found.sort(key=lambda pair: pair[0])
+        columns = np.array([vertex for _, vertex in found[:_KEPT]]).reshape(-1, n)
+        return Priced(worst - slack, columns)
+
+    def _bounded(
+        self,
+        nodes: Nodes,
+        duals: Floats,
+        goal: float,
+        parents: Floats,
+        found: list[tuple[float, Floats]],
+    ) -> tuple[Floats, list[list[tuple[Marks, float, float]]]]:
+        """Return bounds, and the parts into which each node below the goal is cut."""
+        if self.kind is Kind.ENTROPY:
+            slopes = np.broadcast_to(-self._logs - duals, nodes.marks.shape)
+            least = self.least(nodes, slopes, "entropy", np.zeros(len(nodes)))
+            off = np.zeros(len(nodes))
+        else:
+            least, off = self._squared(nodes, duals)
+        bounds = np.maximum(least.values, parents)
+        below = np.flatnonzero(least.values < goal)
+        self._gather(least, below, duals, goal, found)
+        children: list[list[tuple[Marks, float, float]]] = [[] for _ in range(len(nodes))]
+        for place in below:
+            marks, low, high = nodes.marks[place], nodes.low[place], nodes.high[place]
+            where, symbol = float(least.place[place]), int(least.part[place])
+            partly = marks[symbol] == 0 and 1e-9 < least.share[place] < 1.0 - 1e-9
+            inside = low * (1 + 1e-12) < where < high * (1 - 1e-12)
+            if off[place] > 0.3 * (goal - least.values[place]) and inside:
+                children[place] = [(marks, low, where), (marks, where, high)]
+            elif partly or (marks == 0).any():
+                if not partly:
+                    symbol = int(np.argmax(np.where(marks == 0, self.masses, -1.0)))
+                up, down = marks.copy(), marks.copy()
+                up[symbol], down[symbol] = 1, -1
+                children[place] = [(up, low, high), (down, low, high)]
+        return bounds, children
+
+    def _gather(
+        self,
+        least: Least,
+        below: Places,
+        duals: Floats,
+        goal: float,
+        found: list[tuple[float, Floats]],
+    ) -> None:
+        """Keep staircases near the relaxed ones that are truly below the goal."""
+        if not len(below):
+            return
+        sets = least.raised[below].astype(np.float64)
+        more = sets.copy()
+        more[np.arange(len(below)), least.part[below]] = 1.0
+        near = np.unique(np.vstack([sets, more]), axis=0)
+        reduced = self.reduced(near, duals)
+        known = {value for value, _ in found}
+        for place in np.flatnonzero(reduced < goal):
+            if float(reduced[place]) not in known:
+                found.append((float(reduced[place]), self.stairs.raised(near[place][None])[0]))
+
+    def _squared(self, nodes: Nodes, duals: Floats) -> tuple[Least, Floats]:
+        """Bound 1 - sum v^2 - y . v with the two envelopes of the product u m from above."""
+        masses = np.broadcast_to(self.masses, nodes.marks.shape)
+        none = np.zeros(len(nodes))
+        least_m = self.least(nodes, masses, "none", none).values
+        most_m = -self.least(nodes, -masses, "none", none).values
+        empty = ~np.isfinite(least_m)
+        least_m, most_m = np.where(empty, 0.0, least_m), np.where(empty, 1.0, most_m)
+        factor = self.ratio + 1.0
+        best: Least | None = None
+        for level, ends in ((nodes.high, least_m), (nodes.low, most_m)):
+            # u m <= level m + end u - level end
+            slopes = -duals - factor * level[:, None] * self.masses
+            found = self.least(nodes, slopes, "square", -factor * ends)
+            values = found.values + 1.0 + factor * level * ends
+            found = Least(values, found.place, found.raised, found.part, found.share)
+            best = found if best is None else _larger(best, found)
+        assert best is not None
+        off = factor * (nodes.high - best.place) * (best.place - nodes.low)
+        off *= (most_m - least_m) / np.maximum(nodes.high - nodes.low, 1e-300)
+        return best, np.maximum(off, 0.0)
+
+    def least(self, nodes: Nodes, slopes: Floats, curve: str, tilt: Floats) -> Least:
+        """Minimise curve(u) + tilt u + slopes . v over each node, symbols in part allowed.
+
+        With the first j undecided symbols raised and the next in part, the linear part is
+
+            slope_next + u (S + (E - 1) C_j - slope_next D_j),   D_j = 1 + (E - 1) p_j,
+
+        with S = sum slopes P, and C_j and p_j the sums of slopes P and of P over what is raised.
+        """
+        gain = self.ratio - 1.0
+        rows = np.arange(len(nodes))[:, None]
+        order = np.argsort(slopes, axis=1, kind="stable")
+        sorted_slopes = np.take_along_axis(slopes, order, axis=1)
+        marks = nodes.marks[rows, order]
+        masses = self.masses[order]
+        free = np.where(marks == 0, masses, 0.0)
+        fixed = np.where(marks == 1, masses, 0.0)
+        before = fixed.sum(axis=1, keepdims=True) + _sums_before(free)
+        paid = (sorted_slopes * fixed).sum(axis=1, keepdims=True)
+        paid = paid + _sums_before(sorted_slopes * free)
+        whole = (sorted_slopes * masses).sum(axis=1, keepdims=True)
+        starts = 1.0 + gain * before
+        steep = whole + gain * paid - sorted_slopes * starts + tilt[:, None]
+        high = np.minimum(1.0 / starts, nodes.high[:, None])
+        low = np.maximum(1.0 / (starts + gain * free), nodes.low[:, None])
+        if curve == "entropy":
+            steep_all = steep + self._weight
+            place = np.where(steep_all > 0, 1.0 / np.where(steep_all > 0, steep_all, 1.0), np.inf)
+        elif curve == "square":
+            place = -steep / (2.0 * self.ratio * self._squares)
+        else:
+            place = np.where(steep > 0, -np.inf, np.inf)
+        u = np.clip(place, low, np.maximum(high, low))
+        if curve == "entropy":
+            bend = -log(u) - self._weight * (1.0 - u)
+        elif curve == "square":
+            bend = self.ratio * self._squares * u**2
+        else:
+            bend = 0.0
+        # A hair wider than exact, so that rounding cannot empty a node.
+        values = np.where(low <= high * (1 + 1e-12), bend + sorted_slopes + u * steep, np.inf)
+        best = np.argmin(values, axis=1)[:, None]
+        chosen = np.take_along_axis(u, best, axis=1)
+        ends = np.take_along_axis(starts, best, axis=1)
+        widths = gain * np.take_along_axis(free, best, axis=1) * chosen
+        share = np.divide(1.0 - chosen * ends, widths, out=np.zeros_like(widths), where=widths > 0)
+        raised = np.zeros(marks.shape, dtype=bool)
+        full = (marks == 1) | ((marks == 0) & (np.arange(marks.shape[1]) < best))
+        np.put_along_axis(raised, order, full, axis=1)
+        return Least(
+            np.take_along_axis(values, best, axis=1)[:, 0],
+            chosen[:, 0],
+            raised,
+            np.take_along_axis(order, best, axis=1)[:, 0],
+            share[:, 0],
+        )
+
+
+def _sums_before(values: Floats) -> Floats:
+    """Return, for each entry of a row, the sum of those before it.
+
+    Taking the entry off a running sum again would leave rounding where the sum is tiny.
+    """
+    sums = np.zeros_like(values)
+    np.cumsum(values[:, :-1], axis=1, out=sums[:, 1:])
+    return sums
+
+
+def _larger(first: Least, second: Least) -> Least:
+    """Take, for each node, the one that bounds more."""
+    take = second.values > first.values
+    return Least(
+        np.where(take, second.values, first.values),
+        np.where(take, second.place, first.place),
+        np.where(take[:, None], second.raised, first.raised),
+        np.where(take, second.part, first.part),
+        np.where(take, second.share, first.share),
+    )

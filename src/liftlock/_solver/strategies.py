@@ -32,9 +32,6 @@ from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth
 
 AUTO = "auto"
 
-_STARTING = 100.0
-"""Operations that the first columns take, for each two symbols."""
-
 _COEFFICIENT, _LIMITS_OF_A_CELL = 120, 4
 """Bytes of a coefficient of a linear programme in all its copies, and how many each cell has."""
 
@@ -137,10 +134,10 @@ def _programme_memory(task: Task) -> float:
 
 def _random_decomposition(task: Task) -> Found | None:
     with task.clock.pause():
-        from liftlock._solver.spread import spread
+        from liftlock._solver.random_decomposition import decompose
 
     try:
-        return spread(task.problem.widened(), task.utility, task.clock)
+        return decompose(task.problem.widened(), task.utility, task.clock)
     except TimeUp:
         return None  # column generation has a result whenever it is stopped
 
@@ -178,25 +175,18 @@ def _generation(task: Task) -> Found:
 def _pricing(problem: Problem, utility: Utility, clock: Clock) -> Oracle:
     """Return what finds and bounds posteriors of low reduced cost."""
     if problem.uncertain and problem.ratio is None:  # LDP is the same under every prior
-        from liftlock._solver.prior_set import PriorSetOracle
+        from liftlock._solver.prior_set import prior_set_oracle
 
-        return PriorSetOracle(problem, utility, clock)
+        return prior_set_oracle(problem, utility, clock)
     if problem.given is None and problem.ratio is not None:
         from liftlock._solver.staircase import staircase_oracle
 
         return staircase_oracle(problem, utility)
-    if problem.given is not None:
-        clock.tell("compiling (the first time takes half a minute)")
-        with clock.pause():
-            from liftlock._solver.rows import RowsOracle
-
-        return RowsOracle(problem, utility, clock)
+    clock.tell("compiling (the first time takes half a minute)")
     with clock.pause():
-        from liftlock._solver import spread  # noqa: F401  compiled here
-        from liftlock._solver.box import BoxOracle
+        from liftlock._solver.separable import rows_oracle
 
-    clock.check(_STARTING * float(len(problem.masses)) ** 2)
-    return BoxOracle(problem, utility)
+    return rows_oracle(problem, utility, clock)
 
 
 def _mixture(task: Task, oracle: Oracle) -> Decomposition:

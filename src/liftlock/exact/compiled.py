@@ -21,7 +21,7 @@ import numba
 from liftlock.exact.reproducible import ARTANH, HALF_ROOT, LN2_HIGH, LN2_LOW
 
 
-def compiled(signature: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def compiled(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function: when its module is imported if it has a signature, else when called.
 
     The loops run without the interpreter's lock, and divide as numpy does.

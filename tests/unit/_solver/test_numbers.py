@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.box import BoxOracle
 from liftlock._solver.channel_programme import least_distortion
 from liftlock._solver.column_generation import Decomposition, generate
 from liftlock._solver.numbers import least_loss
 from liftlock._solver.oracle import Clock
 from liftlock._solver.outputs import joined, strain
 from liftlock._solver.problem import Problem
+from liftlock._solver.separable import rows_oracle
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import MaxLift, MinLift
 from liftlock.progress import Step
@@ -60,7 +60,7 @@ def test_squares_agree_with_column_generation(seed: int, notion: Notion) -> None
     prior = world(seed, 22)
     problem, goal = Problem.of(prior, notion), Mean.of(prior.inputs)
     found = least_loss(problem, goal, Clock(gap=1e-7))
-    other = generate(problem.masses, goal, BoxOracle(problem, goal), Clock(gap=1e-9))
+    other = generate(problem.masses, goal, rows_oracle(problem, goal), Clock(gap=1e-9))
     assert found.gap <= 1.2e-7
     assert found.bound <= other.cost + 1e-12
     assert found.cost == pytest.approx(other.cost, abs=2e-7 * found.reference)

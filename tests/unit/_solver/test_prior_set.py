@@ -8,7 +8,7 @@ import pytest
 from liftlock._solver.column_generation import generate
 from liftlock._solver.enumeration import ListedOracle, enumerate_vertices
 from liftlock._solver.oracle import Clock
-from liftlock._solver.prior_set import PriorSetOracle
+from liftlock._solver.prior_set import prior_set_oracle
 from liftlock._solver.problem import Problem
 from liftlock.context import Ball, Context, Family, Intervals
 from liftlock.designs.lock import lock
@@ -66,7 +66,7 @@ def test_proofs_are_safe(utility: Utility) -> None:
     context, corners = SETS[1]
     problem = Problem.of(context, LIP("1"))
     every = listed(problem, corners, utility)
-    oracle = PriorSetOracle(problem, utility)
+    oracle = prior_set_oracle(problem, utility)
     for duals in np.random.default_rng(0).standard_normal((5, 3)):
         least = every.prove(duals, 0.0, Clock()).bound
         priced = oracle.prove(duals, least - 1e-7, Clock())

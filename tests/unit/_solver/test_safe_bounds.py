@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.box import BoxOracle
 from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
 from liftlock._solver.oracle import Clock
-from liftlock._solver.prior_set import PriorSetOracle
+from liftlock._solver.prior_set import prior_set_oracle
 from liftlock._solver.problem import Problem
-from liftlock._solver.rows import RowsOracle
-from liftlock._solver.stair_tree import StairTree
+from liftlock._solver.separable import rows_oracle
+from liftlock._solver.staircase import staircase_oracle
 from liftlock.utility import make_utility
 from tests.theorems.gaps import ONE, ZERO, Vector, World, corners, drawn
 
@@ -33,16 +32,15 @@ def listed(world: World, problem: Problem, goal: Any) -> Prove:
 
 
 def stairs(world: World, problem: Problem, goal: Any) -> Prove:
-    assert problem.ratio is not None
-    return StairTree(problem.masses, problem.ratio, int(world.utility == "histogram")).prove
+    return staircase_oracle(problem, goal).prove
 
 
 def box(world: World, problem: Problem, goal: Any) -> Prove:
-    return BoxOracle(problem, goal).prove
+    return rows_oracle(problem, goal).prove
 
 
 def rows(world: World, problem: Problem, goal: Any) -> Prove:
-    return RowsOracle(problem, goal).prove
+    return rows_oracle(problem, goal).prove
 
 
 def prices_of(world: World, generator: random.Random) -> np.ndarray:
@@ -120,5 +118,5 @@ def test_no_bound_for_a_set_of_priors_is_above_the_least_reduced_cost(seed: int)
             if lower:
                 cuts.append([lower * b - a for a, b in zip(own, seen, strict=True)])
     problem = Problem.of(family, world.notion()).widened()
-    oracle = PriorSetOracle(problem, make_utility(utility, family.inputs))
+    oracle = prior_set_oracle(problem, make_utility(utility, family.inputs))
     check(world, oracle.prove, corners(cuts), generator)

@@ -1,4 +1,4 @@
-"""Staircases of many symbols, against all of them."""
+"""Staircases against all of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ import pytest
 from liftlock._solver.column_generation import generate
 from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.oracle import Clock
+from liftlock._solver.pricing import Concave, PolytopeOracle
 from liftlock._solver.problem import Problem
-from liftlock._solver.staircase import StaircaseOracle, every_staircase, staircase_oracle
+from liftlock._solver.staircase import SetTree, Stairs, staircase_oracle
+from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.exact.integers import Floats
 from liftlock.notions.ldp import LDP
 from liftlock.prior import Prior
-from liftlock.utility import Guess, Histogram, Mean, MutualInformation, Own, Utility
+from liftlock.utility import Histogram, Mean, MutualInformation, Own, Utility
+from liftlock.utility.shape import Kind
 
 
 def problem_of(n: int, seed: int, epsilon: str = "1") -> Problem:
@@ -25,7 +29,6 @@ def utilities(n: int) -> list[Utility]:
         MutualInformation(),
         Histogram(),
         Mean(tuple(float(x) for x in range(n))),
-        Guess(),
         Own(lambda v: 1 - float((v**2).sum()), symbols=n),
     ]
 
@@ -33,20 +36,20 @@ def utilities(n: int) -> list[Utility]:
 def test_every_set_is_listed() -> None:
     problem = problem_of(4, 0)
     assert problem.ratio is not None
-    vertices = every_staircase(problem.masses, problem.ratio)
+    vertices = Stairs(problem.masses, problem.ratio).every()
     assert len(vertices) == 2**4 - 2
     lifts = vertices / problem.masses
     assert np.allclose(lifts.max(axis=1) / lifts.min(axis=1), problem.ratio)
     assert np.allclose(vertices.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("kind", range(5))
+@pytest.mark.parametrize("kind", range(4))
 def test_proofs_are_safe_and_the_search_finds_the_best(kind: int) -> None:
     problem = problem_of(8, 1)
     utility = utilities(8)[kind]
     assert problem.ratio is not None
-    every = ListedOracle(every_staircase(problem.masses, problem.ratio), utility)
-    oracle = StaircaseOracle(problem, utility)
+    every = ListedOracle(Stairs(problem.masses, problem.ratio).every(), utility)
+    oracle = staircase_oracle(problem, utility)
     for duals in np.random.default_rng(kind).standard_normal((2, 8)):
         least = every.prove(duals, 0.0, Clock()).bound
         assert oracle.prove(duals, least, Clock()).bound <= least + 1e-9
@@ -61,8 +64,86 @@ def test_proofs_are_safe_and_the_search_finds_the_best(kind: int) -> None:
 def test_both_oracles_agree(kind: int) -> None:
     problem = problem_of(10, 3)
     utility = utilities(10)[kind]
-    exact = generate(problem.masses, utility, staircase_oracle(problem, utility), Clock())
-    found = generate(problem.masses, utility, StaircaseOracle(problem, utility), Clock())
+    assert problem.ratio is not None
+    every = ListedOracle(Stairs(problem.masses, problem.ratio).every(), utility)
+    exact = generate(problem.masses, utility, every, Clock())
+    found = generate(problem.masses, utility, staircase_oracle(problem, utility), Clock())
     assert exact.gap < 1e-9
+    assert found.gap < 1e-9
     assert found.cost == pytest.approx(exact.cost, rel=1e-6)
     assert found.bound <= exact.cost + 1e-9
+
+
+def instance(seed: int) -> tuple[SetTree, Floats, float]:
+    """Return a tree, prices near a supergradient, and the least reduced cost by listing."""
+    random = np.random.default_rng(seed)
+    symbols, kind = int(random.integers(2, 12)), seed % 2
+    masses = 10 ** (random.random(symbols) * random.choice([0.5, 3.0, 8.0]))
+    masses /= masses.sum()
+    ratio = float(np.exp(random.choice([0.01, 0.3, 1.0, 4.0, 8.0])))
+    stairs = Stairs(masses, ratio)
+    columns = np.vstack([masses[None], stairs.every()])
+    costs = 1 - (columns**2).sum(axis=1) if kind else -(columns * np.log(columns)).sum(axis=1)
+    prices = -2 * masses if kind else -np.log(masses) - 1
+    prices = prices + random.standard_normal(symbols) * random.choice([0.01, 0.3])
+    utility = Histogram() if kind else MutualInformation()
+    tree = SetTree(stairs, utility, Kind(kind))
+    return tree, prices, float((costs - columns @ prices).min())
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_bound_is_below_every_staircase_and_reaches_the_goal(seed: int) -> None:
+    tree, prices, least = instance(seed)
+    for below in (1e-9, 1e-3):
+        bound = tree.prove(prices, least - below, Clock()).bound
+        assert least - below - 1e-10 <= bound <= least + 1e-12
+    above = tree.prove(prices, least + 1e-3, Clock())
+    assert above.bound <= least + 1e-12
+    assert len(above.columns)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_flip_improves_what_was_improved(seed: int) -> None:
+    tree, prices, least = instance(seed)
+    symbols = len(prices)
+    sets = (np.random.default_rng(seed).random((20, symbols)) < 0.5).astype(np.float64)
+    better = tree.improved(sets, prices)
+    reduced = tree.reduced(better, prices)
+    columns = tree.stairs.raised(better)
+    square = tree.kind is Kind.SQUARE
+    h = -columns * (columns if square else np.log(columns))
+    np.testing.assert_allclose(reduced, h.sum(axis=1) + square - columns @ prices, atol=1e-9)
+    assert reduced.min() >= least - 1e-12
+    for value, raised in zip(reduced, better, strict=True):
+        near = np.abs(raised - np.eye(symbols))
+        assert tree.reduced(near, prices).min() >= value - 1e-12
+
+
+def test_a_tree_out_of_time_still_bounds() -> None:
+    tree, prices, least = instance(7)
+    assert tree.prove(prices, least - 1e-9, Clock(seconds=0.0)).bound <= least
+
+
+@pytest.mark.parametrize("utility", [MutualInformation(), Histogram()], ids=["entropy", "squares"])
+def test_twenty_symbols_are_solved_to_the_gap(utility: MutualInformation | Histogram) -> None:
+    counts = np.random.default_rng(20).integers(1, 10**6, 20)
+    prior = Prior.from_counts({x: int(count) for x, count in enumerate(counts)})
+    proof = optimal(prior, LDP("2"), utility=utility).optimality
+    assert proof is not None
+    assert proof.gap <= 1e-6
+
+
+def test_a_cost_of_many_symbols_is_bounded_by_corners() -> None:
+    problem = problem_of(6, 4)
+    assert problem.ratio is not None
+    stairs = Stairs(problem.masses, problem.ratio)
+    own = Own(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=6)
+    # As for more symbols than can be listed.
+    oracle = PolytopeOracle(stairs, own, Concave(stairs, own, stairs.low, 20))
+    every = stairs.every()
+    assert (every >= stairs.low).all()
+    for duals in np.random.default_rng(2).standard_normal((5, 6)):
+        least = float((own.costs(every) - every @ duals).min())
+        assert -np.inf < oracle.prove(duals, 0.0, Clock()).bound <= least
+        found = oracle.search(duals, every[:2], Clock())
+        assert (own.costs(found) - found @ duals).min() >= least - 1e-12

@@ -34,7 +34,7 @@ def hashing(
     """
     channel = HashingChannel.optimal(context.inputs, ldp_budget(notion), buckets=buckets)
     remarks = [f"a report is {channel.report_size}: a seed and one of {channel.buckets} buckets"]
-    if notion.name != "ldp":
+    if notion.ratio_limit is None:
         remarks.append(WIDER)
     return FormDraft(channel, DESIGN.key, remarks=tuple(remarks))
 

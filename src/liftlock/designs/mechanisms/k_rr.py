@@ -36,7 +36,7 @@ def k_rr(context: Context, notion: Notion, *, utility: Utility | None = None) ->
     np.fill_diagonal(matrix, 1.0)
     matrix /= 1.0 + (size - 1) * other
     remarks = [f"the truth is told with probability {matrix[0, 0]:.6g}"]
-    if notion.name != "ldp":
+    if notion.ratio_limit is None:
         remarks.append(WIDER)
     return Draft.of(context.inputs, context.inputs, matrix, method=DESIGN.key, remarks=remarks)
 

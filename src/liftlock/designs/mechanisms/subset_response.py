@@ -135,10 +135,10 @@ def _solve(problem: Problem, goal: Utility, clock: Clock) -> tuple[Alphabet, Flo
         return least.outputs.subset(kept.kept), kept.matrix, least.stopped
     if oracle is None:
         with clock.pause():  # while it is compiled
-            from liftlock._solver.rows import RowsOracle
+            from liftlock._solver.separable import rows_oracle
 
         try:
-            oracle = RowsOracle(problem, goal, clock)
+            oracle = rows_oracle(problem, goal, clock)
         except TimeUp:
             return problem.inputs.subset([0]), np.ones((symbols, 1)), clock.ended
     found = generate(problem.masses, goal, oracle, clock)

@@ -57,7 +57,7 @@ def subset_selection(
             remedy="use the method oue or hashing, which need no table, or a smaller size",
         )
     remarks = [f"reports are subsets of {size} of {len(inputs)} symbols"]
-    if notion.name != "ldp":
+    if notion.ratio_limit is None:
         remarks.append(WIDER)
     return Draft.of(
         inputs,

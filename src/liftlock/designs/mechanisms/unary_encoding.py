@@ -43,7 +43,7 @@ def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
 
 def _draft(channel: UnaryChannel, notion: Notion, key: str) -> FormDraft:
     remarks = [f"a report is {channel.report_size}, a bit for each symbol"]
-    if notion.name != "ldp":
+    if notion.ratio_limit is None:
         remarks.append(WIDER)
     return FormDraft(channel, key, remarks=tuple(remarks))
 

@@ -12,33 +12,92 @@ All of it is compiled, releases the interpreter's lock, and works in arrays that
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+import numpy.typing as npt
+from numba import types
 
 from liftlock.exact.compiled import compiled
+from liftlock.exact.integers import Floats
 
 AT_LOWER, AT_UPPER, BASIC, BETWEEN = 0, 1, 2, 3
 """Where a variable is: at a bound, in the basis, or (before `purify`) between its bounds."""
 
-_SLACK = 1e-13
-"""By how much a basic variable may pass its bound in favour of a larger pivot."""
-_PIVOT = 1e-9
+PIVOT = 1e-9
 """Smaller pivots are refused."""
-_OPTIMAL = 1e-11
-"""Reduced costs of this size do not count."""
-_ROUNDING = 2.0**-52
-"""The rounding error of one operation, twice."""
 REFRESH = 60
 """After so many pivots the inverse is computed anew."""
+ROUNDING = 2.0**-52
+"""The rounding error of one operation, twice."""
+_SLACK = 1e-13
+"""By how much a basic variable may pass its bound in favour of a larger pivot."""
+_OPTIMAL = 1e-11
+"""Reduced costs of this size do not count."""
 _PATIENCE = 30
 """After so many steps that do not move, entering variables are chosen by their number."""
 
-_MATRIX, _VECTOR, _NUMBERS, _FLAGS = "f8[:,::1]", "f8[::1]", "i8[::1]", "i1[::1]"
-_STATE = f"{_MATRIX},{_VECTOR},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},{_VECTOR}"
+REAL, INTEGER, TRUTH, NOTHING = types.float64, types.int64, types.boolean, types.void
+MATRIX, VECTOR = types.Array(REAL, 2, "C"), types.Array(REAL, 1, "C")
+NUMBERS, FLAGS = types.Array(INTEGER, 1, "C"), types.Array(types.int8, 1, "C")
 
 
-@compiled(f"b1({_MATRIX},{_NUMBERS},{_MATRIX})")
-def invert(matrix, basis, inverse):  # type: ignore[no-untyped-def]
+_types: Any = types
+
+
+def tuple_of(cls: type, *parts: Any) -> Any:
+    """Return the compiled type of a named tuple."""
+    return _types.NamedTuple(parts, cls)
+
+
+def pair_of(first: Any, second: Any) -> Any:
+    """Return the compiled type of a pair."""
+    return _types.Tuple((first, second))
+
+
+class Programme(NamedTuple):
+    """matrix x = right, lower <= x <= upper: the coordinates of v, a slack a row, any others.
+
+    Row 0 is the sum of the coordinates, which is 1.
+    """
+
+    matrix: Floats
+    right: Floats
+    lower: Floats
+    upper: Floats
+    scales: Floats
+    """The largest entry of each row."""
+    limits: Floats
+    """For each row: bounds of its sum over the coordinates, and its least and largest entry."""
+
+
+class Vertex(NamedTuple):
+    """Where the simplex method stands."""
+
+    basis: npt.NDArray[np.int64]
+    place: npt.NDArray[np.int8]
+    """For each variable one of AT_LOWER, AT_UPPER, BASIC, BETWEEN."""
+    inverse: Floats
+    """Of the columns of the basis."""
+    values: Floats
+
+
+PROGRAMME = tuple_of(Programme, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX)
+VERTEX = tuple_of(Vertex, NUMBERS, FLAGS, MATRIX, VECTOR)
+
+
+def new_vertex(programme: Programme) -> Vertex:
+    """Return an empty vertex of a programme, to be written to."""
+    rows, size = programme.matrix.shape
+    return Vertex(
+        np.zeros(rows, np.int64), np.zeros(size, np.int8), np.zeros((rows, rows)), np.zeros(size)
+    )
+
+
+@compiled(TRUTH(PROGRAMME, VERTEX))
+def invert(programme, vertex):  # type: ignore[no-untyped-def]
     """Compute the inverse of the basis columns; False if they are (nearly) dependent."""
+    matrix, basis, inverse = programme.matrix, vertex.basis, vertex.inverse
     size = len(basis)
     work = np.empty((size, size))
     for i in range(size):
@@ -70,11 +129,13 @@ def invert(matrix, basis, inverse):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled(f"void({_MATRIX},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},{_VECTOR})")
-def settle(matrix, right, basis, place, inverse, values):  # type: ignore[no-untyped-def]
+@compiled(NOTHING(PROGRAMME, VERTEX))
+def settle(programme, vertex):  # type: ignore[no-untyped-def]
     """Compute the basic variables from all others."""
+    basis, place, inverse, values = vertex
+    matrix = programme.matrix
     size = len(basis)
-    rest = right.copy()
+    rest = programme.right.copy()
     for j in range(len(values)):
         if place[j] != BASIC and values[j] != 0.0:
             for i in range(size):
@@ -86,11 +147,18 @@ def settle(matrix, right, basis, place, inverse, values):  # type: ignore[no-unt
         values[basis[i]] = total
 
 
-@compiled(
-    f"f8({_MATRIX},{_VECTOR},{_VECTOR},{_NUMBERS},{_FLAGS},{_MATRIX},{_VECTOR},i8,f8,{_VECTOR})"
-)
-def move(matrix, lower, upper, basis, place, inverse, values, entering, sign, column):  # type: ignore[no-untyped-def]
+@compiled(NOTHING(PROGRAMME, VERTEX))
+def refresh(programme, vertex):  # type: ignore[no-untyped-def]
+    """Compute inverse and basic variables anew, so that rounding errors do not add up."""
+    if invert(programme, vertex):
+        settle(programme, vertex)
+
+
+@compiled(REAL(PROGRAMME, VECTOR, VECTOR, VERTEX, INTEGER, REAL, VECTOR))
+def move(programme, lower, upper, vertex, entering, sign, column):  # type: ignore[no-untyped-def]
     """Move one non-basic variable up (sign 1) or down (-1) as far as it can go; return how far."""
+    basis, place, inverse, values = vertex
+    matrix = programme.matrix
     size = len(basis)
     for i in range(size):
         total = 0.0
@@ -106,11 +174,11 @@ def move(matrix, lower, upper, basis, place, inverse, values, entering, sign, co
     for i in range(size):
         rate = -sign * column[i]
         variable = basis[i]
-        if rate < -_PIVOT:
+        if rate < -PIVOT:
             limit = (max(values[variable] - lower[variable], 0.0) + _SLACK) / -rate
             if limit < reach:
                 reach = limit
-        elif rate > _PIVOT:
+        elif rate > PIVOT:
             limit = (max(upper[variable] - values[variable], 0.0) + _SLACK) / rate
             if limit < reach:
                 reach = limit
@@ -121,7 +189,7 @@ def move(matrix, lower, upper, basis, place, inverse, values, entering, sign, co
         for i in range(size):
             rate = -sign * column[i]
             variable = basis[i]
-            if abs(rate) <= _PIVOT:
+            if abs(rate) <= PIVOT:
                 continue
             if rate < 0:
                 limit = max(values[variable] - lower[variable], 0.0) / -rate
@@ -163,9 +231,10 @@ def move(matrix, lower, upper, basis, place, inverse, values, entering, sign, co
     return step
 
 
-@compiled(f"void({_MATRIX},{_VECTOR},{_NUMBERS},{_MATRIX},{_VECTOR},{_VECTOR})")
-def price(matrix, cost, basis, inverse, multipliers, reduced):  # type: ignore[no-untyped-def]
+@compiled(NOTHING(PROGRAMME, VERTEX, VECTOR, VECTOR, VECTOR))
+def price(programme, vertex, cost, multipliers, reduced):  # type: ignore[no-untyped-def]
     """Compute the multipliers of a basis and the reduced cost of every variable."""
+    basis, inverse, matrix = vertex.basis, vertex.inverse, programme.matrix
     size = len(basis)
     for k in range(size):
         multipliers[k] = 0.0
@@ -183,20 +252,18 @@ def price(matrix, cost, basis, inverse, multipliers, reduced):  # type: ignore[n
                 reduced[j] -= share * row[j]
 
 
-@compiled(f"i8({_STATE},{_VECTOR},{_VECTOR},{_VECTOR},i8)")
-def optimise(  # type: ignore[no-untyped-def]
-    matrix, right, lower, upper, basis, place, inverse, values, cost, multipliers, reduced, limit
-):
+@compiled(INTEGER(PROGRAMME, VECTOR, VECTOR, VERTEX, VECTOR, VECTOR, VECTOR, INTEGER))
+def optimise(programme, lower, upper, vertex, cost, multipliers, reduced, limit):  # type: ignore[no-untyped-def]
     """Walk to an optimal vertex; return the steps taken, or -1 when the limit was reached.
 
     `multipliers` and `reduced` are those of the last basis.
     """
-    size = len(basis)
-    column = np.empty(size)
+    place = vertex.place
+    column = np.empty(len(vertex.basis))
     pivots = 0
     still = 0
     for step in range(limit):
-        price(matrix, cost, basis, inverse, multipliers, reduced)
+        price(programme, vertex, cost, multipliers, reduced)
         entering = -1
         best = 0.0
         for j in range(len(cost)):
@@ -212,43 +279,85 @@ def optimise(  # type: ignore[no-untyped-def]
         if entering < 0:
             return step
         sign = 1.0 if place[entering] == AT_LOWER else -1.0
-        moved = move(matrix, lower, upper, basis, place, inverse, values, entering, sign, column)
+        moved = move(programme, lower, upper, vertex, entering, sign, column)
         still = still + 1 if moved <= 1e-14 else 0
         pivots += 1
         if pivots == REFRESH:
             pivots = 0
-            if invert(matrix, basis, inverse):
-                settle(matrix, right, basis, place, inverse, values)
-    price(matrix, cost, basis, inverse, multipliers, reduced)
+            refresh(programme, vertex)
+    price(programme, vertex, cost, multipliers, reduced)
     return -1
 
 
-@compiled(f"void({_MATRIX},i8,{_VECTOR},{_VECTOR},{_VECTOR})")
-def complete(matrix, count, lower, upper, values):  # type: ignore[no-untyped-def]
+@compiled(NOTHING(PROGRAMME, INTEGER, VECTOR))
+def complete(programme, count, values):  # type: ignore[no-untyped-def]
     """Give the variables after the slacks their largest values that keep every row feasible.
 
     Each stands for the least of the sums over the first `count` variables of the rows in which
     its entry is negative.
     """
+    matrix = programme.matrix
     rows, size = matrix.shape
     for j in range(count + rows - 1, size):
-        least = upper[j]
+        least = programme.upper[j]
         for i in range(1, rows):
             if matrix[i, j] < 0.0:
                 total = 0.0
                 for k in range(count):
                     total += matrix[i, k] * values[k]
                 least = min(least, total)
-        values[j] = max(least, lower[j])
+        values[j] = max(least, programme.lower[j])
 
 
-@compiled(f"void({_STATE},{_VECTOR})")
-def purify(matrix, right, lower, upper, basis, place, inverse, values, cost):  # type: ignore[no-untyped-def]
+@compiled(TRUTH(PROGRAMME, VECTOR, VERTEX))
+def stand(programme, point, vertex):  # type: ignore[no-untyped-def]
+    """Stand at a point of the polytope: one coordinate and all slacks are basic; False if not.
+
+    The coordinate is the one farthest from its bounds. Others may lie between theirs, until they
+    are purified.
+    """
+    basis, place, _, values = vertex
+    lower, upper = programme.lower, programme.upper
+    count = len(point)
+    chief = 0
+    room = -1.0
+    for j in range(len(values)):
+        place[j] = BETWEEN
+        values[j] = 0.0
+        if j < count:
+            x = point[j]
+            if x <= lower[j]:
+                x = lower[j]
+                place[j] = AT_LOWER
+            elif x >= upper[j]:
+                x = upper[j]
+                place[j] = AT_UPPER
+            values[j] = x
+            inside = min(x - lower[j], upper[j] - x)
+            if inside > room:
+                room = inside
+                chief = j
+    basis[0] = chief
+    for i in range(1, len(basis)):
+        basis[i] = count + i - 1
+    for i in range(len(basis)):
+        place[basis[i]] = BASIC
+    complete(programme, count, values)
+    if not invert(programme, vertex):
+        return False
+    settle(programme, vertex)
+    return True
+
+
+@compiled(NOTHING(PROGRAMME, VECTOR, VECTOR, VERTEX, VECTOR))
+def purify(programme, lower, upper, vertex, cost):  # type: ignore[no-untyped-def]
     """Push every variable that lies between its bounds to a bound or into the basis.
 
     Each goes in the direction in which the cost falls, so that the vertex costs no more than the
     point did.
     """
+    basis, place, inverse, _ = vertex
+    matrix = programme.matrix
     size = len(basis)
     column = np.empty(size)
     multipliers = np.empty(size)
@@ -266,41 +375,39 @@ def purify(matrix, right, lower, upper, basis, place, inverse, values, cost):  #
         for k in range(size):
             reduced -= multipliers[k] * matrix[k, j]
         sign = -1.0 if reduced >= 0 else 1.0
-        move(matrix, lower, upper, basis, place, inverse, values, j, sign, column)
+        move(programme, lower, upper, vertex, j, sign, column)
         pivots += 1
         if pivots == REFRESH:
             pivots = 0
-            if invert(matrix, basis, inverse):
-                settle(matrix, right, basis, place, inverse, values)
+            refresh(programme, vertex)
 
 
-@compiled(f"f8({_VECTOR},{_VECTOR},{_VECTOR})")
-def doubt(scales, cost, multipliers):  # type: ignore[no-untyped-def]
+@compiled(REAL(PROGRAMME, VECTOR, VECTOR))
+def doubt(programme, cost, multipliers):  # type: ignore[no-untyped-def]
     """Return how far a reduced cost may be off, its coefficients rounded too."""
     largest = 0.0
     for j in range(len(cost)):
         if abs(cost[j]) > largest:
             largest = abs(cost[j])
     for i in range(len(multipliers)):
-        largest += abs(multipliers[i]) * scales[i]
-    return _ROUNDING * 4 * (len(multipliers) + 4) * largest
+        largest += abs(multipliers[i]) * programme.scales[i]
+    return ROUNDING * 4 * (len(multipliers) + 4) * largest
 
 
-@compiled(f"f8({_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},{_VECTOR},f8)")
-def safe_bound(scales, right, lower, upper, cost, multipliers, reduced, constant):  # type: ignore[no-untyped-def]
+@compiled(REAL(PROGRAMME, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, REAL))
+def safe_bound(programme, lower, upper, cost, multipliers, reduced, constant):  # type: ignore[no-untyped-def]
     """Return a lower bound of constant + cost . x that holds for every x within the bounds.
 
         multipliers . right + sum_j min over [lower_j, upper_j] of reduced_j x_j
 
     less a margin for rounding. It is true for any multipliers, optimal or not, as long as
-    `reduced` was computed from them. `scales` are the largest entries of the rows; the variables
-    that are not slacks are taken to sum to 1.
+    `reduced` was computed from them. The coordinates are taken to sum to 1.
     """
     total = constant
     size = abs(constant)
     terms = 1
     for i in range(len(multipliers)):
-        term = multipliers[i] * right[i]
+        term = multipliers[i] * programme.right[i]
         total += term
         size += abs(term)
     for j in range(len(reduced)):
@@ -310,4 +417,27 @@ def safe_bound(scales, right, lower, upper, cost, multipliers, reduced, constant
             total += term
             size += abs(term)
             terms += 1
-    return total - _ROUNDING * (terms + 4) * size - doubt(scales, cost, multipliers)
+    return total - ROUNDING * (terms + 4) * size - doubt(programme, cost, multipliers)
+
+
+@compiled(INTEGER(PROGRAMME, VERTEX, VECTOR, MATRIX, INTEGER, INTEGER, INTEGER))
+def extremes(programme, vertex, reach, vertices, first, last, most):  # type: ignore[no-untyped-def]
+    """Maximise coordinates first..last - 1 in turn; write safe upper bounds and the vertices.
+
+    Each takes at most so many steps; returns the steps taken.
+    """
+    lower, upper = programme.lower, programme.upper
+    size = len(vertex.values)
+    cost = np.zeros(size)
+    multipliers, reduced = np.empty(len(vertex.basis)), np.empty(size)
+    taken = 0
+    for x in range(first, last):
+        cost[x] = -1.0
+        steps = optimise(programme, lower, upper, vertex, cost, multipliers, reduced, most)
+        taken += steps + 1 if steps >= 0 else most
+        bound = safe_bound(programme, lower, upper, cost, multipliers, reduced, 0.0)
+        reach[x] = min(reach[x], -bound)
+        for j in range(vertices.shape[1]):
+            vertices[x - first, j] = vertex.values[j]
+        cost[x] = 0.0
+    return taken

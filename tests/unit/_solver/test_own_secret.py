@@ -7,15 +7,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from liftlock._solver.box import Box, BoxOracle
+from liftlock._solver.box import Box
 from liftlock._solver.column_generation import generate
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
+from liftlock._solver.separable import SeparableOracle, rows_oracle
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
 from liftlock.prior import Prior
-from liftlock.utility import Distortion, Guess, Histogram, Mean, MutualInformation, Own, Utility
+from liftlock.utility import Histogram, Mean, MutualInformation, Own, Utility
 
 NOTIONS: list[Notion] = [
     LIP("1"),
@@ -37,8 +38,7 @@ def utilities(n: int) -> list[Utility]:
         MutualInformation(),
         Histogram(),
         Mean(tuple(float(x * x) for x in range(n))),
-        Guess(),
-        Distortion.named("absolute", some_prior(n, 0).alphabet),
+        Own(lambda v: float(np.sqrt(np.clip(v, 0, None)).sum()), symbols=n),
     ]
 
 
@@ -59,7 +59,7 @@ def all_vertices(masses: Floats, lower: float, upper: float) -> Floats:
 
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=repr)
-@pytest.mark.parametrize("kind", range(5))
+@pytest.mark.parametrize("kind", range(3))
 def test_proof_is_the_least_reduced_cost(notion: Notion, kind: int) -> None:
     for n, seed in ((3, 1), (5, 2), (7, 3)):
         problem = Problem.of(some_prior(n, seed), notion)
@@ -68,17 +68,19 @@ def test_proof_is_the_least_reduced_cost(notion: Notion, kind: int) -> None:
         scale = float(utility.costs(problem.masses[None])[0]) + 1e-9
         for duals in scale * np.random.default_rng(seed).standard_normal((4, n)):
             least = float((utility.costs(vertices) - vertices @ duals).min())
-            priced = BoxOracle(problem, utility).prove(duals, least - 1e-9 * scale, Clock())
+            priced = rows_oracle(problem, utility).prove(duals, least - 1e-9 * scale, Clock())
             assert priced.bound <= least + 1e-9 * scale
             assert priced.bound >= least - 1e-7 * scale
 
 
-@pytest.mark.parametrize("kind", range(5))
+@pytest.mark.parametrize("kind", range(4))
 def test_columns_lie_in_the_polytope(kind: int) -> None:
     problem = Problem.of(some_prior(30, 5), LIP("1"))
-    oracle = BoxOracle(problem, utilities(30)[kind])
+    utility = utilities(30)[kind]
+    oracle = rows_oracle(problem, utility)
     duals = np.random.default_rng(0).standard_normal(30)
     start = oracle.start()
+    duals = duals + (utility.costs(start) - start @ duals).max() + 0.1  # all of them are worth it
     # The prior is a column in use, and no vertex.
     found = oracle.search(duals, np.vstack([problem.masses, start[:5]]), Clock())
     for columns in (start, found):
@@ -86,9 +88,9 @@ def test_columns_lie_in_the_polytope(kind: int) -> None:
         assert np.abs(columns.sum(axis=1) - 1).max() < 1e-11
         assert lifts.min() >= problem.lower - 1e-11
         assert lifts.max() <= problem.upper + 1e-11
-    reduced = oracle.utility.costs(found) - found @ duals
+    reduced = utility.costs(found) - found @ duals
     assert (np.diff(reduced) >= -1e-12).all()
-    assert reduced[0] <= (oracle.utility.costs(start) - start @ duals).min() + 1e-9
+    assert reduced[0] <= (utility.costs(start) - start @ duals).min() + 1e-9
 
 
 @pytest.mark.parametrize("kind", range(3))
@@ -98,13 +100,13 @@ def test_optimum_is_proved(kind: int, epsilon: str) -> None:
         problem = Problem.of(some_prior(n, n), LIP(epsilon))
         utility = utilities(n)[kind]
         found = generate(
-            problem.masses, utility, BoxOracle(problem, utility), Clock(), floor=problem.lower
+            problem.masses, utility, rows_oracle(problem, utility), Clock(), floor=problem.lower
         )
         assert found.gap <= 1e-6
         assert np.abs(found.weights @ found.columns / problem.masses - 1).max() < 1e-9
 
 
-@pytest.mark.parametrize("utility", [MutualInformation(), Histogram(), Guess()], ids=repr)
+@pytest.mark.parametrize("utility", [MutualInformation(), Histogram()], ids=repr)
 @pytest.mark.parametrize(("n", "epsilon"), [(9, 1.0), (21, 1.0), (21, 2.0), (12, 0.3)])
 def test_uniform_prior_has_a_closed_form(utility: Utility, n: int, epsilon: float) -> None:
     raised = np.exp(epsilon)
@@ -115,7 +117,7 @@ def test_uniform_prior_has_a_closed_form(utility: Utility, n: int, epsilon: floa
     closed = float(utility.costs(lifts[None] / n)[0])
     problem = Problem.of(Prior.uniform(range(n)), LIP(str(epsilon)))
     found = generate(
-        problem.masses, utility, BoxOracle(problem, utility), Clock(), floor=problem.lower
+        problem.masses, utility, rows_oracle(problem, utility), Clock(), floor=problem.lower
     )
     assert found.cost == pytest.approx(closed, abs=2e-6)
     assert found.bound <= closed + 1e-12
@@ -125,10 +127,10 @@ def test_chords_bound_the_optimum_from_below() -> None:
     problem = Problem.of(some_prior(6, 4), LIP("1"))
     pair: list[Utility] = [MutualInformation(), Histogram()]
     for utility in pair:
-        oracle = BoxOracle(problem, utility)
+        oracle = SeparableOracle(problem, utility)
+        box = Box(problem.masses, problem.lower, problem.upper)
         vertices = all_vertices(problem.masses, problem.lower, problem.upper)
-        width = oracle.box.high - oracle.box.low
-        shares = (vertices - oracle.box.low) / width
+        shares = (vertices - box.low) / (box.high - box.low)
         assert ((shares > -1e-9) & (shares < 1 + 1e-9)).all()
         best = generate(problem.masses, utility, oracle, Clock(), floor=problem.lower)
         assert oracle.known_bound <= best.cost + 1e-12
@@ -140,7 +142,7 @@ def test_own_cost_is_bounded_by_the_corners() -> None:
     vertices = all_vertices(problem.masses, problem.lower, problem.upper)
     for duals in np.random.default_rng(1).standard_normal((5, 6)):
         least = float((own.costs(vertices) - vertices @ duals).min())
-        oracle = BoxOracle(problem, own)
+        oracle = rows_oracle(problem, own)
         assert oracle.prove(duals, least, Clock()).bound <= least + 1e-9
         found = oracle.search(duals, vertices[:2], Clock())
         assert (own.costs(found) - found @ duals).min() >= least - 1e-9
@@ -163,7 +165,11 @@ def test_a_very_skewed_prior_is_decomposed_exactly(notion: Notion, kind: int) ->
     problem = Problem.of(prior, notion)
     utility = utilities(20)[kind]
     found = generate(
-        problem.masses, utility, BoxOracle(problem, utility), Clock(seconds=2), floor=problem.lower
+        problem.masses,
+        utility,
+        rows_oracle(problem, utility),
+        Clock(seconds=2),
+        floor=problem.lower,
     )
     assert np.abs(found.columns.sum(axis=1) - 1).max() < 1e-11
     assert np.abs(found.weights @ found.columns / problem.masses - 1).max() < 1e-8

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock._solver.box import BoxOracle, Separable
+from liftlock._solver.box import Box
 from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
-from liftlock._solver.spread import even_columns, reduced, spread
+from liftlock._solver.random_decomposition import decompose, even_columns, reduced
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior
 from liftlock.utility import Guess, Histogram, MutualInformation, Utility
@@ -22,7 +22,7 @@ def many(n: int) -> Problem:
 @pytest.mark.parametrize("utility", [MutualInformation(), Histogram()], ids=repr)
 def test_a_large_prior_is_decomposed_almost_optimally(utility: Utility) -> None:
     problem = many(150)
-    found = spread(problem, utility, Clock())
+    found = decompose(problem, utility, Clock())
     assert found is not None
     assert found.gap < 5e-6
     assert len(found.weights) <= 150
@@ -42,14 +42,13 @@ def test_a_large_prior_is_decomposed_almost_optimally(utility: Utility) -> None:
 
 
 def test_a_cost_that_is_not_separable_is_left_to_others() -> None:
-    assert spread(many(20), Guess(), Clock()) is None
+    assert decompose(many(20), Guess(), Clock()) is None
 
 
 def test_symbols_are_raised_as_often_as_they_must_be() -> None:
     problem = many(40)
-    oracle = BoxOracle(problem, Histogram())
-    assert isinstance(oracle.shape, Separable)
-    columns = even_columns(oracle.box, oracle.shape, 4000, np.random.default_rng(3))
+    box = Box(problem.masses, problem.lower, problem.upper)
+    columns = even_columns(box, 4000, np.random.default_rng(3))
     lifts = columns / problem.masses
     # Exchanging symbols moves the means a little, most of all those of rare symbols.
     assert np.abs(lifts.mean(axis=0) - 1).mean() < 0.05

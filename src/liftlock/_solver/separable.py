@@ -1,0 +1,597 @@
+"""Separable costs over polytopes of few rows: descents find vertices, branch and bound proves.
+
+    Pi = {v >= 0, sum v = 1, L P_S <= P(S|X) v <= U P_S}
+
+has |S| + 1 rows, so its vertices have at most |S| + 1 positive entries, and linear programmes over
+it are small. When X itself is the secret the limits are bounds of v,
+
+    Pi = {v : L P <= v <= U P, sum v = 1},
+
+and the sum is the only row: a vertex has all coordinates but one at an end. Posterior variance is
+one more row, the mean, with a square of its own.
+
+Source: 002 eq. (25), eq. (26); 000 section IV; 001 Thm 4.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from liftlock._solver.box import Box
+from liftlock._solver.kernels import branch, descent, simplex
+from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost
+from liftlock._solver.kernels.simplex import Programme
+from liftlock._solver.linear_programme import Highs
+from liftlock._solver.oracle import SPEED, Clock, Oracle, Priced
+from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
+from liftlock._solver.problem import Problem
+from liftlock._solver.random_decomposition import even_columns
+from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, log
+from liftlock.exact.rounding import rounding
+from liftlock.utility.shape import Kind, Separable, Variance
+from liftlock.utility.utility import Utility
+
+_OFF = 1e-11
+"""Columns outside the polytope by more than this are not returned."""
+_TINY = 1e-12
+"""Entries below this are rounding, and so is a sum that far from 1."""
+_STEPS = 200
+"""Steps in one descent."""
+_FRUITFUL = 10
+"""When fewer than one in so many columns led to a better one, look from elsewhere too."""
+_SHAKEN, _FEW = (128, 1024), 4
+"""Random starts where X is the secret: more if the first lead to fewer vertices than this."""
+_GAIN = 1e-9
+"""Vertices whose reduced cost is not below minus this are not worth a column."""
+_BUDGETS = (30, 300, 3000, 30_000)
+"""Boxes to open in a region, tried in turn, so that every region has some bound early."""
+_BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
+"""The same for the polytope as a whole."""
+_SMALL, _CLOSER, _BUDGETS_CLOSER = 20, 1000.0, (1000, 30_000)
+"""Up to so many symbols of X itself a proof may be so many times closer, with fewer boxes."""
+_MANY = 30
+"""From so many inputs on, each coordinate has a region of its own in a proof."""
+_SLOTS, _MEMORY = 100_000, 1 << 30
+"""Boxes of one region kept open at a time, and bytes that they may take."""
+_CELLS = 20_000_000
+"""No more entries than this are written out for new columns at once."""
+_PER_DESCENT, _PER_NODE, _PER_PAIR = 20, 6, 4
+"""Passes over the rows that a descent, and a box of a proof, are counted as; and operations for
+each pair of coordinates that are exchanged."""
+_AT_ONCE = 8
+"""Operations of plain loops over rows that a CPU does in the time of one."""
+_A_MOMENT, _A_TASK = 2e7, 1e9
+"""Operations between two looks at the clock, or a little more, and those of a thread's task."""
+_EXTREME, _LONGEST = 1000, 10_000
+"""Steps to the largest value of a coordinate, and to the least of any linear cost."""
+_WORKERS = max(1, min(4, os.cpu_count() or 1))
+
+Numbers = npt.NDArray[np.int64]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def programme_of(problem: Problem, points: Floats | None = None) -> Programme:
+    """Write down the rows: the sum, the lifts, and with `points` the mean; a slack for each row.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.prior import Prior
+    >>> own = programme_of(Problem.of(Prior.from_counts({"a": 1, "b": 3}), LIP("ln 2")))
+    >>> own.matrix.tolist(), own.lower.round(9).tolist(), own.upper.round(9).tolist()
+    ([[1.0, 1.0]], [0.125, 0.5], [0.5, 0.875])
+    """
+    inputs = len(problem.masses)
+    rows, low, high = [np.ones(inputs)], [], []
+    least, ratio = np.zeros(inputs), problem.ratio
+    # No vertex has an entry above 1, so none of them stands at this bound.
+    most = np.full(inputs, 2.0)
+    lifts = np.zeros((0, inputs))
+    if problem.given is None:
+        box = Box(problem.masses, problem.lower, problem.upper)
+        least, most = box.low, box.low + box.width
+    else:
+        lifts = problem.given / problem.secret_masses[:, None]
+    if ratio is None:
+        for row in lifts:
+            rows.append(row)
+            low.append(max(problem.lower, 0.0))
+            high.append(min(problem.upper, float(row.max())))
+    else:
+        # m <= lift <= E m, twice as many rows; the least lift m is the last variable.
+        for row in lifts:
+            rows += [row, -row]
+            low += [0.0, 0.0]
+            high += [float(row.max()), ratio]
+    if points is not None:
+        rows.append(points)
+        low.append(float(points.min()))
+        high.append(float(points.max()))
+    count, secrets = len(rows), len(lifts)
+    matrix = np.zeros((count, inputs + count - 1 + (ratio is not None)))
+    matrix[:, :inputs] = rows
+    matrix[1:, inputs : inputs + count - 1] = -np.eye(count - 1)
+    if ratio is not None:
+        matrix[1 : 2 * secrets + 1 : 2, -1] = -1.0
+        matrix[2 : 2 * secrets + 2 : 2, -1] = ratio
+        low.append(1 / ratio)
+        high.append(1.0)
+    right = np.zeros(count)
+    right[0] = 1.0
+    lower, upper = np.concatenate([least, low]), np.concatenate([most, high])
+    body, rest = matrix[:, :inputs], matrix[:, inputs:]
+    ends = np.stack([-rest * lower[inputs:], -rest * upper[inputs:]])
+    limits = np.stack(
+        [ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1), body.min(1), body.max(1)],
+        axis=1,
+    )
+    return Programme(matrix, right, lower, upper, np.abs(matrix).max(axis=1), limits)
+
+
+class Rows:
+    """The polytope of posteriors behind a secret, or of X itself, as a programme of few rows."""
+
+    def __init__(self, problem: Problem, points: Floats | None, clock: Clock) -> None:
+        self.problem = problem
+        self.inputs = n = len(problem.masses)
+        self.programme = programme_of(problem, points)
+        rows, size = self.programme.matrix.shape
+        self.reach = self.programme.upper.copy()
+        """Upper bounds of the coordinates, once they are known."""
+        self.reach[:n] = np.minimum(self.reach[:n], 1.0)
+        self._per_step = rows * (size + 3 * rows) / _AT_ONCE
+        operations = (n * rows**2 + (1 + n // simplex.REFRESH) * rows**3) / _AT_ONCE
+        clock.check(operations)
+        self._vertex = simplex.new_vertex(self.programme)
+        simplex.stand(self.programme, problem.masses, self._vertex)
+        lower, upper = self.programme.lower, self.programme.upper
+        simplex.purify(self.programme, lower, upper, self._vertex, np.zeros(size))
+        clock.spend(operations)
+        # The ends of X itself are known, and any vertex will do.
+        known = problem.given is None
+        self.extremes = self._vertex.values[None, :n].copy() if known else self._extremes(clock)
+        """For each coordinate a vertex at which it is as large as can be."""
+
+    def __len__(self) -> int:
+        return self.inputs
+
+    @property
+    def work(self) -> float:
+        """Operations that a linear programme is counted as."""
+        return float(_PER_DESCENT * self.programme.matrix.size)
+
+    def start(self) -> Floats:
+        """For each x, a vertex that makes v_x as large as it can be."""
+        return self.inside(self.extremes)
+
+    def least(self, slopes: Floats) -> tuple[Floats, Floats]:
+        """Minimise linear costs, each from the last basis: safe bounds, and the vertices."""
+        programme, (rows, size) = self.programme, self.programme.matrix.shape
+        multipliers, reduced = np.zeros(rows), np.zeros(size)
+        bounds, vertices = np.empty(len(slopes)), np.empty((len(slopes), self.inputs))
+        for place, row in enumerate(slopes):
+            cost = np.zeros(size)
+            cost[: self.inputs] = row
+            ends = programme.lower, self.reach
+            simplex.optimise(programme, *ends, self._vertex, cost, multipliers, reduced, _LONGEST)
+            bounds[place] = simplex.safe_bound(programme, *ends, cost, multipliers, reduced, 0.0)
+            vertices[place] = np.clip(self._vertex.values[: self.inputs], 0.0, None)
+        return bounds, vertices / vertices.sum(axis=1, keepdims=True)
+
+    def inside(self, columns: Floats) -> Floats:
+        """Clear what is rounding, and drop columns that are outside the polytope."""
+        problem = self.problem
+        if problem.given is None:
+            # Each entry within its own ends, however small they are.
+            ends = self.programme.lower[: self.inputs], self.programme.upper[: self.inputs]
+            columns = np.clip(columns, *ends)
+            kept: Floats = columns[np.abs(columns.sum(axis=1) - 1.0) <= _TINY]
+            return kept
+        columns = np.where(columns < _TINY, 0.0, columns)
+        columns /= columns.sum(axis=1, keepdims=True)
+        lifts = dot(columns, (problem.given / problem.secret_masses[:, None]).T)
+        least, most = lifts.min(axis=1), lifts.max(axis=1)
+        if problem.ratio is None:
+            good = (least >= problem.lower - _OFF) & (most <= problem.upper + _OFF)
+        else:
+            good = most <= least * problem.ratio + _OFF
+        allowed: Floats = columns[good]
+        return allowed
+
+    def _extremes(self, clock: Clock) -> Floats:
+        """Maximise each coordinate: upper bounds for `reach`, and the vertices.
+
+        When the time is up the other coordinates keep their bound, and have no vertex.
+        """
+        vertices = np.zeros((self.inputs, self.inputs))
+        # Between two calls Python hears an interruption, and looks at the clock.
+        together = 500 if self._per_step * 500 <= _A_MOMENT else 1
+        most = _EXTREME if together > 1 else simplex.REFRESH
+        done = 0
+        while done < self.inputs and clock.left > 0:
+            last = min(done + together, self.inputs)
+            if together == 1 and not self._approached(done, clock):
+                break
+            steps = simplex.extremes(
+                self.programme, self._vertex, self.reach, vertices[done:last], done, last, most
+            )
+            clock.spend(self._per_step * float(steps))
+            done = last
+        return vertices[:done]
+
+    def _approached(self, x: int, clock: Clock) -> bool:
+        """Walk towards the largest v_x, a few steps at a time; tell whether there was time."""
+        programme, (rows, size) = self.programme, self.programme.matrix.shape
+        cost, multipliers, reduced = np.zeros(size), np.zeros(rows), np.zeros(size)
+        cost[x] = -1.0
+        for _ in range(_EXTREME // simplex.REFRESH):
+            if clock.left <= 0:
+                return False
+            steps = simplex.optimise(
+                programme, programme.lower, programme.upper, self._vertex, cost, multipliers,
+                reduced, simplex.REFRESH,
+            )  # fmt: skip
+            clock.spend(self._per_step * (steps + 1 if steps >= 0 else simplex.REFRESH))
+            if steps >= 0:
+                break
+        return True
+
+
+def rows_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) -> Oracle:
+    """Return the oracle of a prior or a joint under limits of lifts, or of a joint under LDP."""
+    if isinstance(utility.shape, Separable | Variance):
+        return SeparableOracle(problem, utility, clock)
+    if problem.given is None:
+        box = Box(problem.masses, problem.lower, problem.upper)
+        return PolytopeOracle(box, utility, Concave(box, utility, box.low, _SHAKEN[0]))
+    rows = Rows(problem, None, Clock() if clock is None else clock)
+    nothing = np.zeros(len(rows))
+    return PolytopeOracle(rows, utility, Concave(rows, utility, nothing, len(rows)))
+
+
+class SeparableOracle:
+    """A polytope of few rows, with a separable cost or the posterior variance.
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.prior import Prior
+    >>> from liftlock.utility.histogram import Histogram
+    >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
+    >>> oracle = SeparableOracle(Problem.of(rare, LIP("1")), Histogram())
+    >>> priced = oracle.prove(np.zeros(3), -1.0, Clock())
+    >>> round(oracle.prove(np.zeros(3), 1.0, Clock()).bound, 6)  # the least of 1 - sum v^2
+    0.201781
+    """
+
+    def __init__(self, problem: Problem, utility: Utility, clock: Clock | None = None) -> None:
+        clock = Clock() if clock is None else clock
+        self.utility = utility
+        self.inputs = n = len(problem.masses)
+        self._scale, self._constant = 1.0, 0.0
+        self._own: Box | None = None
+        self._cost: SeparableCost | None = None
+        points = None
+        match utility.shape:
+            case Separable(kind):
+                self._cost = SeparableCost(kind)
+                self._constant = self._cost.constant
+            case Variance(numbers):
+                # To unit variance: the rows of the programme should be of similar size.
+                points = numbers - dot(problem.masses, numbers)
+                spread = float(np.sqrt(dot(problem.masses, points**2))) or 1.0
+                points = points / spread
+                self._scale = spread**2
+            case _:
+                raise TypeError(f"{utility.name} is neither separable nor a variance")
+        self.rows = Rows(problem, points, clock)
+        size = self.rows.programme.matrix.shape[1]
+        self._kinds, self._fixed = np.zeros(size, np.int8), np.zeros(size)
+        if self._cost is not None:
+            self._kinds[:n] = SQUARE if self._cost.kind is Kind.SQUARE else ENTROPY
+        if points is not None:
+            self._kinds[n + len(self.rows.programme.right) - 2] = SQUARE
+            self._fixed[:n] = points**2
+        if problem.given is None:
+            self._own = Box(problem.masses, problem.lower, problem.upper)
+            self._generator = np.random.default_rng(n)
+        self.wild_prices = problem.given is not None
+        """Few columns leave most prices open; column generation keeps them in a box at first."""
+        self.opened = 0
+        """Boxes opened by the last proof."""
+
+    @property
+    def known_bound(self) -> float:
+        """A lower bound of the optimum that needs no search; -inf if none is known."""
+        if self._own is None or self._cost is None:
+            return -np.inf
+        box = self._own
+        return self._cost.least_mean(box.low, box.high, self.rows.problem.masses)
+
+    def start(self) -> Floats:
+        """For each x, a vertex that makes v_x as large as it can be; more if X is the secret."""
+        if self._own is None:
+            return self.rows.start()
+        columns = [self._own.start()]
+        if self._cost is not None:
+            columns.append(even_columns(self._own, 4 * self.inputs, self._generator))
+        return np.vstack(columns)
+
+    def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
+        """Descend from the columns in use, and from vertices of other kinds."""
+        cost = self._priced(duals)
+        if self._own is not None:
+            return self._shaken(cost, columns, clock)
+        found = self._descended(cost, columns, clock)
+        if len(columns) < _MANY or _FRUITFUL * len(found) < len(columns):
+            more = self._descended(cost, self.rows.extremes, clock)
+            found = np.concatenate([found, more])
+            found = found[np.argsort(self.utility.costs(found) - dot(found, duals), kind="stable")]
+        return found
+
+    def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
+        """Bound the cost from below by branch and bound."""
+        if self._own is not None and self.inputs <= _SMALL and goal < 0:
+            # With few symbols a much smaller gap costs little more.
+            closer = self._bounded(duals, goal / _CLOSER, clock, _BUDGETS_CLOSER)
+            if closer.bound >= goal:
+                return closer
+        separate = self._own is None and self.inputs >= _MANY and bool(self._kinds[0])
+        return self._bounded(duals, goal, clock, _BUDGETS if separate else _BUDGETS_WHOLE)
+
+    def _bounded(
+        self, duals: Floats, goal: float, clock: Clock, budgets: tuple[int, ...]
+    ) -> Priced:
+        cost = self._priced(duals)
+        inner = (goal - self._constant) / self._scale
+        bound, found = self._regions(cost, inner, clock, budgets)
+        # What is taken off: the rounding of numbers that were scaled, and of this sum.
+        size = abs(bound) + self._constant / self._scale + float(np.abs(self._fixed).max())
+        slack = rounding(0) * size
+        return Priced((bound - slack) * self._scale + self._constant, found)
+
+    def _priced(self, duals: Floats) -> Cost:
+        """Return the reduced cost."""
+        linear = self._fixed.copy()
+        linear[: self.inputs] -= duals / self._scale
+        return Cost(linear, self._kinds)
+
+    # ------------------------------------------------------------------ search
+
+    def _shaken(self, cost: Cost, columns: Floats, clock: Clock) -> Floats:
+        """Descend from the columns in use, and from vertices that are best for shaken slopes."""
+        assert self._own is not None
+        box = self._own
+        slopes = cost.linear[: self.inputs].copy()
+        if self._cost is not None:
+            slopes += self._cost.chord(box.low, box.high)
+        spread = np.std(slopes) + 1e-12
+        starts = np.vstack([columns, box.least(slopes[None])[1]])
+        found = np.zeros((0, self.inputs))
+        for count in _SHAKEN:
+            scale = spread * self._generator.choice([0.1, 0.5, 2.0], size=(count, 1))
+            shaken = slopes + scale * self._generator.standard_normal((count, self.inputs))
+            found = self._descended(cost, np.vstack([starts, box.least(shaken)[1]]), clock)
+            if len(found) >= _FEW or clock.left <= 0:
+                break
+            starts = found
+        return found
+
+    def _descended(self, cost: Cost, starts: Floats, clock: Clock, below: float = -_GAIN) -> Floats:
+        """Descend from every row; return distinct vertices cheaper than `below`, best first."""
+        programme, reach = self.rows.programme, self.rows.reach
+        each = float(_PER_DESCENT * programme.matrix.size)
+        if len(programme.right) == 1:
+            each += float(_PER_PAIR * self.inputs**2)
+
+        def descend(chosen: Numbers) -> tuple[tuple[Floats, Floats], float]:
+            vertices = np.empty((2 * len(chosen), self.inputs))
+            costs = np.empty(2 * len(chosen))
+            count = descent.descend(programme, cost, reach, starts, chosen, _STEPS, vertices, costs)
+            real = costs[:count] * self._scale + self._constant
+            good = real < below
+            return (vertices[:count][good], real[good]), each * len(chosen)
+
+        # An interruption waits for what is running.
+        together = int(np.clip(_A_TASK / each, 1, 50))
+        starts = np.ascontiguousarray(starts)
+        tasks = np.array_split(np.arange(len(starts)), len(starts) // together + 1)
+        results = _share([task for task in tasks if len(task)], descend, clock)
+        if not results:
+            return np.zeros((0, self.inputs))
+        vertices, costs = (np.concatenate(part) for part in zip(*results, strict=True))
+        # Equal vertices have equal costs, so that they follow each other or nearly.
+        kept: dict[bytes, int] = {}
+        for k in np.argsort(costs, kind="stable"):
+            names = np.flatnonzero(vertices[k] > _TINY)
+            key = names.tobytes() + vertices[k, names].round(9).tobytes()
+            kept.setdefault(key, int(k))
+            if len(kept) * self.inputs > _CELLS:
+                break
+        return self.rows.inside(vertices[np.fromiter(kept.values(), np.int64, len(kept))])
+
+    # ------------------------------------------------------------------- proof
+
+    def _regions(
+        self, cost: Cost, goal: float, clock: Clock, budgets: tuple[int, ...]
+    ) -> tuple[float, Floats]:
+        """Branch and bound in each region; return the least bound, and vertices below 0."""
+        programme, reach = self.rows.programme, self.rows.reach
+        # Where the cost is low some entry is large, and it pays to ask separately for each
+        # coordinate that may be the largest.
+        separate = budgets is _BUDGETS
+        stars, width, cap = np.array([-1]), self.inputs, 0.0
+        if separate:
+            cap = self._cap(cost, goal, clock)
+            stars = np.flatnonzero(reach[: self.inputs] >= cap)
+            width = max(64, self.inputs // 5)
+        bounds = np.full(len(stars), -np.inf)
+        points: list[Floats] = []
+        halt = np.zeros(1, np.int64)
+        each = 2 if separate else 50
+        vertices = np.zeros((0, self.inputs))
+
+        size = programme.matrix.shape[1]
+        per_box = 8 * (len(programme.right) ** 2 + 4 * size) + size
+        room = int(min(_SLOTS, max(64, _MEMORY // per_box)))
+
+        per_node = float(_PER_NODE * len(programme.right) * min(size, width + len(programme.right)))
+
+        def bound(chosen: Numbers) -> tuple[tuple[Numbers, Floats, Floats], float]:
+            part = np.full(len(chosen), -np.inf)
+            found = np.zeros((each * len(chosen), self.inputs))
+            counts = np.zeros(3, np.int64)
+            branch.bound_regions(
+                programme, cost, reach, goal, stars[chosen], cap - 1e-9, self.rows.extremes,
+                budget, width, room, each, found, counts, part, halt,
+            )  # fmt: skip
+            self.opened += int(counts[1])
+            return (chosen, part, found[: counts[0]]), per_node * float(counts[1] + len(chosen))
+
+        self.opened = 0
+        todo = np.arange(len(stars))
+        for budget in budgets:
+            # A task must not take more than the work that is left.
+            budget = int(min(budget, max(clock.left * SPEED / per_node, 1.0)))
+            pieces = len(todo) * budget // 1000 + 1
+            tasks = [part for part in np.array_split(todo, pieces) if len(part)]
+            for chosen, part, found in _share(tasks, bound, clock, halt):
+                bounds[chosen] = np.maximum(bounds[chosen], part)
+                points.append(found)
+            todo = todo[bounds[todo] < goal]
+            if any(len(part) for part in points):
+                # Each point leads to a vertex that costs no more, unless it was a rounding error.
+                starts = np.clip(np.concatenate(points), 0.0, None)
+                points.clear()
+                below = 0.5 * (goal * self._scale + self._constant)
+                vertices = self._descended(cost, starts, clock, below=min(below, -_GAIN))
+                if len(vertices):
+                    break
+                each = 0
+            if not len(todo) or clock.left <= 0:
+                break
+        return min(float(bounds.min(initial=np.inf)), goal), vertices
+
+    def _cap(self, cost: Cost, goal: float, clock: Clock) -> float:
+        """Return a size that some entry must exceed where the cost is below the goal.
+
+        If no entry exceeds t, each chord is at least phi(t) / t, so that the cost is at least
+        phi(t) / t plus the least linear cost of such posteriors.
+        """
+        from scipy.sparse import csc_matrix
+
+        programme, linear = self.rows.programme, cost.linear
+        highs = Highs()
+        size = len(linear)
+        index = np.arange(size, dtype=np.int32)
+        # With the ends of the variables as they are.
+        right = programme.right
+        highs.pass_columns(csc_matrix(programme.matrix), linear, programme.upper, right, right)
+        highs.model.changeColsBounds(size, index, programme.lower, programme.upper)
+        n = self.inputs
+        # A vertex has at most one positive entry for each row, so one of them is at least this.
+        low, high = 1.0 / len(programme.right), 1.0
+        for _ in range(12):
+            middle = 0.5 * (low + high)
+            highs.model.changeColsBounds(n, index[:n], np.zeros(n), np.full(n, middle))
+            answer = highs.solve(clock)
+            upper = programme.upper.copy()
+            upper[:n] = middle
+            if answer.status == "infeasible":
+                if self._empty(highs.ray(), upper):
+                    low = middle
+                else:
+                    high = middle
+                continue
+            if len(answer.prices) != len(right):
+                break
+            multipliers = answer.prices
+            reduced = linear - dot(multipliers, programme.matrix)
+            slope = -log(middle) if self._kinds[0] == ENTROPY else -middle
+            bound = slope + simplex.safe_bound(
+                programme, programme.lower, upper, linear, multipliers, reduced, 0.0
+            )
+            if bound >= goal + 1e-12:
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _empty(self, ray: Floats, upper: Floats) -> bool:
+        """Tell whether multipliers prove that nothing lies below some upper ends.
+
+        They do if a cost of 0 would be more than 0.
+        """
+        programme = self.rows.programme
+        if len(ray) != len(programme.right):
+            return False
+        nothing = np.zeros(len(upper))
+        return any(
+            simplex.safe_bound(
+                programme, programme.lower, upper, nothing, sign * ray,
+                -dot(sign * ray, programme.matrix), 0.0,
+            ) > 0.0
+            for sign in (1.0, -1.0)
+        )  # fmt: skip
+
+
+def _share(
+    tasks: Sequence[T],
+    work: Callable[[T], tuple[R, float]],
+    clock: Clock,
+    halt: Numbers | None = None,
+) -> list[R]:
+    """Work off tasks with some threads (the compiled code runs without the interpreter's lock).
+
+    `work` returns a result and its operations. Those results are returned, in order, that the work
+    left was enough for: which thread was faster makes no difference. `halt` is a flag that the work
+    itself looks at; it is set when the clock has run out, and on an interrupt, which only the main
+    thread sees.
+    """
+    allowed = clock.left * SPEED
+    done: dict[int, tuple[R, float]] = {}
+    waiting = iter(range(len(tasks)))
+    stop = threading.Event()
+
+    def enough() -> tuple[int, bool]:
+        """Return how many of the first tasks are done and count, and whether that is all."""
+        total = 0.0
+        for number in range(len(tasks)):
+            if total >= allowed:
+                return number, True
+            if number not in done:
+                return number, False
+            total += done[number][1]
+        return len(tasks), True
+
+    def run() -> None:
+        while not stop.is_set() and clock.left > 0:
+            number = next(waiting, None)
+            if number is None:
+                return
+            done[number] = work(tasks[number])
+            if enough()[1]:
+                return
+
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        running = {pool.submit(run) for _ in range(min(_WORKERS, len(tasks)))}
+        try:
+            while running:
+                ended, running = wait(running, 0.1, FIRST_COMPLETED)
+                for future in ended:
+                    future.result()
+                if halt is not None and clock.left <= 0:
+                    halt[0] = 1
+        except BaseException:
+            stop.set()
+            if halt is not None:
+                halt[0] = 1
+            raise
+    counted = [done[number] for number in range(enough()[0])]
+    clock.spend(sum(operations for _, operations in counted))
+    return [result for result, _ in counted]
