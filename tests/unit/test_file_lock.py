@@ -114,7 +114,8 @@ def test_a_lock_that_was_just_given_back(tmp_path: Path, monkeypatch: pytest.Mon
     """Whoever still has the old file open must not take it for the lock."""
     path, lock = tmp_path / "ledger.json", tmp_path / ".ledger.json.lock"
     lock.touch()
-    opened, done = os.open, []
+    opened = os.open
+    done: list[bool] = []
 
     def replaced(name: Any, flags: int, *more: Any) -> int:
         handle = opened(name, flags, *more)
