@@ -171,7 +171,7 @@ class PerUserPriors:
         Source: 000 Def 6.
 
         >>> PerUserPriors.intervals("ab", [[0.1, 0.6]], [[0.3, 0.9]]).rows(0, 1).round(6).tolist()
-        [[0.28, 0.72]]
+        [[0.22, 0.78]]
         """
         alphabet = read_alphabet(labels)
         ends = tuple(
@@ -399,7 +399,7 @@ class PerUserPriors:
             self,
             users=len(range(self.users)[some]),
             masses=None if self.masses is None else self.masses[some],
-            features=None if self.model is None else features[some],
+            features=None if features is None else features[some],
             ends=None if ends is None else (ends[0][some], ends[1][some]),
             members=None if members is None else members[some],
             levels=None if levels is None else levels[some],

@@ -6,7 +6,7 @@ from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
 from liftlock.designs.draft import FormDraft
 from liftlock.designs.mechanisms.k_rr import WIDER
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design, few_outputs
+from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design, few_outputs
 from liftlock.forms import HashingChannel
 from liftlock.forms.hashing_channel import MOST_SYMBOLS
 from liftlock.notions.base import Notion
@@ -46,7 +46,7 @@ DESIGN = Design(
     promises="nothing beyond LDP; as accurate as oue in a much shorter report",
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
-    contexts=ALL_KINDS,
+    contexts=PRIOR_KINDS,
     prior_free=True,
     needs=f"at most {MOST_SYMBOLS:,} symbols",
     options={"buckets": "how many buckets the hash has"},

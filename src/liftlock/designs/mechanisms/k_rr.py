@@ -7,7 +7,7 @@ import numpy as np
 from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
+from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
@@ -48,6 +48,6 @@ DESIGN = Design(
     promises="nothing beyond LDP; a baseline that is good for few symbols or large budgets",
     source="000 section V; 001 section V",
     notions=("ldp", *LIFT_NOTIONS),
-    contexts=ALL_KINDS,
+    contexts=PRIOR_KINDS,
     prior_free=True,
 )
