@@ -12,9 +12,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions.registry import REGISTRY, TITLES
 from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Facts, Rule
-from liftlock.report.names import NAMES
 
 PAGE = "notions/relations.md"
 MARK = "<!-- rules -->"
@@ -36,7 +35,7 @@ def link(key: str) -> str:
     >>> link("eps_upper")
     '[eps_upper (max-lift)](alip.md)'
     """
-    return f"[{NAMES[key]}]({REGISTRY[key].page}.md)"
+    return f"[{TITLES[key]}]({REGISTRY[key].page}.md)"
 
 
 def table() -> str:

@@ -109,6 +109,7 @@ def protect(
     together: bool = False,
     context: Joint | Prior | Mapping[str, Joint | Prior] | None = None,
     local: Mapping[Any, str] | None = None,
+    local_budgets: str | None = None,
     utility: str | Utility | None = None,
     method: str | None = None,
     seconds: float = SECONDS,
@@ -158,6 +159,7 @@ def protect(
             _of(domain, name),
             _of(cells, name),
             dict(local or {}),
+            local_budgets,
         )
         for name, hidden in zip(names, secrets, strict=True)
     ]
@@ -176,7 +178,9 @@ def protect(
         together=together,
         watch=silent if watch is None else watch,
     )
-    releasing = Releasing(protection, source, {wish.column: wish.local for wish in wishes})
+    local_columns = {wish.column: wish.local for wish in wishes}
+    budget_columns = {wish.column: wish.local_budgets for wish in wishes}
+    releasing = Releasing(protection, source, local_columns, budget_columns)
     safe = _released(opened, source, releasing)
     return Protected(safe, releasing.done())
 

@@ -586,12 +586,6 @@ class Mechanism(Stored):
         """
         if priors is not None:
             return UserAudit.of(self.channel, self._user_priors(priors), self.notion)
-        if isinstance(self.context, AnyUserPrior):
-            raise NotDefined(
-                "the audit of every notion",
-                self.context.describe(),
-                "its certificate is for all users; mechanism.audit(priors) says who comes closest",
-            )
         return audit(self.channel, self.context, **options)
 
     def __repr__(self) -> str:

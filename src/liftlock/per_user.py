@@ -171,7 +171,7 @@ class PerUserPriors:
         Source: 000 Def 6.
 
         >>> PerUserPriors.intervals("ab", [[0.1, 0.6]], [[0.3, 0.9]]).rows(0, 1).round(6).tolist()
-        [[0.28, 0.72]]
+        [[0.22, 0.78]]
         """
         alphabet = read_alphabet(labels)
         ends = tuple(
@@ -389,6 +389,21 @@ class PerUserPriors:
             places = np.array(self.columns)
             found = np.where(places >= 0, found[:, places], 0).astype(found.dtype)
         return _smoothed(found, self.amount, start) if self.amount else found
+
+    def part(self, start: int, stop: int) -> PerUserPriors:
+        """Return what is known of some users, one after another."""
+        some = slice(start, stop)
+        ends, members, levels = self.ends, self.members, self.levels
+        features = getattr(self.features, "iloc", self.features)  # tables of pandas by position
+        return replace(
+            self,
+            users=len(range(self.users)[some]),
+            masses=None if self.masses is None else self.masses[some],
+            features=None if features is None else features[some],
+            ends=None if ends is None else (ends[0][some], ends[1][some]),
+            members=None if members is None else members[some],
+            levels=None if levels is None else levels[some],
+        )
 
     def _predicted(self, start: int, stop: int) -> Table:
         features = getattr(self.features, "iloc", self.features)  # tables of pandas by position

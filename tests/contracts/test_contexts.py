@@ -16,7 +16,7 @@ from liftlock.errors import LiftlockError
 from tests.contracts import worlds
 
 FINITE: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "per-user")
-"""Users with a prior each are in `tests/unit/per_user`: their priors are in no file."""
+"""Users with a prior each have tests of their own below: their priors are in no file."""
 KINDS = [
     pytest.param(kind, flavour, id=f"{kind}-{flavour}")
     for kind in FINITE
@@ -165,3 +165,41 @@ def test_what_does_not_fit_is_refused_with_a_reason(kind: Kind) -> None:
             attempt()
         assert "\n" not in str(caught.value)
         assert ";" in str(caught.value), "a remedy"
+
+
+@pytest.mark.parametrize("method", ["arc", "safe-response"])
+def test_users_with_a_prior_each(method: str) -> None:
+    """The same verbs, with the priors beside the values; the file has nobody's prior."""
+    labels = ["a", "b", "c"]
+    priors = ll.PerUserPriors.of(labels, np.random.default_rng(1).dirichlet(np.ones(3), 50))
+    assert isinstance(priors, Context)
+    assert priors.kind == "per-user"
+    assert "50 users" in priors.describe()
+    made = ll.design(priors, ll.LIP("1"), method=method)
+    assert isinstance(made, ll.Mechanism)
+    assert isinstance(made.context, Context)
+    assert made.context.kind == "per-user"
+    assert made.certificate.holds
+    data = json.loads(json.dumps(made.to_data()))
+    assert data["context"] == {"kind": "per-user", "labels": labels}
+    assert context_from_data(data["context"]) == made.context
+    again = ll.Mechanism.from_data(data)
+    assert (again.channel, again.certificate) == (made.channel, made.certificate)
+    audit = ll.audit(made, priors)
+    assert isinstance(audit, ll.Audit)
+    assert audit.holds
+    assert audit.to_data() == made.audit(priors).to_data()
+    assert float(audit["lip"].value) <= 1
+    assert audit.worst_case()
+    same = [made.simulate(["a"] * 50, priors, seed=3) for _ in range(2)]
+    assert list(same[0]) == list(same[1])
+    found = made.estimate(same[0], priors=priors)
+    assert found.reports == len(made.release(["b"] * 50, priors)) == 50
+    assert found == made.estimate(made.aggregate(same[0], priors))
+    assert len(made.expected_error(priors).errors) == 3
+    best = ll.best(priors, ll.LIP("1"))
+    least = best.expected_error(priors).total_squared
+    assert least <= made.expected_error(priors).total_squared
+    assert ll.LIP("1").certify(made.channel, priors).holds
+    with pytest.raises(LiftlockError, match="expected_error"):
+        ll.compare(priors, ll.LIP)

@@ -27,7 +27,7 @@ from liftlock.channel import Table
 from liftlock.context import Context, Joint, Kind, representative
 from liftlock.designing.api import design, design_as_published
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import ALL_KINDS, Design
+from liftlock.designs.registry import PRIOR_KINDS, Design
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel, dense
 from liftlock.mechanism import Mechanism
@@ -374,7 +374,7 @@ def test_numbers_go_in_and_come_out(entry: Design, name: str) -> None:
 def test_other_contexts_and_notions_are_refused_clearly(key: str) -> None:
     entry = DESIGNS[key]
     notion = make_notion(entry.notions[0], "1")
-    for kind in {*ALL_KINDS, "profiles"} - set(entry.contexts):
+    for kind in {*PRIOR_KINDS, "profiles"} - set(entry.contexts):
         with pytest.raises(NotDefined, match=f"the method {key} is not defined for .*; it needs"):
             design(worlds.context(kind, 3, "random", 0), notion, method=key)
     context = worlds.context(entry.contexts[0], 3, "random", 0)
@@ -406,8 +406,9 @@ def test_a_design_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kinds_are_those_of_the_contexts() -> None:
-    assert set(get_args(Kind)) == {*ALL_KINDS, "profiles"}  # which has designs of its own
-    for kind in ALL_KINDS:
+    # Graphs and users with a prior each have designs of their own.
+    assert set(get_args(Kind)) == {*PRIOR_KINDS, "profiles", "per-user"}
+    for kind in PRIOR_KINDS:
         assert worlds.context(kind, 3, "random", 0).kind == kind
 
 

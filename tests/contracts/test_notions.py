@@ -300,6 +300,30 @@ def test_a_context_is_certified_or_refused_with_the_reason(key: str, kind: str) 
 
 
 @pytest.mark.parametrize("key", OF_LIFTS)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_what_holds_for_a_set_of_priors_holds_for_each(key: str, data: st.DataObject) -> None:
+    """At every vertex of the set, and at a prior between them."""
+    vertices, priors = data.draw(strategies.prior_sets(3))
+    channel = strategies.make_channel(data.draw(strategies.rows(3, 3, zeros=False)))
+    notion = some(key, data.draw(st.sampled_from(["0.4", "1.5", "4"])), LOOSE)
+    try:
+        found = notion.certify(channel, priors, impossible="ignore").holds
+    except NotDefined:
+        return
+    assume(found)
+    weights = data.draw(st.lists(st.integers(1, 9), min_size=len(vertices), max_size=len(vertices)))
+    between = [
+        sum((w * p[x] for w, p in zip(weights, vertices, strict=True)), Fraction(0)) / sum(weights)
+        for x in range(3)
+    ]
+    for masses in (*vertices, between):
+        names = strategies.inputs_of(3)
+        prior = Prior.from_probabilities(dict(zip(names, masses, strict=True)))
+        assert holds(notion, channel, prior)
+
+
+@pytest.mark.parametrize("key", OF_LIFTS)
 def test_impossible_inputs_are_refused_unless_every_input_counts(key: str) -> None:
     channel = Channel.from_rows({"a": {"y": 1}, "b": {"y": 1}})
     prior = Prior.from_counts({"a": 1, "b": 0})

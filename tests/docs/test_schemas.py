@@ -230,6 +230,15 @@ def test_estimates_plans_and_counts(
         data["surprise"] = 1
         assert refused(data, name)
     check(read(counts), "aggregate")
+    graph = ll.ProfileGraph.bernoulli({"a": "0.2", "b": "0.7"})
+    ll.design(graph, "1").save(tmp_path / "profiles.json")
+    reports.write_text("y\n" + "0\n1\n1\n" * 40, encoding="utf-8")
+    both = ["estimate", str(tmp_path / "profiles.json"), str(reports), "--column", "y", "--json"]
+    capsys.readouterr()
+    assert main(both) == 0
+    data = json.loads(capsys.readouterr().out)
+    check(data, "estimate")
+    check(data["profiles"] | {"notes": []}, "estimate")
     plain = ll.Mechanism.load(mechanism).aggregate(["flu"])
     check(json.loads(plain.to_json()), "aggregate")
     broken = json.loads(plain.to_json())

@@ -62,9 +62,19 @@ def notion_classes() -> set[str]:
 
 
 def asks_for(source: str, classes: set[str]) -> int:
-    """Return how many `isinstance` and `match` cases of a module ask for one of these classes."""
+    """Return how many `isinstance` and `match` cases of a module ask for one of these classes.
+
+    A utility of the same name, such as `MutualInformation`, is none of them.
+    """
+    tree = ast.parse(source)
+    classes = classes - {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and "utility" in (node.module or "")
+        for alias in node.names
+    }
     count = 0
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
             asked = node.args[1] if len(node.args) > 1 else node
             names = {each.id for each in ast.walk(asked) if isinstance(each, ast.Name)}

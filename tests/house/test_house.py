@@ -22,6 +22,8 @@ match notion:
     case str(): ...
 """
     assert asks_for(source, {"LIP", "ALIP", "LDP"}) == 3
+    namesake = "from liftlock.utility import LDP" + source
+    assert asks_for(namesake, {"LIP", "ALIP", "LDP"}) == 2
 
 
 def test_tuning_constants_are_counted() -> None:

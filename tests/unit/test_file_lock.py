@@ -1,4 +1,4 @@
-"""The lock of a ledger: held while its process lives, taken over when it is certainly gone."""
+"""The lock of a ledger: held while its process lives, and free when it is gone."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import filelock
 import pytest
 
-from liftlock import file_lock
 from liftlock.errors import FileError
-from liftlock.file_lock import locked
-
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/ns/pid").exists(), reason="processes are not known there"
-)
+from liftlock.file_lock import exclusive_access, locked
 
 HOLD = """
 import sys
@@ -41,11 +38,11 @@ def held_by_another(path: Path) -> subprocess.Popen[str]:
 
 
 def assert_in_use(path: Path) -> None:
-    lock = path.with_name(".ledger.json.lock")
+    lock = path.with_name(f".{path.name}.lock")
     before = lock.read_bytes()
     with pytest.raises(FileError, match="in use by another release") as caught, locked(path):
         pass
-    assert f"if none is running, delete {lock}" in str(caught.value)
+    assert f"{path}; wait until it is done" in str(caught.value)
     assert lock.read_bytes() == before
 
 
@@ -69,102 +66,67 @@ def test_a_release_that_ends_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.fixture
-def gone() -> int:
-    """Return the number of a process that has ended."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        process.wait()
-    return process.pid
-
-
-def test_only_what_is_certain(tmp_path: Path, gone: int) -> None:
-    path, lock = tmp_path / "ledger.json", tmp_path / ".ledger.json.lock"
-    here = file_lock._machine()
-    for content in (
-        "",
-        f"{here}\n{gone}",  # not written to its end
-        f"{here}\n{os.getpid()}\n",
-        f"{here}\n1\n",
-        f"{here}\n0\n",
-        f"{here}\n-1\n",
-        f"{here}\n{10**30}\n",
-        f"{here}\nx\n",
-        f"other {here}\n{gone}\n",
-        f"{here} later\n{gone}\n",
-        f"{here}\n{gone}\n\n",
-        f"\n{gone}\n",
-    ):
-        lock.write_text(content)
+def test_two_in_one_process(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    with locked(path):
         assert_in_use(path)
-    lock.write_text(f"{here}\n{gone}\n")
-    with locked(path):
-        assert lock.read_text() == f"{here}\n{os.getpid()}\n"
-    assert not lock.exists()
+        assert_in_use(path)
 
 
-def test_a_machine_that_cannot_tell(
-    tmp_path: Path, gone: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(file_lock, "_machine", lambda: "")
+def test_an_error_lets_others_in(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    with pytest.raises(RuntimeError), locked(path):
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_of_an_older_version_is_no_obstacle(tmp_path: Path) -> None:
+    """It named a process; now the system knows whether anybody holds it, and nothing is lost."""
     path, lock = tmp_path / "ledger.json", tmp_path / ".ledger.json.lock"
-    lock.write_text(f"\n{gone}\n")
-    assert_in_use(path)
-
-
-def test_of_two_that_take_over_one_does(
-    tmp_path: Path, gone: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second comes when the first has found the process gone, and not yet said so."""
-    path, lock = tmp_path / "ledger.json", tmp_path / ".ledger.json.lock"
-    lock.write_text(f"{file_lock._machine()}\n{gone}\n")
-    is_gone = file_lock._is_gone
-    second: list[bool] = []
-
-    def interrupted(name: bytes) -> bool:
-        if not second:
-            second.append(True)
-            second[0] = file_lock._taken_over(lock)
-        return is_gone(name)
-
-    monkeypatch.setattr(file_lock, "_is_gone", interrupted)
+    lock.write_text("machine 1\n1\n")
     with locked(path):
-        assert second == [False]
+        assert_in_use(path)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lock_that_was_just_given_back(
-    tmp_path: Path, gone: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("kept")
+    (tmp_path / ".ledger.json.lock").symlink_to(other)
+    with pytest.raises(FileError, match="cannot write"), locked(tmp_path / "ledger.json"):
+        pass
+    assert other.read_text() == "kept"
+
+
+def test_where_nothing_can_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", fail)
+    with (
+        pytest.raises(FileError, match=r"cannot write at .*lock: 'Permission denied'"),
+        exclusive_access(tmp_path / "ledger.json"),
+    ):
+        pass
+
+
+def test_a_lock_that_was_just_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever still has the old file open must not take it for the lock."""
-    lock = tmp_path / ".ledger.json.lock"
-    lock.write_text(f"{file_lock._machine()}\n{gone}\n")
+    path, lock = tmp_path / "ledger.json", tmp_path / ".ledger.json.lock"
+    lock.touch()
     opened = os.open
+    done: list[bool] = []
 
-    def replaced(path: Path, flags: int) -> int:
-        handle = opened(path, flags)
-        lock.unlink()
-        lock.write_text("of another")
+    def replaced(name: Any, flags: int, *more: Any) -> int:
+        handle = opened(name, flags, *more)
+        if str(name) == str(lock) and not flags & os.O_EXCL and not done:
+            done.append(True)
+            lock.unlink()  # the holder is done
         return handle
 
     monkeypatch.setattr(os, "open", replaced)
-    assert not file_lock._taken_over(lock)
-    monkeypatch.undo()
-    assert lock.read_text() == "of another"
-
-
-def test_a_link_in_its_place(tmp_path: Path, gone: int) -> None:
-    (tmp_path / "elsewhere").write_text(f"{file_lock._machine()}\n{gone}\n")
-    (tmp_path / ".ledger.json.lock").symlink_to("elsewhere")
-    assert_in_use(tmp_path / "ledger.json")
-
-
-def test_a_full_disk_leaves_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "write", full)
-    with (
-        pytest.raises(FileError, match=r"cannot write at .*lock: 'No space left"),
-        locked(tmp_path / "ledger.json"),
-    ):
+    with pytest.raises(FileError, match="in use by another release"), locked(path):
         pass
-    assert list(tmp_path.iterdir()) == []
+    assert done
+    with locked(path):
+        assert_in_use(path)

@@ -27,6 +27,13 @@ class Limits:
     """Beyond so many numbers under LDP neighbours are grouped first (`bench_staircase`)."""
     groups: int = 16
     """How many groups of neighbours there are (`bench_staircase`)."""
+    listed_sets: int = 16
+    """Up to so many symbols under LDP a cost of one's own is priced by listing all sets, and proofs
+    are closer than was asked for (`bench_staircase`)."""
+    closer_symbols: int = 20
+    """Up to so many symbols of X itself proofs are closer (`bench_own_secret`)."""
+    regions: int = 30
+    """From so many inputs of a joint on, each has a region in proofs (`bench_optimum`)."""
     assigned_cells: int = 300_000
     """Beyond so many cells outputs are named greedily (`bench_optimum`)."""
     new_columns: int = 400

@@ -28,6 +28,7 @@ from liftlock._solver.box import Box
 from liftlock._solver.kernels import branch, descent, simplex
 from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost
 from liftlock._solver.kernels.simplex import Programme
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.linear_programme import Highs
 from liftlock._solver.oracle import SPEED, Clock, Oracle, Priced
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
@@ -55,10 +56,8 @@ _BUDGETS = (30, 300, 3000, 30_000)
 """Boxes to open in a region, tried in turn, so that every region has some bound early."""
 _BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
 """The same for the polytope as a whole."""
-_SMALL, _CLOSER, _BUDGETS_CLOSER = 20, 1000.0, (1000, 30_000)
-"""Up to so many symbols of X itself a proof may be so many times closer, with fewer boxes."""
-_MANY = 30
-"""From so many inputs on, each coordinate has a region of its own in a proof."""
+_CLOSER = 1000.0
+"""How many times closer than was asked for a proof is where that is cheap."""
 _SLOTS, _MEMORY = 100_000, 1 << 30
 """Boxes of one region kept open at a time, and bytes that they may take."""
 _CELLS = 20_000_000
@@ -328,7 +327,7 @@ class SeparableOracle:
         if self._own is not None:
             return self._shaken(cost, columns, clock)
         found = self._descended(cost, columns, clock)
-        if len(columns) < _MANY or _FRUITFUL * len(found) < len(columns):
+        if len(columns) < LIMITS.regions or _FRUITFUL * len(found) < len(columns):
             more = self._descended(cost, self.rows.extremes, clock)
             found = np.concatenate([found, more])
             found = found[np.argsort(self.utility.costs(found) - dot(found, duals), kind="stable")]
@@ -336,12 +335,12 @@ class SeparableOracle:
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Bound the cost from below by branch and bound."""
-        if self._own is not None and self.inputs <= _SMALL and goal < 0:
+        if self._own is not None and self.inputs <= LIMITS.closer_symbols and goal < 0:
             # With few symbols a much smaller gap costs little more.
-            closer = self._bounded(duals, goal / _CLOSER, clock, _BUDGETS_CLOSER)
+            closer = self._bounded(duals, goal / _CLOSER, clock, _BUDGETS_WHOLE[:2])
             if closer.bound >= goal:
                 return closer
-        separate = self._own is None and self.inputs >= _MANY and bool(self._kinds[0])
+        separate = self._own is None and self.inputs >= LIMITS.regions and bool(self._kinds[0])
         return self._bounded(duals, goal, clock, _BUDGETS if separate else _BUDGETS_WHOLE)
 
     def _bounded(

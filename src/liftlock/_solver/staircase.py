@@ -32,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.enumeration import ListedOracle
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.oracle import Clock, Oracle, Priced
 from liftlock._solver.pricing import Concave, PolytopeOracle, Variance
 from liftlock._solver.problem import Problem
@@ -45,9 +46,8 @@ from liftlock.utility.utility import Utility
 Marks: TypeAlias = npt.NDArray[np.int8]
 Places: TypeAlias = npt.NDArray[np.intp]
 
-_FEW, _CLOSER = 16, 1e6
-"""Up to so many symbols a proof may be so many times closer than was asked for; and a cost of which
-nothing is known is priced by listing every set."""
+_CLOSER = 1e6
+"""How many times closer than was asked for a proof is where that is cheap."""
 
 _STARTS = 96
 """Random sets that a search starts from, or four times the number of symbols."""
@@ -158,7 +158,7 @@ def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
             return PolytopeOracle(stairs, utility, SetTree(stairs, utility, kind))
         case shape.Variance(points):
             return PolytopeOracle(stairs, utility, Variance(stairs, points))
-        case _ if len(stairs) <= _FEW:
+        case _ if len(stairs) <= LIMITS.listed_sets:
             return ListedOracle(stairs.every(), utility)
         case _:
             pricing = Concave(stairs, utility, stairs.low, max(_STARTS, 4 * len(stairs)))
@@ -269,7 +269,7 @@ class SetTree:
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Return a safe lower bound, the goal if it is reached, and staircases below the goal."""
-        if len(self.masses) <= _FEW and goal < 0:
+        if len(self.masses) <= LIMITS.listed_sets and goal < 0:
             # With few symbols a much smaller gap costs next to nothing more.
             closer = self._explore(duals, goal / _CLOSER, clock)
             if closer.bound >= goal:

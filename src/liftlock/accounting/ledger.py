@@ -32,7 +32,7 @@ from liftlock.context import Context, Joint, context_from_data
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.exact.encoding import fingerprint, fraction_text
 from liftlock.exact.numbers import exact
-from liftlock.file_lock import check_one_name, kept_alone
+from liftlock.file_lock import check_one_name, exclusive_access
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import make_notion
@@ -696,7 +696,7 @@ class Ledger(Stored):
 
         Two releases at the same time could each find that the limit allows one more.
         """
-        with kept_alone(require_path(path)) as place:
+        with exclusive_access(require_path(path)) as place:
             yield cls.load(place) if place.exists() else cls.new()
 
 

@@ -88,6 +88,7 @@ from liftlock.report.pictures import check_picture
     metavar="PREFIX",
     help="Each report has a prior of its own, in columns called PREFIX and a value.",
 )
+@click.option("--local-budgets", metavar="NAME", help="And a budget of its own, in this column.")
 @click.option(
     "--priors-from",
     type=FILE,
@@ -116,6 +117,7 @@ def estimate_command(
     prior: Path | None,
     trust_profiles: bool | None,
     local_priors: str | None,
+    local_budgets: str | None,
     priors_from: Path | None,
     seed: str | None,
     output: Path | None,
@@ -156,10 +158,10 @@ def estimate_command(
     value = labels_of(_known(made, asked[0]), values) if values else None
     users = None
     if made.per_user:
-        users = UserReports(column, local_priors, priors_from, asked[0], value)
+        users = UserReports(column, local_priors, priors_from, local_budgets, asked[0], value)
         if priors_from is not None and len(reports) > 1:
             raise click.UsageError("--priors-from is for one table of reports")
-    elif local_priors is not None or priors_from is not None:
+    elif local_priors is not None or priors_from is not None or local_budgets is not None:
         raise click.UsageError("the mechanism has one prior for all: leave out --local-priors")
     with passing("counting") as shown:
         given = {"delimiter": delimiter, "names": names, "shown": shown}

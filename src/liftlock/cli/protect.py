@@ -84,6 +84,11 @@ _A_YEAR = Fraction(365 * 24 * 3600)
     metavar="PREFIX",
     help="Each row has a prior of its own, in columns called PREFIX and a value.",
 )
+@click.option(
+    "--local-budgets",
+    metavar="NAME",
+    help="And a budget of its own, in this column, which is public.",
+)
 @utility_options
 @click.option(
     "--method",
@@ -225,7 +230,8 @@ def protect_command(
         if most is not None:
             _require(protection, most)
         local = {wish.column: wish.local for wish in wishes if wish.local}
-        releasing = Releasing(protection, source, local)
+        budgets = {wish.column: wish.local_budgets for wish in wishes}
+        releasing = Releasing(protection, source, local, budgets)
         tell(Step("releasing"))
         rewrite(source, output, releasing.change(), watch=shown, force=force, note=note)
         try:

@@ -17,6 +17,7 @@ from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
+from liftlock.per_user import PerUserPriors
 from liftlock.storage import located, parse_json, read_text
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ class UserReports:
     """The columns of priors are called this and a value."""
     priors: Path | None
     """The table that has them, row by row; None: that of the reports."""
+    budgets: str | None
+    """The column of budgets, where these differ."""
     of: str
     value: Any
 
@@ -119,7 +122,10 @@ class UserReports:
             _refuse_columns(path, weights, offsets)
             with located(path):
                 return PerUserAggregate.from_data(parse_json(read_text(path), path))
-        if not self.column:
+        column = self.column
+        if column is None and made.column is not None:
+            column = made.column.name
+        if not column:
             raise click.UsageError(f"which column of {path} holds the reports? give --column")
         if self.prefix is None:
             raise click.UsageError(
@@ -130,11 +136,11 @@ class UserReports:
 
         labels = made.channel.inputs.labels
         columns = {label: f"{self.prefix}{label}" for label in labels}
-        worker = UserColumn(made, self.column, columns)
-        beside = None if self.priors is None else self._masses(worker, note, delimiter, names)
+        worker = UserColumn(made, column, columns, self.budgets)
+        beside = None if self.priors is None else self._known(worker, note, delimiter, names)
         source = opened(path, delimiter, names, note)
         given = {"weights": weights, "offsets": offsets}
-        wanted = [self.column, *([] if beside is not None else columns.values())]
+        wanted = [column, *(() if beside is not None else worker.knows)]
         wanted += [name for name in given.values() if name is not None]
         if shown is not None:
             shown.unit = source.unit
@@ -150,9 +156,9 @@ class UserReports:
                     name: None if chosen is None else _numbers(piece, chosen)
                     for name, chosen in given.items()
                 }
-                masses = worker.masses(piece.batch) if beside is None else beside[start:rows]
-                cells = piece.batch.column(self.column)
-                part = worker.counted(cells, masses, self.of, self.value, **numbers)
+                priors = worker.known([piece.batch]) if beside is None else beside.part(start, rows)
+                cells = piece.batch.column(column)
+                part = worker.counted(cells, priors, self.of, self.value, **numbers)
             total = part if total is None else total + part
         if beside is not None and rows != len(beside):
             raise FileError(
@@ -164,21 +170,20 @@ class UserReports:
             raise FileError("no rows", where=str(path), remedy="is it the right file?")
         return total
 
-    def _masses(
+    def _known(
         self, worker: UserColumn, note: Notes, delimiter: str | None, names: str | None
-    ) -> Floats:
-        """Read the priors of all rows from a table of their own."""
-        import numpy as np
-
+    ) -> PerUserPriors:
+        """Read the priors, and the budgets, of all rows from a table of their own."""
         from liftlock.protection.learning import placed
 
         assert self.priors is not None
         source = opened(self.priors, delimiter, names, note)
         found = []
-        for piece in source.batches(list(worker.priors.values()), None):
+        for piece in source.batches(list(worker.knows), None):
             with placed(source, piece):
-                found.append(worker.masses(piece.batch))
-        return np.concatenate(found) if found else np.empty((0, len(worker.priors)))
+                worker.known([piece.batch])  # what is wrong is named with its line
+            found.append(piece.batch)
+        return worker.known(found)
 
 
 def _refuse_columns(path: Path, weights: str | None, offsets: str | None) -> None:

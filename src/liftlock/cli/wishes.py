@@ -78,7 +78,8 @@ def wishes_of(
             numbers=column in asked["numbers"],
             domain=domains.get(column),
             cells=None if count is None else check_cells(_whole(count, "--cells")),
-            local=_local(source, column, asked["local_priors"]),
+            local=_local(source, column, asked["local_priors"], asked["local_budgets"]),
+            local_budgets=asked["local_budgets"],
         )
         if asked["utility"] is not None or asked["loss"] is not None:
             wish = replace(wish, utility=_utility(asked, context))
@@ -158,13 +159,15 @@ def _check_learned(
             )
 
 
-def _local(source: TableFile, column: str, prefix: str | None) -> dict[Any, str]:
+def _local(
+    source: TableFile, column: str, prefix: str | None, budgets: str | None
+) -> dict[Any, str]:
     if prefix is None:
         return {}
     found = {
         name.removeprefix(prefix): name
         for name in source.columns
-        if name.startswith(prefix) and name != column and name != prefix
+        if name.startswith(prefix) and name not in (column, prefix, budgets)
     }
     if len(found) < 2:
         raise InputError(

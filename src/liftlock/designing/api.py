@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context, Kind
+from liftlock.designing.prior_request import PriorRequest, true_guarantee
+from liftlock.designing.profile_request import ProfileRequest
 from liftlock.designing.request import (
     AnyUtility,
+    DesignRequest,
     Weights,
     read_notion,
     read_utility,
-    request_for,
-    true_guarantee,
+    utility_of_prior,
 )
 from liftlock.designing.users import design_users, user_context
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.lock import Locked, LockedForm, rounded
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.registry import (
-    find_design,
-    option_names,
-)
+from liftlock.designs.registry import check_fits, check_options, find_design, option_names
 from liftlock.errors import (
     InputError,
     LiftlockError,
@@ -35,10 +34,10 @@ from liftlock.line.grid import DEFAULT_CELLS, LinePrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.per_user import AnyUserPrior, PerUserPriors
+from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Progress, Step
-from liftlock.utility.utility import (
-    Utility,
-)
+from liftlock.utility.profile_utility import ProfileUtility
+from liftlock.utility.utility import Utility
 
 
 def design(
@@ -72,6 +71,7 @@ def design(
     of their own (those of the priors, or `budgets`) there is a law for each.
 
     >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.prior import Prior
     >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
     >>> mechanism = design(prior, LIP("1"), utility="histogram", method="safe-response")
     >>> mechanism.certificate.holds, round(mechanism.origin.objective, 4)
@@ -93,6 +93,27 @@ def design(
     request = request_for(context, asked, method, options, **aim)
     draft = request.constant() if request.nothing_allowed else request.draft()
     return request.lock(draft, bits)
+
+
+def request_for(
+    context: Context,
+    notion: Notion,
+    method: str,
+    options: Mapping[str, Any],
+    *,
+    utility: AnyUtility | None = None,
+    loss: Any = None,
+    weights: Weights = None,
+) -> DesignRequest:
+    """Read a request: the method fits the context and the notion, and takes the options."""
+    entry = find_design(method, DESIGNS)
+    check_fits(entry, context, notion)
+    check_options(entry, options)
+    if isinstance(context, ProfileGraph):
+        goal = ProfileUtility.of(context, utility, loss=loss, weights=weights)
+        return ProfileRequest.of(entry, context, notion, goal, options)
+    wanted = utility_of_prior(context, utility, loss, weights)
+    return PriorRequest.of(entry, context, notion, wanted, options)
 
 
 def best(

@@ -14,7 +14,8 @@ from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.utility import Utility
 
-ALL_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
+PRIOR_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
+"""The kinds of context that speak of priors of X; most designs fit all of them."""
 _FEW_OUTPUTS = 64
 MOST_CELLS = 4_000_000
 """Designs for profiles with more probabilities would take hours and gigabytes."""

@@ -128,7 +128,7 @@ class UserReports:
         estimator = Bayes(model, question)
         values = estimator.values(model.statistic(sums))
         spread = spread_of(estimator, sums, options)
-        fit = test_priors(question.inputs, aggregate)
+        fit = fit_of_priors(question.inputs, aggregate)
         warning = misfit(fit)
         warnings = () if warning is None else (warning,)
         return answered(question, sums, options, key, _WHY, values, spread, fit, warnings)
@@ -196,7 +196,7 @@ def posterior_sums(aggregate: PerUserAggregate, question: Question) -> Posterior
     return PosteriorSums(aggregate.reports, weight, 0.0, values, variances, weighted)
 
 
-def test_priors(alphabet: Alphabet, aggregate: PerUserAggregate) -> Fit:
+def fit_of_priors(alphabet: Alphabet, aggregate: PerUserAggregate) -> Fit:
     """Test the priors symbol by symbol; the p-value is the smallest, times how many were tested."""
     people = aggregate.reports
     found = []

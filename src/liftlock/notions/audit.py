@@ -50,7 +50,7 @@ from liftlock.notions.profile import (
 from liftlock.notions.reading import Reading, number_to_json
 from liftlock.notions.registry import NOTIONS
 from liftlock.notions.user_lifts import UserLifts, user_lifts
-from liftlock.per_user import Limits, PerUserPriors
+from liftlock.per_user import AnyUserPrior, Limits, PerUserPriors
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Progress, Step, silent
@@ -248,8 +248,8 @@ class UserAudit(Audit):
     >>> from liftlock.channel import Channel
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> found = audit(bit, PerUserPriors.of([0, 1], [[0.5, 0.5], [0.9, 0.1]]))
-    >>> found.largest, found.largest_user
-    (Fraction(5, 2), 2)
+    >>> round(float(found.largest), 6), found.largest_user
+    (2.5, 2)
     """
 
     guarantee: str = field(kw_only=True)
@@ -470,6 +470,13 @@ def audit(
     if isinstance(context, PerUserPriors):
         _refuse_options(context, alpha, at_epsilon, "only the lifts of users are")
         return UserAudit.of(subject, context, getattr(channel, "notion", None))
+    if isinstance(context, AnyUserPrior):
+        raise NotDefined(
+            "the audit of every notion",
+            context.describe(),
+            "its certificate is for all users; with their priors, mechanism.audit(priors) says who "
+            "comes closest",
+        )
     channel = subject
     if isinstance(context, ProfileGraph):
         _refuse_options(context, alpha, at_epsilon, "only the losses of edges are")

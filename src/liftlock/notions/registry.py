@@ -74,6 +74,11 @@ SHORTHANDS = {
 
 _DELTAS = {key: quantity for quantity, key in SHORTHANDS.items()}
 
+TITLES: Mapping[str, str] = {key: kind.title for key, kind in REGISTRY.items()} | {
+    quantity: REGISTRY[key].title for quantity, key in SHORTHANDS.items()
+}
+"""What each measure is called when people read it."""
+
 AUDITED: Mapping[str, tuple[Kind, str]] = {
     _DELTAS.get(kind.key, kind.key): (kind, notion.audited)
     for notion in NOTIONS

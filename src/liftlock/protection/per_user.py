@@ -19,7 +19,8 @@ from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel
 from liftlock.frames.arrow_cells import numbers_of_column
 from liftlock.mechanism import Mechanism
-from liftlock.per_user import PerUserPriors
+from liftlock.per_user import PerUserPriors, read_limits
+from liftlock.protection.learning import Source, placed
 
 _SUMS = 1e-6
 
@@ -31,6 +32,8 @@ class UserColumn:
     mechanism: Mechanism
     column: str
     priors: Mapping[Label, str]
+    budgets: str | None = None
+    """The column that holds the budget of each row, if they differ."""
 
     def __post_init__(self) -> None:
         missing = [label for label in self._alphabet.labels if label not in self.priors]
@@ -48,10 +51,13 @@ class UserColumn:
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that are read."""
-        return (
-            self.column,
-            *(self.priors[label] for label in self._alphabet.labels),
-        )
+        return (self.column, *self.knows)
+
+    @property
+    def knows(self) -> tuple[str, ...]:
+        """The columns that say what is known of each row: its prior, and its budget."""
+        own = tuple(self.priors[label] for label in self._alphabet.labels)
+        return own if self.budgets is None else (*own, self.budgets)
 
     @cached_property
     def _reader(self) -> CellReader:
@@ -65,8 +71,8 @@ class UserColumn:
         """Randomise each value under the prior of its own row."""
         cells = batch.column(self.column)
         codes = self._codes(cells)
-        masses = self.masses(batch)
-        own = masses[np.arange(len(codes)), codes]
+        priors = self.known([batch])
+        own = priors.rows(0, len(codes))[np.arange(len(codes)), codes]
         for row in np.flatnonzero(own <= 0)[:1]:
             raise CellError(
                 "a value that its own prior calls impossible, which nothing could protect",
@@ -75,7 +81,6 @@ class UserColumn:
                 value=cells[int(row)].as_py(),
                 remedy="smooth the model's probabilities so that none is 0",
             )
-        priors = PerUserPriors.of(self._alphabet, masses)
         reports = self.mechanism.release(codes, priors, coded=True)
         kind = self.released_type(cells.type)
         if isinstance(self.mechanism.channel, ArcChannel):
@@ -87,14 +92,13 @@ class UserColumn:
         return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
 
     def counted(
-        self, cells: pa.Array, masses: Floats, of: str, value: Any = None, **numbers: Any
+        self, cells: pa.Array, priors: PerUserPriors, of: str, value: Any = None, **numbers: Any
     ) -> PerUserAggregate:
         """Add up a column of reports under the priors of their rows, for one question."""
         if isinstance(self.mechanism.channel, ArcChannel):
             reports = self._points(cells)
         else:
             reports = self._codes(cells)
-        priors = PerUserPriors.of(self._alphabet, masses)
         return self.mechanism.aggregate(reports, priors, of, value=value, coded=True, **numbers)
 
     def _points(self, cells: pa.Array) -> npt.NDArray[np.int64]:
@@ -125,8 +129,19 @@ class UserColumn:
                 codes[here] = self._reader.index(entry, int(np.argmax(here)))
         return codes
 
-    def masses(self, batch: pa.RecordBatch) -> Floats:
-        """Return the priors of the rows of a batch."""
+    def known(self, batches: Sequence[pa.RecordBatch]) -> PerUserPriors:
+        """Return the prior and the budget of each row of some batches."""
+        rows = [self._masses(batch) for batch in batches]
+        width = len(self._alphabet)
+        masses = np.concatenate(rows) if rows else np.empty((0, width))
+        found = PerUserPriors.of(self._alphabet, masses)
+        name = self.budgets
+        if name is None:
+            return found
+        budgets = [text for batch in batches for text in budget_cells(batch.column(name), name)]
+        return found.with_budgets(budgets)
+
+    def _masses(self, batch: pa.RecordBatch) -> Floats:
         columns: Sequence[Any] = [
             numbers_of_column(
                 batch.column(self.priors[label]),
@@ -146,3 +161,34 @@ class UserColumn:
                 remedy="they are 0 or more and sum to 1",
             )
         return masses
+
+
+def budget_cells(cells: pa.Array, column: str) -> list[str]:
+    """Return the budgets of rows as texts; refuse a cell that is none.
+
+    >>> budget_cells(pa.array(["1", "0.5", "1"]), "epsilon")
+    ['1', '0.5', '1']
+    """
+    known: set[str] = set()
+    found = []
+    for row, cell in enumerate(cells.to_pylist()):
+        text = "" if cell is None else str(cell).strip()
+        if text not in known:
+            try:
+                read_limits(text)
+            except InputError as error:
+                raise CellError(
+                    "not a budget", row, column, value=cell, remedy=error.remedy or "give a number"
+                ) from None
+            known.add(text)
+        found.append(text)
+    return found
+
+
+def budgets_of(source: Source, column: str) -> list[str]:
+    """Return the different budgets of the rows of a table, in the order of their first rows."""
+    found: dict[str, None] = {}
+    for piece in source.batches([column]):
+        with placed(source, piece):
+            found |= dict.fromkeys(budget_cells(piece.batch.column(column), column))
+    return list(found)

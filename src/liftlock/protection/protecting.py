@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from liftlock.errors import InputError
+from liftlock.column_code import ColumnCode
+from liftlock.errors import InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
 from liftlock.mechanism import lock_users
@@ -20,6 +21,7 @@ from liftlock.protection.knowing import is_numeric, learned_of
 from liftlock.protection.learning import Source
 from liftlock.protection.making import Made, make_mechanism
 from liftlock.protection.other_budgets import curve_around
+from liftlock.protection.per_user import budgets_of
 from liftlock.protection.result import Curve, KeptColumn, ProtectedColumn, Protection
 from liftlock.protection.rules import Learned
 from liftlock.protection.together import CELLS, check_together, learn_together, with_tuples
@@ -104,7 +106,8 @@ def _checked(
     if not wishes:
         raise InputError("no column to protect", remedy="name at least one")
     for wish in wishes:
-        for column in (wish.column, *wish.local.values()):
+        budgets = () if wish.local_budgets is None else (wish.local_budgets,)
+        for column in (wish.column, *wish.local.values(), *budgets):
             source.type_of(column)
         # With a joint that is given, nobody needs to hold the secret.
         if wish.secret is not None and (wish.context is None or wish.secret in source.columns):
@@ -150,7 +153,7 @@ def _column(
     watch: Progress,
 ) -> ProtectedColumn:
     if learned is None:
-        return _local(wish)
+        return _local(source, wish)
 
     def say(step: Step) -> None:
         watch(Step(f"{wish.column}: {step}"))
@@ -246,7 +249,7 @@ def _curve(made: Made, wish: Wish, seconds: float, say: Progress) -> Curve | Non
     )
 
 
-def _local(wish: Wish) -> ProtectedColumn:
+def _local(source: Source, wish: Wish) -> ProtectedColumn:
     notion = wish.notion
     limits = notion.lift_limits()
     if limits is None or None in limits:
@@ -256,9 +259,23 @@ def _local(wish: Wish) -> ProtectedColumn:
             remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
         )
     method = "safe-response" if wish.method in (None, "auto") else wish.method
-    made = lock_users(list(wish.local), notion, method)
-    note = f"each row has a prior of its own, in {len(wish.local)} columns of the table"
-    return ProtectedColumn(wish.column, None, made, False, (note,))
+    budgets = [] if wish.local_budgets is None else budgets_of(source, wish.local_budgets)
+    try:
+        made = lock_users(list(wish.local), notion, method, budgets)
+    except NotCertified:
+        raise InputError(
+            "a row has a larger budget than the guarantee",
+            value=f"{', '.join(budgets[:8])} for {notion.guarantee}",
+            remedy="let the guarantee be that of the largest budget",
+        ) from None
+    notes = [f"each row has a prior of its own, in {len(wish.local)} columns of the table"]
+    if wish.local_budgets is not None:
+        notes.append(
+            f"each row has the budget that {wish.local_budgets!r} says, {len(budgets)} of them; "
+            "this column is public and stays"
+        )
+    code = ColumnCode(wish.column)
+    return ProtectedColumn(wish.column, None, replace(made, column=code), False, tuple(notes))
 
 
 # --- what is worth saying -----------------------------------------------------------------------

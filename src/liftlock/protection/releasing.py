@@ -197,6 +197,8 @@ class Releasing:
     source: Source
     local: Mapping[str, Mapping[Label, str]] = field(default_factory=dict)
     """For columns with local priors: the column with the probability of each value."""
+    budgets: Mapping[str, str | None] = field(default_factory=dict)
+    """And the column with the budget of each row, where these differ."""
     workers: dict[str, Worker] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -204,7 +206,12 @@ class Releasing:
 
     def _worker(self, column: ProtectedColumn) -> Worker:
         if column.mechanism.per_user:
-            local = UserColumn(column.mechanism, column.name, self.local[column.name])
+            local = UserColumn(
+                column.mechanism,
+                column.name,
+                self.local[column.name],
+                self.budgets.get(column.name),
+            )
             return UserRelease(local, self.source)
         if column.mechanism.group is not None:
             return GroupRelease(column.mechanism, self.source)

@@ -34,6 +34,8 @@ class Wish:
     cells: int | None = None
     local: Mapping[Label, str] = field(default_factory=dict)
     """For a prior of each row's own: the column that holds the probability of each value."""
+    local_budgets: str | None = None
+    """The column that holds the budget of each row, where these differ; it is public."""
 
     def __post_init__(self) -> None:
         if self.secret == self.column:
@@ -41,6 +43,12 @@ class Wish:
                 "a column is its own secret",
                 value=self.column,
                 remedy="leave out the secret to protect the values themselves",
+            )
+        if self.local_budgets is not None and not self.local:
+            raise InputError(
+                "budgets of rows that have no priors of their own",
+                value=self.local_budgets,
+                remedy="name the columns of probabilities too (--local-priors)",
             )
         if self.local and (self.secret is not None or self.context is not None or self.numbers):
             raise InputError(

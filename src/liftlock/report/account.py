@@ -17,8 +17,8 @@ from liftlock.context import Joint
 from liftlock.errors import NotDefined
 from liftlock.notions.base import Notion
 from liftlock.notions.reading import Witness
+from liftlock.notions.registry import TITLES
 from liftlock.report.labels import printable, shown
-from liftlock.report.names import NAMES
 from liftlock.report.text import grid_of, several, value_text, where_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ HOW = {
 }
 """What an accountant's number is, in words."""
 
-_NAMES = NAMES | {"epsilon_ldp": "epsilon (LDP, with delta)"}
+_NAMES = {**TITLES} | {"epsilon_ldp": "epsilon (LDP, with delta)"}
 _LISTED = 8
 _RUNS = 12
 _MOST_GROUPS = 20

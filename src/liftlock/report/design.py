@@ -14,7 +14,7 @@ from rich.text import Text
 from liftlock._solver.problem import Step
 from liftlock.designing.comparison import Comparison, Curve, Point
 from liftlock.designing.yardstick import Yardstick
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
+from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.mechanism import Mechanism
 from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable
@@ -93,7 +93,7 @@ def designs_table(designs: Mapping[str, Design]) -> Grid:
             entry.says + (f" (needs {entry.needs})" if entry.needs and entry.keeps else ""),
             entry.promises,
             short_notions(entry.notions),
-            "any" if set(entry.contexts) == set(ALL_KINDS) else ", ".join(entry.contexts),
+            "any" if set(entry.contexts) == set(PRIOR_KINDS) else ", ".join(entry.contexts),
         )
     return grid
 

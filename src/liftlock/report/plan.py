@@ -75,7 +75,7 @@ def _hints(found: Plan) -> list[str]:
         if option.mechanism is None:
             continue
         own = "".join(f" --option {name}={value}" for name, value in option.options.items())
-        notion = "" if option.mechanism.notion.name != "ldp" else " --notion ldp"
+        notion = "" if option.mechanism.notion.ratio_limit is None else " --notion ldp"
         hints.append(f"  liftlock design{notion} --utility {utility} --method {option.method}{own}")
     return list(dict.fromkeys(hints))
 

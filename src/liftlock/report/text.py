@@ -19,11 +19,11 @@ from liftlock.notions.audit import Audit
 from liftlock.notions.base import Kind, safe_text
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.reading import Reading, Witness
+from liftlock.notions.registry import TITLES
 from liftlock.notions.relations import Implication
 from liftlock.probe.result import ProbeResult
 from liftlock.report.amounts import counted
 from liftlock.report.labels import printable, shown
-from liftlock.report.names import NAMES
 
 WIDE = 100
 """From this many columns on there is room for the exact numbers beside their witnesses."""
@@ -88,7 +88,7 @@ def _table(result: Audit, width: int) -> Grid:
         exactly = [exact_text(reading)] if wide else []
         where = "" if reading.witness is None else where_text(reading.witness)
         grid.add_row(
-            NAMES.get(key, key),
+            TITLES.get(key, key),
             value_text(reading),
             *exactly,
             Text(where),
@@ -194,7 +194,7 @@ def relations_table(guarantee: str, context: Context | None, rows: Sequence[Impl
     grid.add_column("source", overflow="fold")
     for row in rows:
         grid.add_row(
-            NAMES.get(row.target, row.target),
+            TITLES.get(row.target, row.target),
             "no bound" if row.bound is None else bound_text(row.bound, row.unit),
             Text(row.formula),
             Text(row.source),

@@ -12,7 +12,7 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
-from liftlock.forms import SupportChannel
+from liftlock.forms import AnyChannel, SupportChannel, UserChannel
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes, draw
 from liftlock.sampling.encode import draw_reports
@@ -107,6 +107,7 @@ def _labels(
         raise InputError(
             "one text instead of a column of values", value=values, remedy="put it in a list"
         )
+    _refuse_users(channel)
     is_array = isinstance(values, np.ndarray)
     column = values if isinstance(values, np.ndarray) else list(values)
     codes = channel.inputs.encode(column)
@@ -116,7 +117,17 @@ def _labels(
     return reports if is_array else reports.tolist()
 
 
+def _refuse_users(channel: AnyChannel) -> None:
+    if isinstance(channel, UserChannel):
+        raise InputError(
+            "each user has a prior, and so a table, of their own",
+            value=str(channel),
+            remedy="give their priors: mechanism.release(values, priors), or release_users",
+        )
+
+
 def _codes(channel: Table | SupportChannel, codes: Codes, bits: RandomBits) -> Codes:
+    _refuse_users(channel)
     if isinstance(channel, SupportChannel):
         return draw_reports(channel, codes, bits)
     if channel.bits > MOST_BITS:

@@ -26,6 +26,9 @@ from liftlock.utility.utility import Utility
 Aim = Literal["minimax", "hamming", "absolute", "squared", "distortion", "mutual-information"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
 
+_WHOLE = 1e-9
+"""By how much shares in floats may be off 1 in sum."""
+
 TITLES: Mapping[Aim, str] = {
     "minimax": "largest chance of any one wrong value",
     "hamming": "mean chance of a wrong value",
@@ -159,7 +162,15 @@ def _weights(graph: ProfileGraph, weights: Prior | Mapping[Any, Any] | Floats | 
     if weights is None:
         return np.full(len(graph), 1.0 / len(graph))
     if isinstance(weights, np.ndarray):
-        return weights
+        shares = np.asarray(weights, dtype=np.float64)
+        proper = shares.shape == (len(graph),) and bool(np.all(shares >= 0))
+        if not proper or not abs(float(shares.sum()) - 1.0) <= _WHOLE:
+            raise InputError(
+                "weights that are not shares of the profiles",
+                value=f"shape {weights.shape}, sum {float(np.sum(weights)):g}",
+                remedy=f"give {len(graph)} numbers of 0 or more that sum to 1, or weigh by name",
+            )
+        return shares
     prior = weights if isinstance(weights, Prior) else Prior.from_counts(weights)
     for name in prior.labels:
         if name not in graph.profiles:

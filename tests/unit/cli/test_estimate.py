@@ -275,7 +275,7 @@ def test_what_protect_wrote_for_users_with_priors(
     ("given", "said"),
     [
         (["--column", "ill"], "--local-priors"),
-        (["--local-priors", "p_"], "give --column"),
+        (["--local-priors", "p_"], "no such column"),
         (["--column", "ill", "--local-priors", "p_"], "no such column"),
         (
             ["--column", "ill", "--local-priors", "p_", "--priors-from", "short.csv"],

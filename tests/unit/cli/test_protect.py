@@ -12,11 +12,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from liftlock import LIP, Channel, Mechanism, NotCertified, Prior
+from liftlock import LIP, Channel, Mechanism, NotCertified, PerUserPriors, Prior
+from liftlock.forms import UserChannel
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import assert_refused
 from tests.unit.protection.memory import lifts, rows_of, within
@@ -448,6 +450,63 @@ def test_each_row_with_a_prior_of_its_own(run: Run) -> None:
     rows[30] |= {"x": "yes", "p_no": "1", "p_yes": "0"}
     refused = run(*ask, "-o", "s.csv", files={"t.csv": csv_of(rows)})
     assert_refused(refused, "impossible", "line 32")
+
+
+@pytest.mark.parametrize("method", ["arc", "safe-response"])
+def test_rows_with_budgets_of_their_own_are_estimated_from(run: Run, method: str) -> None:
+    chance = random.Random(3)
+    rows = []
+    for _ in range(200):
+        yes = chance.uniform(0.2, 0.8)
+        budget = chance.choice(["0.5", "2"])
+        value = "yes" if chance.random() < yes else "no"
+        rows.append({"x": value, "p_no": repr(1 - yes), "p_yes": repr(yes), "eps": budget})
+    ask = ("protect", "t.csv", "--column", "x", "--local-priors", "p_", "--local-budgets", "eps")
+    kept = ("--keep", "p_no", "--keep", "p_yes", "--method", method, "-o", "safe.csv")
+    done = run(*ask, "--epsilon", "2", *kept, "--report", "r.html", files={"t.csv": csv_of(rows)})
+    assert done.code == 0, done
+    assert "budget 0.5" in Path("r.html").read_text(encoding="utf-8")
+    assert [row["eps"] for row in read("safe.csv")] == [row["eps"] for row in rows]
+    made = Mechanism.load("safe.mechanism.json")
+    assert isinstance(made.channel, UserChannel)
+    assert {str(lower) for lower, _ in made.channel.limits} == {"0.5", "2"}
+    assert "p_yes" not in Path("safe.mechanism.json").read_text(encoding="utf-8")
+    known = ("--local-priors", "p_", "--local-budgets", "eps")
+    found = run("estimate", "safe.mechanism.json", "safe.csv", *known, "-o", "sums.json", "--json")
+    assert found.code == 0, found
+    # The same in Python, from the same cells.
+    cells = read("safe.csv")
+    masses = [[float(row["p_no"]), float(row["p_yes"])] for row in cells]
+    priors = PerUserPriors.of(["no", "yes"], masses).with_budgets([row["eps"] for row in cells])
+    reports: Any = [row["x"] for row in cells]
+    if method == "arc":
+        reports = np.array([int(report) for report in reports])
+    expected = made.estimate(reports, priors=priors)
+    told = json.loads(found.out)["answers"]
+    assert [each["value"] for each in told] == [answer.value for answer in expected.answers]
+    again = run("estimate", "safe.mechanism.json", "sums.json", "--json")
+    assert json.loads(again.out)["answers"] == told
+    estimate = ("estimate", "safe.mechanism.json", "safe.csv")
+    assert_refused(run(*estimate), "--local-priors")
+    assert_refused(run(*estimate, "--local-priors", "p_"), "without budgets")
+    small = run(*ask, "--epsilon", "1", "-o", "s.csv")
+    assert_refused(small, "larger budget than the guarantee")
+    rows[3]["eps"] = "much"
+    bad = run(*ask, "--epsilon", "2", "-o", "s.csv", files={"t.csv": csv_of(rows)})
+    assert_refused(bad, "not a budget", "line 5")
+    alone = run(
+        "protect",
+        "t.csv",
+        "--column",
+        "x",
+        "--local-budgets",
+        "eps",
+        "--epsilon",
+        "1",
+        "-o",
+        "s.csv",
+    )
+    assert_refused(alone, "no priors of their own")
 
 
 # --- bad input ----------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from liftlock._solver.optimality import Optimality
 from liftlock.context import context_from_data
 from liftlock.designing import api
 from liftlock.designing.api import best, cut, design, design_as_published, usual_method
-from liftlock.designing.request import true_guarantee, usual_goal
+from liftlock.designing.prior_request import true_guarantee
+from liftlock.designing.request import usual_goal
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError
 from liftlock.mechanism import Mechanism
@@ -179,7 +180,7 @@ def test_a_search_that_was_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> N
         )
 
     monkeypatch.setattr(
-        "liftlock.designing.request.DESIGNS",
+        "liftlock.designing.api.DESIGNS",
         {**DESIGNS, "safe-response": replace(entry, make=slow)},
     )
     made = design(RARE, ll.LIP("1"), utility="histogram", method="safe-response")

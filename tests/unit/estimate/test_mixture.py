@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from liftlock.channel import Channel
+from liftlock.designing import design
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import Aggregate, Question, estimate
 from liftlock.estimate.api import choose, error_ratio
@@ -17,6 +18,7 @@ from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_of_profiles
 from liftlock.estimate.fit import Fit
 from liftlock.estimate.mixture import BELIEVED, FREE, Mixture, ThroughProfiles, read_profiles
+from liftlock.forms import UnaryChannel
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
 
@@ -338,3 +340,31 @@ def test_questions_keep_their_names() -> None:
     assert not through.counts
     assert not through.is_histogram
     assert (through.least.tolist(), through.most.tolist()) == ([0.0], [1.0])
+
+
+def test_an_encoding_is_read_without_the_profiles() -> None:
+    graph = ProfileGraph.bernoulli({"low": "0.2", "high": "0.8"})
+    unary = UnaryChannel.of([0, 1], own=12, other=4, bits=4)
+    counts = Aggregate.of(unary, np.array([[1], [2], [2], [3]], dtype=np.uint8))
+    found = estimate(unary, counts, graph=graph)
+    assert found.answers == estimate(unary, counts).answers
+    assert found.assumes == FREE
+    with pytest.raises(NotDefined, match="ask for histogram, which is read without the profiles"):
+        estimate(unary, counts, "profiles", graph=graph)
+
+
+def test_through_a_mechanism() -> None:
+    made = design(GRAPH, "1")
+    reports = made.simulate([1, 2, 4, 2] * 100, ["day", "night"] * 200, seed=3)
+    counted = made.gathered([reports[:150], reports[150:]])
+    assert counted == made.aggregate(reports)
+    for of in ("profiles", "histogram", "mean"):
+        found = made.estimate(reports, of)
+        assert found == made.estimate(counted, of)
+        assert found == estimate(made.channel, counted, of, graph=GRAPH)
+    expected = made.expected_error(400, "profiles", prior=SHARES, method="unbiased")
+    assert expected == expected_of_profiles(
+        made.channel, GRAPH, SHARES, 400, "profiles", method="unbiased"
+    )
+    with pytest.raises(NotDefined, match="a mean over shares of the profiles"):
+        made.expected_error(400)

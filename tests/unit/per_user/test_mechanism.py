@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+import liftlock as ll
+from liftlock.accounting import account
 from liftlock.errors import (
     CountError,
     FileError,
     InputError,
     LabelError,
+    LiftlockError,
     NotCertified,
     NotDefined,
 )
@@ -21,7 +25,8 @@ from liftlock.forms import UserChannel, any_channel_from_data
 from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions import ALIP, LDP, LIP
 from liftlock.per_user import PerUserPriors
-from liftlock.sampling import simulate_users
+from liftlock.prior import Prior
+from liftlock.sampling import prior_counts, simulate_users
 from tests.unit.per_user.worlds import LABELS, METHODS, some_masses, some_people
 
 FORMER = Path(__file__).parents[2] / "compatibility" / "files"
@@ -141,3 +146,60 @@ def test_refusals() -> None:
         lock_users("ab", LIP("1"), "krr")
     with pytest.raises(InputError, match="by lip and alip"):
         lock_users("ab", LDP("1"))
+
+
+def test_verbs_that_need_one_table_say_why_not() -> None:
+    made = ll.design(["a", "b"], LIP("1"), method="arc")
+    priors = PerUserPriors.of("ab", [[0.5, 0.5], [0.2, 0.8]])
+    prior = Prior.uniform("ab")
+    channel: Any = made.channel
+    refused: list[Callable[[], object]] = [
+        lambda: ll.compare(priors, LIP),
+        lambda: ll.transfer(made, prior),
+        lambda: ll.plan(cast("Any", priors), LIP("1"), 100),
+        lambda: ll.design_as_published(priors, LIP("1"), method="response"),
+        lambda: ll.design(priors, LIP("1"), method="optimal"),
+        lambda: ll.audit(made, made.context),
+        lambda: ll.audit(channel, prior),
+        lambda: LDP("1").certify(channel, made.context),
+        lambda: ll.release(channel, ["a"]),
+        lambda: ll.lock(channel, LIP("1"), made.context),
+        lambda: ll.lift_table(channel, prior),
+        lambda: account([channel], prior),
+        lambda: made.gathered([["a"]]),
+        lambda: made.table,
+        lambda: made.accuracy(),
+        lambda: made.release(["a", "b"]),
+        lambda: made.estimate([1, 2]),
+        lambda: made.estimate([1, 2], prior=prior),
+        lambda: ll.design(prior, LIP("1")).release(["a", "b"], priors),
+        lambda: ll.design(prior, LIP("1")).estimate(["a"], priors=priors),
+        lambda: ll.design(prior, LIP("1")).expected_error(priors),
+        lambda: ll.design(prior, LIP("1")).release([0, 1], coded=True),
+        lambda: priors.to_data(),
+    ]
+    for verb in refused:
+        with pytest.raises(LiftlockError, match=r"prior|user|table|channel"):
+            verb()
+    assert len({priors.fingerprint, priors.within("0.1").fingerprint}) == 2
+
+
+def test_one_table_for_all_users() -> None:
+    """The exact lifts of each user's own table decide; nothing was claimed, so nothing holds."""
+    masses = some_masses(40)[:20]
+    priors = PerUserPriors.of(LABELS, masses)
+    made = ll.design(Prior.uniform(LABELS), LIP("1"), method="safe-response")
+    found = ll.audit(made.channel, priors)
+    assert not found.holds
+    assert "MEASURED" in str(found)
+    each = []
+    for counts in prior_counts(masses).tolist():
+        table = ll.lift_table(made.channel, Prior(made.channel.inputs, tuple(counts)))
+        each.append((table.largest().lift, table.smallest().lift))
+    assert found.largest == max(top for top, _ in each if top is not None)
+    assert found.smallest == min(low for _, low in each if low is not None)
+    assert each[found.largest_user - 1][0] == found.largest
+    assert each[found.smallest_user - 1][1] == found.smallest
+    judged = ll.audit(made, priors)
+    assert judged.guarantee == "lip(epsilon=1)"
+    assert judged.holds == (LIP("1").certify(made.channel, priors).holds)

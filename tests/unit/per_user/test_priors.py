@@ -145,3 +145,24 @@ def test_refusals() -> None:
 
     with pytest.raises(InputError, match="one probability for each class"):
         PerUserPriors.from_model(Odd(), np.zeros((1, 3))).rows(0, 1)
+
+
+def test_parts() -> None:
+    """What is known of some users is what is known of them among all."""
+    masses = some_masses(20)
+    table = PerUserPriors.of(LABELS, masses).with_budgets(["1", "2"] * 10)
+    sets = PerUserPriors.families(LABELS, masses[:, None, :])
+    model = PerUserPriors.from_model(Model(), np.zeros((20, 3)))
+    boxes = PerUserPriors.intervals(LABELS, masses / 2, np.minimum(masses + 0.5, 1))
+    for priors in (table, sets, model, boxes, PerUserPriors.of(LABELS, masses).within("0.1")):
+        part = priors.part(5, 9)
+        assert len(part) == 4
+        assert np.array_equal(part.rows(0, 4), priors.rows(5, 9))
+        assert part.are_sets == priors.are_sets
+    made = lock_users(LABELS, LIP("2"), "safe-response", ["1", "2"])
+    reports = np.asarray(made.simulate(some_people(masses), table, seed=1, coded=True))
+    whole = made.aggregate(reports, table, coded=True)
+    parts = [
+        made.aggregate(reports[a:b], table.part(a, b), coded=True) for a, b in ((0, 7), (7, 20))
+    ]
+    assert parts[0] + parts[1] == whole

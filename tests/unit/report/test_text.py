@@ -13,11 +13,10 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
 from liftlock.notions.reading import Reading, Witness
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions.registry import REGISTRY, TITLES
 from liftlock.notions.relations import implied
 from liftlock.prior import Prior
 from liftlock.report import text as report
-from liftlock.report.names import NAMES
 
 BIT = Channel.from_rows({"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}})
 PRIOR = Prior.from_counts({"no": 9, "yes": 1})
@@ -104,7 +103,7 @@ def test_certificates_indent_their_claims() -> None:
 
 def test_every_measure_has_a_name() -> None:
     result = audit(BIT, PRIOR, alpha=2, at_epsilon="0.5")
-    assert set(result.readings) <= set(NAMES)
+    assert set(result.readings) <= set(TITLES)
 
 
 def test_tables_of_notions_and_relations() -> None:

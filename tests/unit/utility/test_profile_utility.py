@@ -12,7 +12,7 @@ from liftlock.channel import Channel
 from liftlock.errors import InputError
 from liftlock.prior import Prior
 from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.profile_utility import blocks_of, profile_errors
+from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
 
 GRAPH = ProfileGraph.chain(
     {
@@ -87,3 +87,23 @@ def test_outputs_that_are_not_values() -> None:
     channel = Channel.from_rows({value: {"other": 1} for value in "xyz"})
     with pytest.raises(InputError, match="an output that is not a value of the profiles"):
         profile_errors(channel, GRAPH)
+
+
+def test_weights_may_be_shares_in_the_order_of_the_profiles() -> None:
+    channel = Channel.from_rows(ROWS)
+    named = profile_errors(channel, GRAPH, {"a": 1, "b": 3})
+    shares = profile_errors(channel, GRAPH, np.array([0.25, 0.75]))
+    assert shares.mean_wrong == named.mean_wrong
+    for wrong in ([0.5, 0.25, 0.25], [0.5, 0.6], [1.5, -0.5], [np.nan, 1.0]):
+        with pytest.raises(InputError, match="weights that are not shares of the profiles"):
+            profile_errors(channel, GRAPH, np.array(wrong))
+
+
+def test_a_utility_that_is_made_passes_through() -> None:
+    made = ProfileUtility.of(GRAPH, "hamming", weights={"a": 1, "b": 3})
+    assert ProfileUtility.of(GRAPH, made) is made
+    other = ProfileGraph.bernoulli(["0.1", "0.2", "0.3"])
+    with pytest.raises(InputError, match="a utility for another graph"):
+        ProfileUtility.of(other, made)
+    with pytest.raises(InputError, match="with a loss or weights beside it"):
+        ProfileUtility.of(GRAPH, made, weights={"a": 1, "b": 1})

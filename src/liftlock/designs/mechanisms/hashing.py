@@ -6,7 +6,7 @@ from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
 from liftlock.designs.draft import FormDraft
 from liftlock.designs.mechanisms.k_rr import WIDER
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design, few_outputs
+from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design, few_outputs
 from liftlock.forms import HashingChannel
 from liftlock.forms.hashing_channel import MOST_SYMBOLS
 from liftlock.notions.base import Notion
@@ -34,7 +34,7 @@ def hashing(
     """
     channel = HashingChannel.optimal(context.inputs, ldp_budget(notion), buckets=buckets)
     remarks = [f"a report is {channel.report_size}: a seed and one of {channel.buckets} buckets"]
-    if notion.name != "ldp":
+    if notion.ratio_limit is None:
         remarks.append(WIDER)
     return FormDraft(channel, DESIGN.key, remarks=tuple(remarks))
 
@@ -46,7 +46,7 @@ DESIGN = Design(
     promises="nothing beyond LDP; as accurate as oue in a much shorter report",
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
-    contexts=ALL_KINDS,
+    contexts=PRIOR_KINDS,
     prior_free=True,
     needs=f"at most {MOST_SYMBOLS:,} symbols",
     options={"buckets": "how many buckets the hash has"},

@@ -7,7 +7,7 @@ import numpy as np
 from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
 from liftlock.designs.draft import Draft
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
+from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 
@@ -36,7 +36,7 @@ def k_rr(context: Context, notion: Notion, *, utility: Utility | None = None) ->
     np.fill_diagonal(matrix, 1.0)
     matrix /= 1.0 + (size - 1) * other
     remarks = [f"the truth is told with probability {matrix[0, 0]:.6g}"]
-    if notion.name != "ldp":
+    if notion.ratio_limit is None:
         remarks.append(WIDER)
     return Draft.of(context.inputs, context.inputs, matrix, method=DESIGN.key, remarks=remarks)
 
@@ -48,6 +48,6 @@ DESIGN = Design(
     promises="nothing beyond LDP; a baseline that is good for few symbols or large budgets",
     source="000 section V; 001 section V",
     notions=("ldp", *LIFT_NOTIONS),
-    contexts=ALL_KINDS,
+    contexts=PRIOR_KINDS,
     prior_free=True,
 )

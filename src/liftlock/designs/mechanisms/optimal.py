@@ -14,7 +14,7 @@ from liftlock.context import Context
 from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.subset_merging import safe_subsets
 from liftlock.designs.merging import Pool
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
+from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.exact.integers import Floats
 from liftlock.memory import TABLE
 from liftlock.notions.base import Notion
@@ -103,7 +103,7 @@ DESIGN = Design(
     promises="optimal within the certified gap that is printed with it",
     source="002 eq. (12); 000 section IV; 001 section IV",
     notions=(*LIFT_NOTIONS, "ldp"),
-    contexts=ALL_KINDS,
+    contexts=PRIOR_KINDS,
     uses_utility=True,
     memory=memory_of,
     options={

@@ -13,7 +13,7 @@ from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, representative
 from liftlock.designs.draft import Draft
 from liftlock.designs.mechanisms.k_rr import WIDER
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design
+from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
@@ -57,7 +57,7 @@ def subset_selection(
             remedy="use the method oue or hashing, which need no table, or a smaller size",
         )
     remarks = [f"reports are subsets of {size} of {len(inputs)} symbols"]
-    if notion.name != "ldp":
+    if notion.ratio_limit is None:
         remarks.append(WIDER)
     return Draft.of(
         inputs,
@@ -116,7 +116,7 @@ DESIGN = Design(
     promises="nothing beyond LDP; a good baseline for histograms of a moderate alphabet",
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
-    contexts=ALL_KINDS,
+    contexts=PRIOR_KINDS,
     prior_free=True,
     needs=f"at most {MOST_OUTPUTS:,} subsets",
     options={"size": "how many symbols a reported subset has"},

@@ -6,7 +6,7 @@ from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
 from liftlock.designs.draft import FormDraft
 from liftlock.designs.mechanisms.k_rr import WIDER
-from liftlock.designs.registry import ALL_KINDS, LIFT_NOTIONS, Design, few_outputs
+from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design, few_outputs
 from liftlock.forms import UnaryChannel
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
@@ -43,7 +43,7 @@ def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
 
 def _draft(channel: UnaryChannel, notion: Notion, key: str) -> FormDraft:
     remarks = [f"a report is {channel.report_size}, a bit for each symbol"]
-    if notion.name != "ldp":
+    if notion.ratio_limit is None:
         remarks.append(WIDER)
     return FormDraft(channel, key, remarks=tuple(remarks))
 
@@ -55,7 +55,7 @@ OUE = Design(
     promises="nothing beyond LDP; near the least variance for rare symbols of a large alphabet",
     source="000 section V; 001 section V",
     notions=("ldp", *LIFT_NOTIONS),
-    contexts=ALL_KINDS,
+    contexts=PRIOR_KINDS,
     prior_free=True,
     memory=few_outputs,
 )
@@ -67,7 +67,7 @@ SUE = Design(
     promises="nothing beyond LDP; a baseline",
     source="LDP literature; not in the papers",
     notions=("ldp", *LIFT_NOTIONS),
-    contexts=ALL_KINDS,
+    contexts=PRIOR_KINDS,
     prior_free=True,
     memory=few_outputs,
 )
