@@ -40,17 +40,8 @@ class Box:
 
     def __init__(self, masses: Floats, lower: float, upper: float) -> None:
         masses = np.asarray(masses, dtype=np.float64)
+        low = masses * lower
         high = np.minimum(masses * upper, 1.0) if np.isfinite(upper) else np.ones_like(masses)
-        self._set(masses * lower, high, masses)
-
-    @classmethod
-    def between(cls, low: Floats, high: Floats, masses: Floats) -> Box:
-        """Make the box with given ends around a prior."""
-        box = cls.__new__(cls)
-        box._set(low, high, masses)
-        return box
-
-    def _set(self, low: Floats, high: Floats, masses: Floats) -> None:
         hair = max(_HAIR, rounding(len(low)))
         self.low: Floats = np.maximum(low, 1.0 - (high.sum() - high) - hair)
         self.high: Floats = np.minimum(high, 1.0 - (low.sum() - low) + hair)
