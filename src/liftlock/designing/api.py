@@ -8,17 +8,18 @@ from typing import Any, cast
 
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context, Kind
-from liftlock.designing.prior_request import PriorRequest, true_guarantee
 from liftlock.designing.profile_request import ProfileRequest
 from liftlock.designing.request import (
     AnyUtility,
     DesignRequest,
+    PriorRequest,
     Weights,
     read_notion,
     read_utility,
+    true_guarantee,
     utility_of_prior,
 )
-from liftlock.designing.users import design_users, user_context
+from liftlock.designing.users import design_users
 from liftlock.designs.base import check_fits, check_options, option_names
 from liftlock.designs.catalogue import designs_for, find_design
 from liftlock.designs.lock import Locked, LockedForm, rounded
@@ -30,6 +31,7 @@ from liftlock.errors import (
     NotDefined,
 )
 from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.forms import USER_CHANNELS
 from liftlock.line.grid import DEFAULT_CELLS, LinePrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
@@ -80,11 +82,9 @@ def design(
     >>> flip.certificate.guarantee, round(flip.origin.objective, 4)
     ('profile(budget=0.5)', 0.0489)
     """
-    users = user_context(context, method)
-    if users is not None:
-        refuse_cells(users, cells, spacing)
-        return design_users(users, notion, utility=utility, method=method, **options)
-    context = cut(cast("Context | LinePrior", context), cells, spacing)
+    context = cut(read_context(context, method), cells, spacing)
+    if isinstance(context, PerUserPriors | AnyUserPrior):
+        return design_users(context, notion, utility=utility, method=method, **options)
     asked = read_notion(notion, context.kind)
     aim: dict[str, Any] = {"utility": utility, "loss": loss, "weights": weights}
     method = usual_method(asked, context.kind) if method is None else method
@@ -222,6 +222,18 @@ def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
 def _objective(mechanism: Mechanism) -> float:
     assert mechanism.origin is not None
     return mechanism.origin.objective
+
+
+def read_context(context: object, method: str | None) -> Context | LinePrior:
+    """Return the context that is meant: labels alone stand for any priors of users.
+
+    An alphabet is enough; a list of labels needs a method for users with a prior each.
+    """
+    if isinstance(context, Alphabet):
+        return AnyUserPrior(context)
+    if isinstance(context, Sequence) and method in USER_CHANNELS:
+        return AnyUserPrior(Alphabet.of(context))
+    return cast("Context | LinePrior", context)
 
 
 def cut(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.alphabet import Alphabet
 from liftlock.designing.request import AnyUtility, read_notion
 from liftlock.errors import (
     InputError,
@@ -16,20 +15,6 @@ from liftlock.forms import USER_CHANNELS
 from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions.base import Notion
 from liftlock.per_user import AnyUserPrior, PerUserPriors
-
-
-def user_context(context: object, method: str | None) -> PerUserPriors | AnyUserPrior | None:
-    """Return the context of users with a prior each; None for others.
-
-    An alphabet stands for any priors, and so does a list of labels if the method is one of users'.
-    """
-    if isinstance(context, PerUserPriors | AnyUserPrior):
-        return context
-    if isinstance(context, Alphabet):
-        return AnyUserPrior(context)
-    if isinstance(context, Sequence) and method in USER_CHANNELS:
-        return AnyUserPrior(Alphabet.of(context))
-    return None
 
 
 def design_users(

@@ -15,8 +15,7 @@ from liftlock._solver.optimality import Optimality
 from liftlock.context import context_from_data
 from liftlock.designing import api
 from liftlock.designing.api import best, cut, design, design_as_published, usual_method
-from liftlock.designing.prior_request import true_guarantee
-from liftlock.designing.request import usual_goal
+from liftlock.designing.request import true_guarantee, usual_goal
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import InputError
 from liftlock.mechanism import Mechanism

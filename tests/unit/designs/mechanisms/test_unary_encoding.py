@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from liftlock import Mechanism, design, lock
-from liftlock.designing.prior_request import encoded_cost
+from liftlock.designing.request import encoded_cost
 from liftlock.designs import lock as lock_channel
 from liftlock.designs import oue, sue
 from liftlock.errors import FileError, InputError, NotCertified
