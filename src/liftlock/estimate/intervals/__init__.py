@@ -6,6 +6,7 @@ how often intervals of 95 % hold the truth; where a kind cannot keep its level, 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -260,14 +261,17 @@ def _companion(kind: Kind, estimator: Estimator[Dense], asked: _Asked, seed: int
             "on that prior, however many reports there are"
         )
     found = asked.unbiased(kind, linear)
-    assert found.low is not None
-    assert found.high is not None
-    values = estimator.values(asked.tally.amounts)
-    low, high = np.minimum(found.low, values), np.maximum(found.high, values)
-    return Spread(found.errors, low, high, found.kind, found.remarks).remarked(
+    return _reaching(found, estimator.values(asked.tally.amounts)).remarked(
         "standard error and interval are those of the unbiased estimate: they hold the same truth, "
         f"also where the {estimator.key} estimate is at the edge of what is possible"
     )
+
+
+def _reaching(found: Spread, values: Floats) -> Spread:
+    """Return intervals that are made wider where estimates are outside of them."""
+    assert found.low is not None
+    assert found.high is not None
+    return replace(found, low=np.minimum(found.low, values), high=np.maximum(found.high, values))
 
 
 def _told(concentration: Floats | float) -> str:
@@ -296,11 +300,9 @@ def _of_encoding(
         # The interval of the unbiased estimate, made wider where the estimate is outside.
         free = Unbiased(model, question)
         found = _of_encoding(kind, free, aggregate, level, about, seed)
-        if found.low is None or found.high is None:
+        if found.low is None:
             return found
-        values = estimator.values(model.statistic(aggregate))
-        low, high = np.minimum(found.low, values), np.maximum(found.high, values)
-        return Spread(found.errors, low, high, found.kind, found.remarks).remarked(
+        return _reaching(found, estimator.values(model.statistic(aggregate))).remarked(
             "standard error and interval are those of the unbiased estimate"
         )
     several = sums_symbols(question)
