@@ -50,6 +50,10 @@ SEED = 20
 _MOST_SYMBOLS = 64
 """With more symbols of an encoding, the interval of each one by itself would take too long."""
 _TOLD = 3
+_WHY_EXACT = {
+    "bayes": "what the prior says of a count given the reports, term by term",
+    "unbiased": "no normal law is needed for a count",
+}
 
 
 def make(
@@ -168,22 +172,27 @@ class _Asked:
         return found.remarked(*_seeded(seed), bootstrap_remark(self.estimator))
 
     def unbiased(self, kind: Kind, estimator: Linear[Dense]) -> Spread:
-        rough = self._rough(estimator)
+        found = self.exact_or_normal(kind, estimator, self._rough(estimator))
+        return found.remarked(*outside_remarks(estimator, self.tally, found))
+
+    def exact_or_normal(self, kind: Kind, estimator: Linear[Dense], rough: Spread) -> Spread:
+        """Return exact intervals, unless something stands in their way or normal ones are asked."""
         obstacle = exact_obstacle(estimator, self.tally)
         if kind == "exact" and obstacle is not None:
             raise NotDefined("an exact interval", *obstacle)
         if kind == "normal" or obstacle is not None:
             found = rough.remarked(*normal_remarks(estimator, self.tally, rough))
-            if kind == "auto" and obstacle is not None:
-                found = found.remarked(
-                    f"normal intervals: there are no exact ones for {obstacle[0]}"
-                )
+        elif estimator.key == "bayes":
+            found = exact_posterior(estimator, self.counts, rough, self.level)
+            found = found.remarked(*exact_remarks(estimator, rough))
         else:
             found = exact_unbiased(estimator, self.counts, rough, self.level, self.about)
             found = found.remarked(*exact_remarks(estimator, rough))
-            if kind == "auto":
-                found = found.remarked("exact intervals: no normal law is needed for a count")
-        return found.remarked(*outside_remarks(estimator, self.tally, found))
+        if kind != "auto":
+            return found
+        if obstacle is not None:
+            return found.remarked(f"normal intervals: there are no exact ones for {obstacle[0]}")
+        return found.remarked(f"exact intervals: {_WHY_EXACT[estimator.key]}")
 
     def _rough(self, estimator: Linear[Dense]) -> Spread:
         """Return normal intervals; with an upper bound where the variance is not determined.
@@ -221,25 +230,12 @@ def _bayes(kind: Kind, estimator: Linear[Dense], asked: _Asked, seed: int | None
         drawn = posterior_bootstrap(estimator, asked.counts, asked.level, start)
         return drawn.remarked(*_seeded(seed), *posterior_bootstrap_remarks(estimator, drawn))
     rough = posterior_normal(estimator, asked.tally, asked.level)
-    obstacle = exact_obstacle(estimator, asked.tally)
-    if kind == "exact" and obstacle is not None:
-        raise NotDefined("an exact interval", *obstacle)
-    if kind == "normal" or obstacle is not None:
-        found = rough.remarked(*normal_remarks(estimator, asked.tally, rough))
-    else:
-        found = exact_posterior(estimator, asked.counts, rough, asked.level)
-        found = found.remarked(*exact_remarks(estimator, rough))
-    if kind == "credible":
-        found = found.remarked(
-            "with a prior for each person, what it says given the reports is the credible interval"
-        )
-    elif kind == "auto":
-        found = found.remarked(
-            "exact intervals: what the prior says of a count given the reports, term by term"
-            if obstacle is None
-            else f"normal intervals: there are no exact ones for {obstacle[0]}"
-        )
-    return found
+    found = asked.exact_or_normal(kind, estimator, rough)
+    if kind != "credible":
+        return found
+    return found.remarked(
+        "with a prior for each person, what it says given the reports is the credible interval"
+    )
 
 
 def _companion(kind: Kind, estimator: Estimator[Dense], asked: _Asked, seed: int | None) -> Spread:
