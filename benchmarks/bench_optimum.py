@@ -25,7 +25,7 @@ from liftlock._solver.oracle import Clock
 from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
 from liftlock.context import Joint
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.subset_response import subset_response

@@ -11,7 +11,7 @@ from typing import Any
 import mpmath as mp
 
 from liftlock._solver.optimality import Optimality
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.base import Notion
 from liftlock.notions.reading import Reading

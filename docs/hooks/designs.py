@@ -15,8 +15,8 @@ from mkdocs.structure.pages import Page
 
 from liftlock._solver.reductions import REDUCTIONS
 from liftlock._solver.strategies import STRATEGIES
+from liftlock.designs.base import Design
 from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.registry import Design
 from liftlock.utility.registry import REGISTRY
 
 PAGES = Path(__file__).parents[1] / "designs"

@@ -13,9 +13,8 @@ from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
 from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.context import Context, Joint, context_from_data, representative
-from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.base import Draft, FormDraft, Origin
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.origin import Origin
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import Options, estimate, estimate_reports

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from liftlock.alphabet import Alphabet
 from liftlock.column_code import MISSING_LABEL, CellReader, ColumnCode
 from liftlock.context import Joint
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.frames.arrow_cells import numbers_of_column

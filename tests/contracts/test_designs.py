@@ -26,8 +26,8 @@ from liftlock._solver.problem import supported
 from liftlock.channel import Table
 from liftlock.context import Context, Joint, Kind, representative
 from liftlock.designing.api import design, design_as_published
+from liftlock.designs.base import PRIOR_KINDS, Design
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import PRIOR_KINDS, Design
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel, dense
 from liftlock.mechanism import Mechanism

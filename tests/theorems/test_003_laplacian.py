@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.lock import rounded
 from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace

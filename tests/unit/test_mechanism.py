@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import liftlock as ll
 from liftlock.channel import Channel
 from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.errors import (
     FileError,
     InputError,

@@ -16,7 +16,14 @@ import numpy as np
 
 from liftlock._checks import require_context, require_list, require_notion
 from liftlock.accounting.accountants import ACCOUNTANTS, PrivacyLoss, Tight
-from liftlock.accounting.accountants.base import DIFFERENT, QUANTITIES, UNDER, rounded_up_text
+from liftlock.accounting.accountants.base import (
+    DIFFERENT,
+    QUANTITIES,
+    UNDER,
+    largest_of,
+    rounded_up_text,
+    total_of,
+)
 from liftlock.accounting.accountants.exact import product_channel
 from liftlock.accounting.release import Release, Released, budget_of, common_inputs, delta_of
 from liftlock.alphabet import Alphabet, Label, label_to_json
@@ -114,7 +121,7 @@ class Account:
         budgets = [budget_of(release) for release in self.releases]
         if any(budget is None for budget in budgets):
             return None
-        return _sum(budget.nats() for budget in budgets if budget is not None)
+        return total_of(budget.nats() for budget in budgets if budget is not None)
 
     @cached_property
     def alone(self) -> tuple[Enclosure, ...]:
@@ -145,8 +152,8 @@ class Account:
         if told is not None:
             start = f"budgets add up to {_short(told)}"
         else:
-            told = _sum(self.alone)
-            most = _short(_largest(self.alone))
+            told = total_of(self.alone)
+            most = _short(largest_of(self.alone))
             start = f"each alone leaks up to {most}, which adds up to {_short(told)}"
         value = self[self.headline].value
         if told.is_infinite:
@@ -464,20 +471,6 @@ def _less(spent: PrivacyLoss, other: PrivacyLoss, name: str) -> bool:
     if ours.ratio is not None and theirs.ratio is not None:
         return ours.ratio < theirs.ratio
     return ours.value.upper < theirs.value.upper
-
-
-def _sum(values: Iterable[Enclosure]) -> Enclosure:
-    total = Enclosure.of(0)
-    for value in values:
-        total = total + value
-    return total
-
-
-def _largest(values: Sequence[Enclosure]) -> Enclosure:
-    found = values[0]
-    for value in values[1:]:
-        found = found.maximum(value)
-    return found
 
 
 def _short(value: Enclosure) -> str:

@@ -7,12 +7,12 @@ observation* have no rule: their noise is independent only given the value, whic
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from liftlock.accounting.accountants.base import largest_of, product_of, total_of
 from liftlock.accounting.accountants.exact import observation_laws
 from liftlock.alphabet import Label
 from liftlock.errors import InputError, NotComposable, NotDefined
@@ -130,14 +130,12 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
     channels = tuple(mechanism.channel.fingerprint for mechanism in mechanisms)
     budgets = [_budget(mechanism) for mechanism in mechanisms]
     if of == "samples":
-        return Composition(of, graph, channels, _sum(budgets), _sample_edges(laws))
+        return Composition(of, graph, channels, total_of(budgets), _sample_edges(laws))
     each = [edge_losses(law) for law in laws]
     largest = tuple(edge for edges in zip(*each, strict=True) if (edge := worst_edge(edges)))
-    promised = budgets[0]
-    for budget in budgets[1:]:
-        promised = promised.maximum(budget)
+    promised = largest_of(budgets)
     worst = [Fraction(1) if (edge := worst_edge(edges)) is None else edge.ratio for edges in each]
-    at_once = _log(_product(worst))
+    at_once = _log(product_of((ratio, 1) for ratio in worst))
     return Composition(of, graph, channels, promised, largest, at_once)
 
 
@@ -152,7 +150,7 @@ def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
         "observation",
         graph,
         tuple(mechanism.channel.fingerprint for mechanism in mechanisms),
-        _sum([_budget(mechanism) for mechanism in mechanisms]),
+        total_of(_budget(mechanism) for mechanism in mechanisms),
         edge_losses(laws),
     )
 
@@ -203,19 +201,6 @@ def _budget(mechanism: Mechanism) -> Enclosure:
     return mechanism.audit()["profile"].value
 
 
-def _sum(values: Sequence[Enclosure]) -> Enclosure:
-    total = Enclosure.of(0)
-    for value in values:
-        total = total + value
-    return total
-
-
-def _product(ratios: Sequence[Fraction | None]) -> Fraction | None:
-    if any(ratio is None for ratio in ratios):
-        return None
-    return math.prod((ratio for ratio in ratios if ratio is not None), start=Fraction(1))
-
-
 def _log(ratio: Fraction | None) -> Enclosure:
     return Enclosure.infinity() if ratio is None else enclosure.log(ratio)
 
@@ -231,7 +216,7 @@ def _sample_edges(laws: Sequence[OutputLaws]) -> tuple[EdgeLoss, ...]:
         best = EdgeLoss(names[first], names[second], None, Fraction(1))
         for more, less in ((first, second), (second, first)):
             each = {key: _directed(law, more, less) for key, law in alike.items()}
-            ratio = _product([each[id(law)][0] for law in laws])
+            ratio = product_of((each[id(law)][0], 1) for law in laws)
             if best.ratio is not None and (ratio is None or ratio > best.ratio):
                 outputs = tuple(each[id(law)][1] for law in laws)
                 best = EdgeLoss(names[more], names[less], outputs, ratio)

@@ -12,8 +12,8 @@ import click
 from liftlock.cli.options import read_context
 from liftlock.context import Context
 from liftlock.designing.request import usual_goal
+from liftlock.designs.base import Design, check_options, option_names
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import Design, check_options, option_names
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_loss

@@ -45,8 +45,8 @@ from liftlock.context import Context
 from liftlock.designing.api import best, design, design_as_published, usual_method
 from liftlock.designing.comparison import fitting
 from liftlock.designing.yardstick import Yardstick, yardsticks
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import Design, check_fits, find_design
+from liftlock.designs.base import Design, check_fits
+from liftlock.designs.catalogue import DESIGNS, find_design
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
@@ -177,7 +177,7 @@ def design_command(
     note = Notes()
     guarantee = read_notion(notion, epsilon, epsilon_lower, epsilon_upper, alpha, delta, form)
     key = usual_method(guarantee) if method is None else method
-    entry = None if key is None else find_design(key, DESIGNS)
+    entry = None if key is None else find_design(key)
     check_utility(utility, loss)
     options = chosen_options(entry, gap, seconds, of_the_method)
     most = None if required is None else read_gap(required, "--require-gap")

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from liftlock.cli.console import show, show_json
-from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.registry import Design, find_design, option_meanings
+from liftlock.designs.base import Design, option_meanings
+from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.report.design import design_page, designs_table
 
 
@@ -23,7 +23,7 @@ def designs_command(method: str | None, as_json: bool) -> int:
     liftlock designs optimal
     """
     if method is not None:
-        entry = find_design(method, DESIGNS)
+        entry = find_design(method)
         if as_json:
             show_json(entry_data(entry))
         else:

@@ -11,8 +11,7 @@ import click
 from liftlock.cli.asked import check_utility, read_notion, read_utility
 from liftlock.cli.console import Notes
 from liftlock.cli.tables import by_column, one_for_each
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import find_design
+from liftlock.designs.catalogue import find_design
 from liftlock.errors import InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_joint, read_prior
@@ -46,7 +45,7 @@ def wishes_of(
     check_utility(asked["utility"], asked["loss"])
     method = asked["method"]
     if method != "auto" and asked["local_priors"] is None:
-        method = find_design(method, DESIGNS).key
+        method = find_design(method).key
     domains = by_column(asked["domains"], columns, "--domain")
     cells = by_column(asked["cells"], columns, "--cells")
     for domain in domains.values():

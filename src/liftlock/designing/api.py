@@ -19,10 +19,10 @@ from liftlock.designing.request import (
     utility_of_prior,
 )
 from liftlock.designing.users import design_users, user_context
-from liftlock.designs.catalogue import DESIGNS, designs_for
+from liftlock.designs.base import check_fits, check_options, option_names
+from liftlock.designs.catalogue import designs_for, find_design
 from liftlock.designs.lock import Locked, LockedForm, rounded
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.registry import check_fits, check_options, find_design, option_names
 from liftlock.errors import (
     InputError,
     LiftlockError,
@@ -106,7 +106,7 @@ def request_for(
     weights: Weights = None,
 ) -> DesignRequest:
     """Read a request: the method fits the context and the notion, and takes the options."""
-    entry = find_design(method, DESIGNS)
+    entry = find_design(method)
     check_fits(entry, context, notion)
     check_options(entry, options)
     if isinstance(context, ProfileGraph):
@@ -287,7 +287,7 @@ def design_as_published(
             "designing as published", context.describe(), "every method for profiles keeps its word"
         )
     asked = read_notion(notion, context.kind)
-    if find_design(method, DESIGNS).accepts("as_published"):
+    if find_design(method).accepts("as_published"):
         options = {"as_published": True} | options
     request = request_for(context, asked, method, options, utility=utility)
     draft = request.draft()

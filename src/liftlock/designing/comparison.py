@@ -13,8 +13,8 @@ from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context, Kind, representative
 from liftlock.designing.api import cut, design, design_as_published
 from liftlock.designing.request import AnyUtility, Weights, read_utility
-from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.registry import Design, check_fits, find_design
+from liftlock.designs.base import Design, check_fits
+from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
@@ -400,7 +400,7 @@ class _Method:
         """Read KEY, KEY:ldp or KEY:published."""
         key, colon, form = name.partition(":")
         form = form.strip().lower()
-        entry = find_design(key, DESIGNS)
+        entry = find_design(key)
         published = not entry.keeps or form == "published"
         known = ["ldp"] if "ldp" in entry.notions else []
         known += ["published"] if entry.accepts("as_published") or not entry.keeps else []

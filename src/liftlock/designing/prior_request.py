@@ -17,15 +17,10 @@ from liftlock.alphabet import Label
 from liftlock.channel import Table
 from liftlock.context import Context, Joint, PriorSet, representative
 from liftlock.designing.request import MORE_BLEND, DesignRequest
-from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.base import Design, Draft, FormDraft, Origin, check_memory
 from liftlock.designs.lock import Locked, LockedForm, rounded
 from liftlock.designs.mechanisms.optimal import GAP, draft_of
-from liftlock.designs.origin import Origin
 from liftlock.designs.readings import with_readings
-from liftlock.designs.registry import (
-    Design,
-    check_memory,
-)
 from liftlock.errors import (
     InputError,
     NotCertified,

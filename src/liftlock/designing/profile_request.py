@@ -10,13 +10,8 @@ from typing import Any
 from liftlock.alphabet import Label
 from liftlock.channel import Table
 from liftlock.designing.request import MORE_BLEND, DesignRequest
-from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.base import Design, Draft, FormDraft, Origin, check_matrices
 from liftlock.designs.lock import Locked, LockedForm
-from liftlock.designs.origin import Origin
-from liftlock.designs.registry import (
-    Design,
-    check_matrices,
-)
 from liftlock.errors import (
     InputError,
 )

@@ -9,12 +9,9 @@ from fractions import Fraction
 from typing import Any, cast
 
 from liftlock.context import Context, Kind
-from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.base import Design, Draft, FormDraft
 from liftlock.designs.lock import MOST_BLEND, Locked, LockedForm
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.registry import (
-    Design,
-)
 from liftlock.errors import (
     InputError,
     NotCertified,

@@ -15,9 +15,8 @@ from liftlock.context import Context, representative
 from liftlock.designing.api import design
 from liftlock.designing.comparison import FEW_SYMBOLS, ends, implying
 from liftlock.designing.request import AnyUtility, Weights, read_notion
+from liftlock.designs.base import Draft, check_fits, check_memory
 from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import check_fits, check_memory
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.reproducible import dot

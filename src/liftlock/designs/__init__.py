@@ -2,8 +2,8 @@
 
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.problem import Problem, supported
+from liftlock.designs.base import Design, Draft, FormDraft
 from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.draft import Draft, FormDraft
 from liftlock.designs.lock import Locked, LockedForm, lock
 from liftlock.designs.mechanisms.arc import arc
 from liftlock.designs.mechanisms.binary import binary
@@ -36,7 +36,6 @@ from liftlock.designs.mechanisms.unary_encoding import oue, sue
 from liftlock.designs.mechanisms.watchdog import watchdog
 from liftlock.designs.noise.gaussian import gaussian, instance_gaussian
 from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace, laplace
-from liftlock.designs.registry import Design
 
 __all__ = [
     "DESIGNS",

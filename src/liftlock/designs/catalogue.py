@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from liftlock.context import Kind
+from liftlock.designs.base import Design
 from liftlock.designs.mechanisms.arc import DESIGN as ARC
 from liftlock.designs.mechanisms.binary import DESIGN as BINARY
 from liftlock.designs.mechanisms.centralised import DESIGN as CENTRALISED
@@ -31,7 +32,7 @@ from liftlock.designs.mechanisms.unary_encoding import OUE, SUE
 from liftlock.designs.mechanisms.watchdog import DESIGN as WATCHDOG
 from liftlock.designs.noise.gaussian import GAUSSIAN, INSTANCE_GAUSSIAN
 from liftlock.designs.noise.laplace import BOUNDED_LAPLACE, INSTANCE_LAPLACE, LAPLACE
-from liftlock.designs.registry import Design
+from liftlock.errors import InputError
 
 DESIGNS: Mapping[str, Design] = {
     design.key: design
@@ -78,3 +79,13 @@ def designs_for(kind: Kind) -> Mapping[str, Design]:
     ('optimal', 'smooth-categorical')
     """
     return {key: entry for key, entry in DESIGNS.items() if kind in entry.contexts}
+
+
+def find_design(key: str, designs: Mapping[str, Design] = DESIGNS) -> Design:
+    """Find a design by its key."""
+    try:
+        return designs[key.strip().lower().replace("_", "-")]
+    except KeyError:
+        raise InputError(
+            "unknown method", value=key, remedy=f"known are {', '.join(designs)}"
+        ) from None

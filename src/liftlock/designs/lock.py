@@ -25,7 +25,7 @@ from liftlock._solver.optimality import gap_text
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
 from liftlock.context import Context, representative
-from liftlock.designs.draft import Draft, FormDraft
+from liftlock.designs.base import Draft, FormDraft
 from liftlock.errors import InputError, NotCertified, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot

@@ -21,8 +21,7 @@ import numpy.typing as npt
 from liftlock._solver.problem import limits, refuse_never
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint, representative
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import LIFT_NOTIONS
+from liftlock.designs.base import LIFT_NOTIONS, Draft
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import log, power

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from liftlock.alphabet import Alphabet
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels

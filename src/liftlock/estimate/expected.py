@@ -21,7 +21,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.encoding import Encoding, sums_symbols
 from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.intervals.base import quantile, read_level
-from liftlock.estimate.mixture import ThroughProfiles, read_profiles
+from liftlock.estimate.mixture import read_profiles
 from liftlock.estimate.model import Dense
 from liftlock.estimate.question import ABOUT, About, Of, Question
 from liftlock.exact.integers import Floats
@@ -187,8 +187,9 @@ def _of_unbiased(channel: AnyChannel, prior: Prior, question: Question) -> Float
         return _of_support(channel, prior, question)
     model = Dense.of(dense(channel), prior.reordered(channel.inputs))
     assert model.masses is not None
-    scores = Unbiased(model, question.aligned(model.inputs)).scores
-    found: Floats = model.masses @ model.score_variances(scores)
+    aligned = question.aligned(model.inputs)
+    scores = Unbiased(model, aligned).scores
+    found: Floats = model.masses @ model.error_variances(scores, aligned)
     return found
 
 
@@ -225,10 +226,7 @@ def expected_of_profiles(
     model, question, _ = read_profiles(channel, graph, of, value, shares, trust=True)
     assert model is not None
     assert model.masses is not None
-    through = question if isinstance(question, ThroughProfiles) else None
-    own = _variances(model.masses, question.values)
-    if through is not None:
-        own = model.value_variances(through)
+    own = model.value_variances(question)
     if method in ("prior", "truth"):
         each = own if (method == "prior") == (about == "people") else np.zeros_like(own)
     elif method == "bayes":
@@ -237,10 +235,8 @@ def expected_of_profiles(
         scores = Unbiased(model, question).scores
         if about == "population":
             each = _variances(model.mixture(model.masses), scores)
-        elif through is None:
-            each = model.masses @ model.score_variances(scores)
         else:
-            each = model.masses @ model.error_variances(scores, through)
+            each = model.masses @ model.error_variances(scores, question)
     return ExpectedError(
         question.of, method, about, read_level(level), people, question.names, tuple(each.tolist())
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Label, label_to_json
+from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.encoding import Encoding
@@ -222,16 +222,7 @@ def fit_of_support(model: Encoding, aggregate: Aggregate) -> Fit:
     gaps = support - number * rates
     scores = gaps / np.sqrt(number * rates * (1 - rates))
     found = (support / number - q) / (p - q) if p > q else None
-    order = np.argsort(-np.abs(scores), kind="stable")
-    drifts = tuple(
-        Drift(
-            model.inputs.labels[k],
-            float(masses[k]),
-            None if found is None else float(found[k]),
-            float(scores[k]),
-        )
-        for k in order.tolist()
-    )
+    drifts = _by_size(model.inputs, masses, found, scores)
     if model.independent and number * min(rates.min(), 1 - rates.max()) >= ENOUGH:
         tied = (p - q) * masses
         alone = rates * (1 - rates) + tied**2
@@ -296,15 +287,21 @@ def _drifts(model: Dense, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
     scores = np.divide(deviations, spread, out=np.zeros_like(deviations), where=informative)
     never = (model.masses == 0) & (model.rows[:, ~possible] @ counts[~possible] > 0)
     scores[never] = _CERTAIN
-    order = np.argsort(-np.abs(scores), kind="stable")
+    return _by_size(model.inputs, model.masses, found, scores)
+
+
+def _by_size(
+    inputs: Alphabet, masses: Floats, found: Floats | None, scores: Floats
+) -> tuple[Drift, ...]:
+    """Return every symbol with its share by the prior, the share found and its score."""
     return tuple(
         Drift(
-            model.inputs.labels[x],
-            float(model.masses[x]),
+            inputs.labels[x],
+            float(masses[x]),
             None if found is None else float(found[x]),
             float(scores[x]),
         )
-        for x in order.tolist()
+        for x in np.argsort(-np.abs(scores), kind="stable").tolist()
     )
 
 

@@ -147,12 +147,14 @@ class Mixture(Dense):
     def _shape(self) -> tuple[int, int, int]:
         return (len(self.inputs), *self.matrices.shape[1:])
 
-    def error_variances(self, scores: Floats, question: ThroughProfiles) -> Floats:
+    def error_variances(self, scores: Floats, question: Question) -> Floats:
         """Return E[(g(Y) - f(X))^2 | profile i]: a row for each profile, a column for each answer.
 
         The scores g are right on average for each profile, so this is what somebody of that profile
         adds to the squared error of the number of people who really have the value.
         """
+        if not isinstance(question, ThroughProfiles):
+            return super().error_variances(scores, question)
         f = question.own.values
         middle = (f.min(axis=0) + f.max(axis=0)) / 2
         f, g = f - middle, scores - middle
@@ -162,8 +164,10 @@ class Mixture(Dense):
         found: Floats = np.maximum(seconds - 2 * products, 0.0)
         return found
 
-    def value_variances(self, question: ThroughProfiles) -> Floats:
+    def value_variances(self, question: Question) -> Floats:
         """Return Var f(X) under the shares and the distributions of the profiles."""
+        if not isinstance(question, ThroughProfiles):
+            return super().value_variances(question)
         assert self.masses is not None
         masses = self.masses @ self.distributions
         f = question.own.values

@@ -246,7 +246,17 @@ class Dense(Model):
         found: Floats = np.maximum(self.posteriors @ centred**2 - means**2, 0.0)
         return found
 
-    def score_variances(self, scores: Floats) -> Floats:
+    def value_variances(self, question: Question) -> Floats:
+        """Return Var f(X) under the prior, for each answer."""
+        assert self.masses is not None
+        found: Floats = self.masses @ (question.values - self.masses @ question.values) ** 2
+        return found
+
+    def error_variances(
+        self,
+        scores: Floats,
+        question: Question,  # noqa: ARG002 - a value that is asked for is known given the input
+    ) -> Floats:
         """Return Var[g(Y) | x]: a row for each input, a column for each answer."""
         # Centred first: a difference of large squares would lose its digits.
         centred = scores - self.expected @ scores

@@ -9,8 +9,8 @@ from typing import Any
 from liftlock._solver.oracle import Clock
 from liftlock.context import Context
 from liftlock.designing.api import design
+from liftlock.designs.base import Design
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import Design
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism

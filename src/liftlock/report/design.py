@@ -14,7 +14,7 @@ from rich.text import Text
 from liftlock._solver.problem import Step
 from liftlock.designing.comparison import Comparison, Curve, Point
 from liftlock.designing.yardstick import Yardstick
-from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design
+from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.mechanism import Mechanism
 from liftlock.report.amounts import amount, counted, title_of
 from liftlock.report.labels import printable

@@ -13,7 +13,7 @@ from liftlock._solver.ascent import climb, least_uncertainty, most_information, 
 from liftlock._solver.oracle import Clock
 from liftlock._solver.profile_problem import ProfileProblem
 from liftlock._solver.profile_programme import Flows, least_distortion, shares
-from liftlock.designs.draft import draft_of_blocks
+from liftlock.designs.base import draft_of_blocks
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.notions.profile import ProfilePrivacy

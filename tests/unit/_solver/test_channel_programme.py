@@ -12,7 +12,7 @@ from liftlock._solver.channel_programme import least_distortion
 from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
 from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.lock import lock
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion

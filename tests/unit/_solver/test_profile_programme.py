@@ -20,7 +20,7 @@ from liftlock._solver.profile_programme import (
     settled,
     without_budget,
 )
-from liftlock.designs.draft import draft_of_blocks
+from liftlock.designs.base import draft_of_blocks
 from liftlock.designs.lock import lock
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.mechanism import lock
 from liftlock.notions.lip import LIP
 from liftlock.prior import Prior

@@ -179,10 +179,7 @@ def test_a_search_that_was_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> N
             draft, optimality=Optimality("h", 1.0, 0.4, 1.2, seconds=9.87, stopped="work")
         )
 
-    monkeypatch.setattr(
-        "liftlock.designing.api.DESIGNS",
-        {**DESIGNS, "safe-response": replace(entry, make=slow)},
-    )
+    monkeypatch.setattr(api, "find_design", lambda _: replace(entry, make=slow))
     made = design(RARE, ll.LIP("1"), utility="histogram", method="safe-response")
     assert made.origin is not None
     (said,) = [remark for remark in made.origin.remarks if "stopped" in remark]

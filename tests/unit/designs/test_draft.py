@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from liftlock._solver.optimality import Optimality, gap_text
 from liftlock.alphabet import Alphabet
-from liftlock.designs.draft import NEGATIVE_TOLERANCE, SUM_TOLERANCE, Draft, FormDraft
+from liftlock.designs.base import NEGATIVE_TOLERANCE, SUM_TOLERANCE, Draft, FormDraft
 from liftlock.errors import RowError
 from liftlock.forms import UnaryChannel
 

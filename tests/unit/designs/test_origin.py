@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from liftlock.designs.origin import Origin
+from liftlock.designs.base import Origin
 from liftlock.errors import NotProved
 
 

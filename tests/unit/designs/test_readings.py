@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.readings import with_readings
 from liftlock.exact.integers import Floats
 from liftlock.notions.lip import MinLift

@@ -7,15 +7,8 @@ from typing import Any
 import pytest
 
 import liftlock as ll
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.registry import (
-    Design,
-    check_fits,
-    check_options,
-    find_design,
-    option_meanings,
-    option_names,
-)
+from liftlock.designs.base import Design, check_fits, check_options, option_meanings, option_names
+from liftlock.designs.catalogue import DESIGNS, find_design
 from liftlock.errors import InputError, NotDefined
 
 
@@ -29,9 +22,9 @@ PLAIN = Design("plain", make, "does nothing", "nothing", "none", ("lip",), ("pri
 
 
 def test_names_are_forgiving() -> None:
-    assert find_design(" Safe_Response ", DESIGNS).key == "safe-response"
+    assert find_design(" Safe_Response ").key == "safe-response"
     with pytest.raises(InputError, match="unknown method: 'magic'; known are optimal, "):
-        find_design("magic", DESIGNS)
+        find_design("magic")
 
 
 def test_keys_are_those_of_the_table() -> None:

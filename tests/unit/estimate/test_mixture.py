@@ -102,7 +102,7 @@ def test_right_on_average_with_the_error_that_is_said(name: str, of: str, value:
     if isinstance(question, ThroughProfiles):
         said = model.error_variances(scores, question)
     else:
-        said = model.score_variances(scores)
+        said = model.error_variances(scores, question)
     for i, profile in enumerate(GRAPH.profiles.labels):
         mean, truth, square = np.zeros((3, len(question.names)))
         for (x, y), chance in joint(channel, profile).items():

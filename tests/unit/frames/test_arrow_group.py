@@ -11,7 +11,7 @@ import pytest
 from liftlock import LIP, Prior
 from liftlock.alphabet import Alphabet
 from liftlock.column_code import ColumnCode, GroupCode
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.errors import InputError
 from liftlock.frames.arrow_group import ArrowGroup
 from liftlock.mechanism import lock

@@ -12,8 +12,8 @@ from rich.console import Console
 
 import liftlock as ll
 from liftlock.designing.yardstick import yardsticks
+from liftlock.designs.base import Draft
 from liftlock.designs.catalogue import DESIGNS
-from liftlock.designs.draft import Draft
 from liftlock.errors import InputError
 from liftlock.line.fitting import Fit
 from liftlock.report.amounts import amount

@@ -12,7 +12,7 @@ from rich.console import Console
 from liftlock.channel import Channel
 from liftlock.designing.api import design
 from liftlock.designing.yardstick import ProfileYardstick, profile_yardsticks
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.mechanism import Mechanism, lock
 from liftlock.notions.audit import audit
 from liftlock.notions.profile import ProfilePrivacy

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any, ClassVar, Generic, TypeVar
 
 from liftlock.accounting.release import Ratio, Release
@@ -183,6 +184,16 @@ def most_of(ratios: Iterable[Ratio]) -> Ratio:
     found = list(ratios)
     finite = [ratio for ratio in found if ratio is not None]
     return max(finite) if len(finite) == len(found) else None
+
+
+def total_of(values: Iterable[Enclosure]) -> Enclosure:
+    """Add up levels in nats."""
+    return sum(values, start=Enclosure.of(0))
+
+
+def largest_of(values: Iterable[Enclosure]) -> Enclosure:
+    """Enclose the largest of levels in nats."""
+    return reduce(Enclosure.maximum, values)
 
 
 def sides(

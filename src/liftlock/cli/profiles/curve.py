@@ -22,8 +22,7 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     table_options,
 )
-from liftlock.designs.catalogue import designs_for
-from liftlock.designs.registry import find_design
+from liftlock.designs.catalogue import designs_for, find_design
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_curves import draw_sweep
 from liftlock.report.profile_sweep import Sweep, sweep

@@ -28,8 +28,7 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.designing.api import design
 from liftlock.designing.yardstick import ProfileYardstick, profile_yardsticks
-from liftlock.designs.catalogue import designs_for
-from liftlock.designs.registry import find_design
+from liftlock.designs.catalogue import designs_for, find_design
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats

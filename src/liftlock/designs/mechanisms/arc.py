@@ -8,8 +8,7 @@ import numpy as np
 
 from liftlock._solver.problem import Problem
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import LIFT_NOTIONS, Design
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion

@@ -8,8 +8,7 @@ from liftlock._solver.problem import Problem
 from liftlock._solver.two_values import least_flips
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, few_outputs
 from liftlock.errors import NotDefined
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility

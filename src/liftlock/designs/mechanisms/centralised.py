@@ -21,8 +21,7 @@ import numpy.typing as npt
 from liftlock._solver.problem import Problem, limits
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import LIFT_NOTIONS, Design
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact_probability

@@ -13,8 +13,7 @@ is alpha = d / (2d + E - 1), the closed form of the two-profile mechanism.
 from __future__ import annotations
 
 from liftlock._solver.profile_problem import ProfileProblem, part_noise, response
-from liftlock.designs.draft import Draft, draft_of_blocks
-from liftlock.designs.registry import Design
+from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility

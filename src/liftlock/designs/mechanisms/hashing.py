@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
-from liftlock.designs.draft import FormDraft
+from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, FormDraft, few_outputs
 from liftlock.designs.mechanisms.k_rr import WIDER
-from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design, few_outputs
 from liftlock.forms import HashingChannel
 from liftlock.forms.hashing_channel import MOST_SYMBOLS
 from liftlock.notions.base import Notion

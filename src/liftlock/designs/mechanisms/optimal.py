@@ -11,10 +11,9 @@ from liftlock._solver.problem import Problem, Solution, Step, Task
 from liftlock._solver.strategies import AUTO, WAYS, check_way, memory, solve
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, Draft
 from liftlock.designs.mechanisms.subset_merging import safe_subsets
 from liftlock.designs.merging import Pool
-from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.exact.integers import Floats
 from liftlock.memory import TABLE
 from liftlock.notions.base import Notion

@@ -8,9 +8,8 @@ from dataclasses import replace
 from liftlock._solver.problem import Step
 from liftlock._solver.strategies import AUTO
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.notions.base import Notion
 from liftlock.progress import Progress
 from liftlock.utility.mutual_information import MutualInformation

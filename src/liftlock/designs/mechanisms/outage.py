@@ -12,11 +12,10 @@ from liftlock._solver.outputs import strain
 from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Design, Draft
 from liftlock.designs.mechanisms.k_rr import k_rr
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.readings import with_readings
-from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

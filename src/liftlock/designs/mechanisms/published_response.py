@@ -6,8 +6,7 @@ import numpy as np
 
 from liftlock._solver.problem import Problem
 from liftlock.context import Context, representative
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import Design
+from liftlock.designs.base import Design, Draft
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure, log_of
 from liftlock.notions.base import Notion, safe_text

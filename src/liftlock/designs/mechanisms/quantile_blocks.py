@@ -9,8 +9,7 @@ import numpy as np
 from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import LIFT_NOTIONS, Design, few_outputs
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, few_outputs
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
 from liftlock.notions.base import Notion

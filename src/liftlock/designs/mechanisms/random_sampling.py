@@ -9,10 +9,9 @@ import numpy as np
 from liftlock._solver.problem import limits, refuse_never
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Design, Draft
 from liftlock.designs.formulas import sampling as formulas
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
-from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior, number_labels

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from liftlock._solver.profile_problem import ProfileProblem, response
-from liftlock.designs.draft import Draft, draft_of_blocks
-from liftlock.designs.registry import Design
+from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph

@@ -6,8 +6,7 @@ import numpy as np
 
 from liftlock._solver.problem import Problem
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
-from liftlock.designs.registry import LIFT_NOTIONS, Design
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 

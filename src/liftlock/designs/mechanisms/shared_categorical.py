@@ -26,9 +26,8 @@ from liftlock._solver.profile_programme import (
     differing,
     settled,
 )
-from liftlock.designs.draft import Draft, draft_of_blocks
+from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.designs.mechanisms.randomised_response import response_at
-from liftlock.designs.registry import Design
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.base import Notion

@@ -14,8 +14,7 @@ import numpy as np
 
 from liftlock._solver.optimality import Optimality
 from liftlock._solver.profile_problem import ProfileProblem, response
-from liftlock.designs.draft import Draft, draft_of_blocks
-from liftlock.designs.registry import Design
+from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.errors import InputError, NumberError
 from liftlock.notions.base import Notion
 from liftlock.profile_graph import ProfileGraph

@@ -22,8 +22,7 @@ from liftlock._solver.profile_programme import (
     without_budget,
 )
 from liftlock._solver.transport import Transport, in_proportion, least_moved
-from liftlock.designs.draft import Draft, draft_of_blocks
-from liftlock.designs.registry import Design
+from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.base import Notion

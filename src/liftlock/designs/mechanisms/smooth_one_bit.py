@@ -25,8 +25,7 @@ from liftlock._solver.profile_programme import (
     settled,
     shares,
 )
-from liftlock.designs.draft import Draft, draft_of_blocks
-from liftlock.designs.registry import Design
+from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Design, Draft
 from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.designs.registry import Design
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
 

@@ -14,11 +14,10 @@ from liftlock._solver.outputs import joined, named_outputs
 from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, Joint
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.subset_merging import safe_subsets
 from liftlock.designs.merging import Pool, in_order
-from liftlock.designs.registry import LIFT_NOTIONS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

@@ -11,9 +11,8 @@ import numpy as np
 from liftlock._solver.problem import ldp_budget
 from liftlock.alphabet import Alphabet, Label
 from liftlock.context import Context, representative
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, Draft
 from liftlock.designs.mechanisms.k_rr import WIDER
-from liftlock.designs.registry import LIFT_NOTIONS, PRIOR_KINDS, Design
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion

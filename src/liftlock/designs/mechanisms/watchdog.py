@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Design, Draft
 from liftlock.designs.merging import (
     MERGING_NOTIONS,
     Pool,
@@ -17,7 +17,6 @@ from liftlock.designs.merging import (
     merged_draft,
     repair,
 )
-from liftlock.designs.registry import Design
 from liftlock.errors import InputError
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility

@@ -17,7 +17,7 @@ import numpy as np
 from liftlock._solver.problem import refuse_never
 from liftlock.alphabet import Alphabet
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

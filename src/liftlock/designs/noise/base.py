@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Design, Draft
 from liftlock.designs.noise.axis import Axis, join_rare
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS, least_cost, smallest_scale
-from liftlock.designs.registry import Design
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.line.law import numbers_of

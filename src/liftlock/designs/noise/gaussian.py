@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.base import Noise, noise_design, read_positive

@@ -9,7 +9,7 @@ import numpy as np
 
 from liftlock._solver.problem import ldp_budget
 from liftlock.context import Context
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.base import Noise, noise_design

@@ -6,6 +6,7 @@ how often intervals of 95 % hold the truth; where a kind cannot keep its level, 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -49,6 +50,10 @@ SEED = 20
 _MOST_SYMBOLS = 64
 """With more symbols of an encoding, the interval of each one by itself would take too long."""
 _TOLD = 3
+_WHY_EXACT = {
+    "bayes": "what the prior says of a count given the reports, term by term",
+    "unbiased": "no normal law is needed for a count",
+}
 
 
 def make(
@@ -167,22 +172,27 @@ class _Asked:
         return found.remarked(*_seeded(seed), bootstrap_remark(self.estimator))
 
     def unbiased(self, kind: Kind, estimator: Linear[Dense]) -> Spread:
-        rough = self._rough(estimator)
+        found = self.exact_or_normal(kind, estimator, self._rough(estimator))
+        return found.remarked(*outside_remarks(estimator, self.tally, found))
+
+    def exact_or_normal(self, kind: Kind, estimator: Linear[Dense], rough: Spread) -> Spread:
+        """Return exact intervals, unless something stands in their way or normal ones are asked."""
         obstacle = exact_obstacle(estimator, self.tally)
         if kind == "exact" and obstacle is not None:
             raise NotDefined("an exact interval", *obstacle)
         if kind == "normal" or obstacle is not None:
             found = rough.remarked(*normal_remarks(estimator, self.tally, rough))
-            if kind == "auto" and obstacle is not None:
-                found = found.remarked(
-                    f"normal intervals: there are no exact ones for {obstacle[0]}"
-                )
+        elif estimator.key == "bayes":
+            found = exact_posterior(estimator, self.counts, rough, self.level)
+            found = found.remarked(*exact_remarks(estimator, rough))
         else:
             found = exact_unbiased(estimator, self.counts, rough, self.level, self.about)
             found = found.remarked(*exact_remarks(estimator, rough))
-            if kind == "auto":
-                found = found.remarked("exact intervals: no normal law is needed for a count")
-        return found.remarked(*outside_remarks(estimator, self.tally, found))
+        if kind != "auto":
+            return found
+        if obstacle is not None:
+            return found.remarked(f"normal intervals: there are no exact ones for {obstacle[0]}")
+        return found.remarked(f"exact intervals: {_WHY_EXACT[estimator.key]}")
 
     def _rough(self, estimator: Linear[Dense]) -> Spread:
         """Return normal intervals; with an upper bound where the variance is not determined.
@@ -220,25 +230,12 @@ def _bayes(kind: Kind, estimator: Linear[Dense], asked: _Asked, seed: int | None
         drawn = posterior_bootstrap(estimator, asked.counts, asked.level, start)
         return drawn.remarked(*_seeded(seed), *posterior_bootstrap_remarks(estimator, drawn))
     rough = posterior_normal(estimator, asked.tally, asked.level)
-    obstacle = exact_obstacle(estimator, asked.tally)
-    if kind == "exact" and obstacle is not None:
-        raise NotDefined("an exact interval", *obstacle)
-    if kind == "normal" or obstacle is not None:
-        found = rough.remarked(*normal_remarks(estimator, asked.tally, rough))
-    else:
-        found = exact_posterior(estimator, asked.counts, rough, asked.level)
-        found = found.remarked(*exact_remarks(estimator, rough))
-    if kind == "credible":
-        found = found.remarked(
-            "with a prior for each person, what it says given the reports is the credible interval"
-        )
-    elif kind == "auto":
-        found = found.remarked(
-            "exact intervals: what the prior says of a count given the reports, term by term"
-            if obstacle is None
-            else f"normal intervals: there are no exact ones for {obstacle[0]}"
-        )
-    return found
+    found = asked.exact_or_normal(kind, estimator, rough)
+    if kind != "credible":
+        return found
+    return found.remarked(
+        "with a prior for each person, what it says given the reports is the credible interval"
+    )
 
 
 def _companion(kind: Kind, estimator: Estimator[Dense], asked: _Asked, seed: int | None) -> Spread:
@@ -260,14 +257,17 @@ def _companion(kind: Kind, estimator: Estimator[Dense], asked: _Asked, seed: int
             "on that prior, however many reports there are"
         )
     found = asked.unbiased(kind, linear)
-    assert found.low is not None
-    assert found.high is not None
-    values = estimator.values(asked.tally.amounts)
-    low, high = np.minimum(found.low, values), np.maximum(found.high, values)
-    return Spread(found.errors, low, high, found.kind, found.remarks).remarked(
+    return _reaching(found, estimator.values(asked.tally.amounts)).remarked(
         "standard error and interval are those of the unbiased estimate: they hold the same truth, "
         f"also where the {estimator.key} estimate is at the edge of what is possible"
     )
+
+
+def _reaching(found: Spread, values: Floats) -> Spread:
+    """Return intervals that are made wider where estimates are outside of them."""
+    assert found.low is not None
+    assert found.high is not None
+    return replace(found, low=np.minimum(found.low, values), high=np.maximum(found.high, values))
 
 
 def _told(concentration: Floats | float) -> str:
@@ -296,11 +296,9 @@ def _of_encoding(
         # The interval of the unbiased estimate, made wider where the estimate is outside.
         free = Unbiased(model, question)
         found = _of_encoding(kind, free, aggregate, level, about, seed)
-        if found.low is None or found.high is None:
+        if found.low is None:
             return found
-        values = estimator.values(model.statistic(aggregate))
-        low, high = np.minimum(found.low, values), np.maximum(found.high, values)
-        return Spread(found.errors, low, high, found.kind, found.remarks).remarked(
+        return _reaching(found, estimator.values(model.statistic(aggregate))).remarked(
             "standard error and interval are those of the unbiased estimate"
         )
     several = sums_symbols(question)

@@ -9,7 +9,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.designing import design, design_as_published
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.random_sampling import exact_rate, random_sampling
 from liftlock.designs.mechanisms.safe_response import safe_response

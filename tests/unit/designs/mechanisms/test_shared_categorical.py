@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from liftlock._solver import profile_enumeration as listing
+from liftlock._solver.limits import LIMITS
 from liftlock._solver.profile_problem import ProfileProblem
 from liftlock._solver.profile_programme import least_distortion
 from liftlock.context import Joint
@@ -154,7 +156,7 @@ def test_climbing_comes_close_to_that_optimum(monkeypatch: pytest.MonkeyPatch) -
         notion = ProfilePrivacy("0.5")
         best = goal.value(graph.laws, shared_categorical(graph, notion, utility=goal).matrix[None])
         with monkeypatch.context() as patch:
-            patch.setattr(listing, "_MOST_CELLS", 0)
+            patch.setattr(listing, "LIMITS", replace(LIMITS, profile_cells=0))
             draft = shared_categorical(graph, notion, utility=goal)
         found = goal.value(graph.laws, draft.matrix[None])
         assert found <= best + 1e-8

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from liftlock._solver.output_distributions import Master
 from liftlock._solver.profile_problem import ProfileProblem
 from liftlock.designing import design
+from liftlock.designs.base import Origin
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms import smooth_categorical as module
 from liftlock.designs.mechanisms.cluster import cluster
 from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
-from liftlock.designs.origin import Origin
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.profile_utility import ProfileUtility

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.formulas.laplace import bounded_cells, clamped_cells
 from liftlock.designs.lock import lock, rounded
 from liftlock.designs.noise.calibration import (

@@ -11,7 +11,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.designing import design, design_as_published
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.formulas.gaussian import (
     analytic_delta,
     analytic_sigma,

@@ -9,7 +9,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.designing import design, design_as_published
-from liftlock.designs.draft import Draft
+from liftlock.designs.base import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.lock import lock
 from liftlock.designs.noise.axis import Axis

@@ -1,0 +1,397 @@
+"""A design, the draft that it proposes, and what is recorded of the mechanism it led to."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from liftlock._solver.optimality import Optimality, gap_text
+from liftlock._solver.profile_problem import ProfileProblem
+from liftlock.alphabet import Alphabet
+from liftlock.context import Context, Kind
+from liftlock.errors import FileError, InputError, NotDefined, NotProved, RowError
+from liftlock.exact.integers import Floats
+from liftlock.forms import SupportChannel
+from liftlock.memory import TABLE, refuse_beyond
+from liftlock.notions.base import Notion
+from liftlock.profile_graph import ProfileGraph
+from liftlock.utility.utility import Utility
+
+PRIOR_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
+"""The kinds of context that speak of priors of X; most designs fit all of them."""
+_FEW_OUTPUTS = 64
+MOST_CELLS = 4_000_000
+"""Designs for profiles with more probabilities would take hours and gigabytes."""
+LIFT_NOTIONS = ("lip", "alip", "eps_upper", "eps_lower")
+
+SUM_TOLERANCE = 1e-6
+NEGATIVE_TOLERANCE = 1e-9
+
+_CLOSEST = 1e-12
+_ROUNDED = 1.1
+"""Integers are a little worse than the floats that a search ended with."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """One way to make a mechanism.
+
+    `make(context, notion, *, utility, **options)` returns a `Draft`, or a channel of a form of its
+    own. The design is honest when `lock` certifies every draft for the notion that was asked for;
+    those that copy a published formula which does not keep its promise say so in `keeps`.
+    """
+
+    key: str
+    make: Callable[..., Any]
+    says: str
+    """What it does, in one line."""
+    promises: str
+    """What is true of the result besides the guarantee: optimal, within what, or nothing."""
+    source: str
+    notions: tuple[str, ...]
+    contexts: tuple[Kind, ...]
+    needs: str = ""
+    """What it asks of the context beyond its kind, in a few words."""
+    fits: Callable[[Any], bool] = lambda context: True  # noqa: ARG005
+    """Whether a context of such a kind has what it needs, as far as that can be seen at once."""
+    by_profile: bool = False
+    """Whether each profile of a graph has a matrix of its own, not one for all."""
+    uses_utility: bool = False
+    keeps: bool = True
+    """Whether every draft keeps the budget that was asked for."""
+    prior_free: bool = False
+    """Whether it treats every input alike, also those that the prior calls impossible (LDP)."""
+    face_value: bool = False
+    """Whether its outputs on a grid are numbers to be taken as they are, as added noise gives."""
+    on_request: bool = False
+    """Whether it is made only when it is named: what it does should be somebody's decision."""
+    kind: str = ""
+    """The mechanisms that its bound speaks of, if these are not all that keep the notion."""
+    memory: Callable[[Context, Notion, Utility], float] | None = None
+    """Bytes that it takes in a context; None where it is a table of inputs by inputs."""
+    options: Mapping[str, str] | None = None
+    """Options of its own: name and meaning."""
+
+    def accepts(self, option: str) -> bool:
+        """Tell whether the design takes an option of this name."""
+        return option in option_names(self)
+
+
+def option_names(design: Design) -> tuple[str, ...]:
+    """Return the names of the options that a design takes besides the utility."""
+    keywords = [
+        parameter.name
+        for parameter in inspect.signature(design.make).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name != "utility"
+    ]
+    return tuple(dict.fromkeys([*(design.options or {}), *keywords]))
+
+
+_OF_PROGRAMS = ("watch", "explain")
+"""Options that take a function: progress, and how a task was solved."""
+
+_ALWAYS = {"as_published": "make the published formula as it is (it may break the budget)"}
+"""What an option means unless a design says it more exactly."""
+
+
+def option_meanings(design: Design) -> dict[str, str]:
+    """Return the options of a design that a person can give, with what they mean."""
+    said = _ALWAYS | dict(design.options or {})
+    return {name: said.get(name, "") for name in option_names(design) if name not in _OF_PROGRAMS}
+
+
+def check_fits(design: Design, context: Context, notion: Notion) -> None:
+    """Refuse a context or a notion that a design was not made for, and name those that fit."""
+    if context.kind not in design.contexts:
+        raise NotDefined(
+            f"the method {design.key}",
+            context.describe(),
+            f"it needs a {' or a '.join(design.contexts)}",
+        )
+    if notion.name not in design.notions:
+        raise NotDefined(
+            f"the method {design.key}",
+            f"the notion {notion.name}",
+            f"it is made for {', '.join(design.notions)}",
+        )
+
+
+def check_memory(design: Design, context: Context, notion: Notion, utility: Utility) -> None:
+    """Refuse a design that would need more memory than there is, before anything is made."""
+    inputs = len(context.inputs)
+    if design.memory is not None:
+        needed = design.memory(context, notion, utility)
+    else:
+        needed = float(TABLE) * inputs**2
+    refuse_beyond(
+        needed,
+        f"the method {design.key} for {inputs:,} symbols",
+        remedy="merge rare values, cut numbers into fewer cells, try a method that needs less "
+        "(oue or hashing for LDP, quantile-blocks for numbers)",
+    )
+
+
+def check_matrices(design: Design, graph: ProfileGraph) -> None:
+    """Refuse a design for a graph with so many probabilities that it would take hours."""
+    values, matrices = len(graph.inputs), len(graph) if design.by_profile else 1
+    cells = matrices * values**2
+    if cells > MOST_CELLS:
+        raise InputError(
+            f"{matrices:,} matrices of {values:,} x {values:,} values",
+            value=f"{cells:,} probabilities",
+            remedy=f"merge values or profiles to have at most {MOST_CELLS:,}; is it the right "
+            "column?",
+        )
+
+
+def few_outputs(context: Context, notion: Notion, utility: Utility) -> float:  # noqa: ARG001
+    """Return the memory of a design that has few outputs, or a form without a table."""
+    return float(TABLE) * _FEW_OUTPUTS * len(context.inputs)
+
+
+def check_options(design: Design, options: Iterable[str], *, people: bool = False) -> None:
+    """Refuse an option that a design does not take, and name those it does.
+
+    Functions that are told of progress are for programs to ask for, not for people.
+    """
+    known = tuple(option_meanings(design)) if people else option_names(design)
+    for name in options:
+        if name not in known:
+            raise InputError(
+                f"the method {design.key} has no option of this name",
+                value=name,
+                remedy=f"it takes {', '.join(known)}" if known else "it takes no options",
+            )
+
+
+# --- drafts: not to be trusted until they are locked ----------------------------------------------
+
+
+@dataclass(frozen=True)
+class FormDraft:
+    """A proposed channel of a form of its own, in integers that are still to be certified."""
+
+    channel: SupportChannel
+    method: str = ""
+    """The key of the design in the registry."""
+    optimality: Optimality | None = None
+    remarks: tuple[str, ...] = ()
+    """What a user should know of how it was made, one sentence each."""
+
+    @property
+    def inputs(self) -> Alphabet:
+        """The symbols it accepts."""
+        return self.channel.inputs
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A proposed channel P(y | x) in floats; rows may be off 1 by what a solver leaves.
+
+    >>> Draft.of(["a", "b"], ["a", "b"], [[0.75, 0.25], [0.25, 0.75]]).matrix.shape
+    (2, 2)
+    """
+
+    inputs: Alphabet
+    outputs: Alphabet
+    matrix: Floats
+    method: str = ""
+    """The key of the design in the registry."""
+    optimality: Optimality | None = None
+    remarks: tuple[str, ...] = ()
+    """What a user should know of how it was made, one sentence each."""
+    faithful: bool = False
+    """Whether it is somebody's formula, to be locked as it is or refused, never softened."""
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Iterable[Any] | Alphabet,
+        outputs: Iterable[Any] | Alphabet,
+        matrix: Any,
+        *,
+        method: str = "",
+        optimality: Optimality | None = None,
+        remarks: Iterable[str] = (),
+        faithful: bool = False,
+    ) -> Draft:
+        """Make a draft from labels and a matrix, one row for each input."""
+        rows = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
+        columns = outputs if isinstance(outputs, Alphabet) else Alphabet.of(outputs)
+        array = np.array(matrix, dtype=np.float64)
+        return cls(rows, columns, array, method, optimality, tuple(remarks), faithful)
+
+    @classmethod
+    def from_rows(cls, rows: Mapping[Any, Mapping[Any, float]]) -> Draft:
+        """Make a draft from a table input -> output -> probability."""
+        first = next(iter(rows.values()))
+        return cls.of(rows, first, [[row[y] for y in first] for row in rows.values()])
+
+    def __post_init__(self) -> None:
+        shape = (len(self.inputs), len(self.outputs))
+        if self.matrix.shape != shape:
+            raise RowError(f"matrix of shape {self.matrix.shape}, labels for {shape}")
+        bad = np.argwhere(~np.isfinite(self.matrix) | (self.matrix < -NEGATIVE_TOLERANCE))
+        if len(bad):
+            x, y = (int(i) for i in bad[0])
+            raise RowError(
+                "probability is not a number of 0 or more",
+                where=f"input {self.inputs.labels[x]!r}, output {self.outputs.labels[y]!r}",
+                value=float(self.matrix[x, y]),
+            )
+        sums = self.matrix.sum(axis=1)
+        off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+        if len(off):
+            x = int(off[0])
+            raise RowError(
+                "row does not sum to 1",
+                where=f"input {self.inputs.labels[x]!r}",
+                value=float(sums[x]),
+                remedy=f"a draft may be off by at most {SUM_TOLERANCE:g}",
+            )
+        self.matrix.setflags(write=False)
+
+
+def draft_of_blocks(
+    problem: ProfileProblem,
+    blocks: Floats,
+    method: str,
+    *,
+    optimality: Optimality | None = None,
+    remarks: tuple[str, ...] = (),
+    faithful: bool = False,
+) -> Draft:
+    """Make the draft of a channel for profiles, in blocks; its outputs are the values."""
+    graph = problem.graph
+    shared = len(blocks) == 1 and len(graph) != 1
+    rows = np.clip(blocks if shared else problem.covered(blocks), 0.0, None)
+    rows = rows / rows.sum(axis=2, keepdims=True)
+    return Draft.of(
+        graph.inputs if shared else graph.pairs,
+        graph.inputs,
+        rows.reshape(-1, problem.values),
+        method=method,
+        optimality=optimality,
+        remarks=remarks,
+        faithful=faithful,
+    )
+
+
+# --- origins --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a mechanism was designed, and how good it is; information, not part of the proof.
+
+    `objective` is the utility of the locked channel as people read it, `bound` the best that any
+    mechanism of the notion could reach, and `gap` their certified relative distance; both are None
+    where the method proves nothing. `nothing` and `truth` are the utility of releasing nothing and
+    of releasing the value itself: what the objective is to be compared with.
+    """
+
+    method: str
+    utility: str
+    objective: float
+    bound: float | None = None
+    gap: float | None = None
+    remarks: tuple[str, ...] = ()
+    title: str = ""
+    """What the number is called when people read it."""
+    nothing: float | None = None
+    truth: float | None = None
+    kind: str = ""
+    """The mechanisms that `bound` speaks of, if these are not all that keep the notion."""
+    warning: str = ""
+    """What was asked of the search and not reached: how close to the optimum it proves to be."""
+
+    def __str__(self) -> str:
+        text = f"{self.title or self.utility}: {self.objective:.6g}"
+        if self.closeness():
+            text += f", {self.closeness()}"
+        if self.nothing is not None and self.truth is not None:
+            text += f"; no release {self.nothing:.6g}, no noise {self.truth:.6g}"
+        warned = [f"WARNING: {self.warning}"] if self.warning else []
+        remarks = [f"({said})" for said in self.remarks]
+        return "\n".join([f"made by {self.method}", text, *warned, *remarks])
+
+    def closeness(self) -> str:
+        """Say how close to the optimum the mechanism was proved to be; empty if nothing was."""
+        if self.gap is None or self.bound is None:
+            return ""
+        # Bounds are floats: less than this is not worth a claim.
+        best = f"the best {self.kind}" if self.kind else "the optimum"
+        return f"proved within {gap_text(max(self.gap, _CLOSEST))} of {best}"
+
+    def not_within(self, asked: float) -> str:
+        """Say that the proved gap is wider than was asked for; nothing if it is not.
+
+        >>> Origin("optimal", "guess", 0.5, 0.4, 0.2).not_within(1e-6)
+        'not proved optimal: the proved gap is 0.2, asked for was 1e-06; more seconds may narrow it'
+        """
+        if self.gap is None or self.gap <= asked * _ROUNDED + _CLOSEST:
+            return ""
+        return (
+            f"not proved optimal: the proved gap is {gap_text(self.gap)}, asked for was "
+            f"{asked:.2g}; more seconds may narrow it"
+        )
+
+    def require(self, most: float) -> None:
+        """Refuse a mechanism that is not proved to be this near to the optimum."""
+        if self.gap is None:
+            remedy = "require none" if self.method == "optimal" else "use the method optimal"
+            raise NotProved(
+                f"the method {self.method} proves no gap to the optimum here, and one of at most "
+                f"{most:.2g} is required; {remedy}",
+                None,
+            )
+        if not self.gap <= most:
+            raise NotProved(
+                f"the proved gap to the optimum is {gap_text(self.gap)}, and at most {most:.2g} is "
+                "required; give it more seconds, ask for a smaller --gap, or require less",
+                self.gap,
+            )
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        said = {"warning": self.warning} if self.warning else {}
+        return said | {
+            "method": self.method,
+            "utility": self.utility,
+            "title": self.title,
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "nothing": self.nothing,
+            "truth": self.truth,
+            "kind": self.kind,
+            "remarks": list(self.remarks),
+        }
+
+    @classmethod
+    def from_data(cls, data: Any) -> Origin:
+        """Read the JSON form."""
+
+        def number(key: str) -> float | None:
+            return None if data.get(key) is None else float(data[key])
+
+        objective = number("objective")
+        if objective is None:
+            raise FileError("the origin has no objective", remedy="remove it, or make it again")
+        return cls(
+            str(data["method"]),
+            str(data["utility"]),
+            objective,
+            number("bound"),
+            number("gap"),
+            tuple(str(remark) for remark in data.get("remarks", ())),
+            str(data.get("title", "")),
+            number("nothing"),
+            number("truth"),
+            str(data.get("kind", "")),
+            str(data.get("warning", "")),
+        )
