@@ -103,11 +103,20 @@ class Curve:
 
 
 def chord_bounds(left: Floats, right: Floats, low: Floats, high: Floats) -> Floats:
-    """Return the least of a^2 + chord(a) over each interval."""
+    """Return the least of a^2 + chord(a) over each interval.
+
+    An end of which nothing is known, as the time was up, leaves nothing known of the interval.
+
+    >>> ends = np.array([0.0, -np.inf])
+    >>> chord_bounds(np.zeros(2), np.ones(2), ends, np.array([-1.0, -np.inf])).tolist()
+    [-0.25, -inf]
+    """
+    known = np.isfinite(low) & np.isfinite(high)
+    low, high = np.where(known, low, 0.0), np.where(known, high, 0.0)
     span = right - left
     slope = np.divide(high - low, span, out=np.zeros_like(span), where=span > 0)
     place = np.clip(-slope / 2.0, left, right)
-    bounds: Floats = place**2 + low + slope * (place - left)
+    bounds: Floats = np.where(known, place**2 + low + slope * (place - left), -np.inf)
     return bounds
 
 
