@@ -17,6 +17,9 @@ be stopped after any step.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 
@@ -70,6 +73,27 @@ class Band:
         """Let every output speak of every input."""
         first = np.zeros(outputs, dtype=np.intp)
         return cls(masses, first, first + len(masses))
+
+    def chunks(self) -> Iterator[tuple[slice, slice, slice]]:
+        """Cut the outputs into runs: each run, all that share an input with it, and its inputs."""
+        for begin in range(0, self.outputs, _CHUNK):
+            end = min(begin + _CHUNK, self.outputs)
+            last = min(end + self.reach, self.outputs)
+            inputs = slice(int(self.first[begin]), int(self.last[end - 1]))
+            yield slice(2 * begin, 2 * end), slice(2 * begin, 2 * last), inputs
+
+    @cached_property
+    def products(self) -> int:
+        """How many products of an input and two outputs the equations of a step have."""
+        if self.whole:
+            return len(self.masses) * self.outputs**2
+        return (
+            sum(
+                (here.stop - here.start) * (there.stop - there.start) * (inputs.stop - inputs.start)
+                for here, there, inputs in self.chunks()
+            )
+            // 4
+        )
 
     def of(self, full: Floats) -> Floats:
         """Take the pairs of a full table, one row for each output."""
@@ -167,9 +191,9 @@ class Cover:
     @property
     def operations(self) -> float:
         """About how many operations one step takes."""
-        inputs, near = len(self.masses), self.band.outputs
+        near = self.band.outputs
         reach = min(2 * self.band.reach + 1, near)
-        return float(2 * inputs * near * reach + 2 * near * reach**2 + 40 * self.costs.size)
+        return float(2 * self.band.products + 2 * near * reach**2 + 40 * self.costs.size)
 
     @property
     def slack(self) -> float:
@@ -248,11 +272,7 @@ class _System:
             whole: Floats = dot(scaled, both.T)
             return whole
         matrix = np.zeros((2 * count, 2 * count))
-        for begin in range(0, count, _CHUNK):
-            end = min(begin + _CHUNK, count)
-            last = min(end + band.reach, count)
-            inputs = slice(int(band.first[begin]), int(band.last[end - 1]))
-            here, there = slice(2 * begin, 2 * end), slice(2 * begin, 2 * last)
+        for here, there, inputs in band.chunks():
             part = dot(scaled[here, inputs], both[there, inputs].T)
             matrix[here, there] = part
             matrix[there, here] = part.T

@@ -224,7 +224,7 @@ class Search:
             prices, outputs = self._solve(places)
             curve = self._prove(prices)
             self._tell(now=True)
-            late = self.clock.left <= 0 or self.clock.spent > (self.clock.seconds or _PATIENCE)
+            late = self.clock.left <= 0 or self.clock.spent >= self._solving
             stuck = stuck + 1 if self.gap > 0.9 * before else 0
             if stuck >= _STUCK and self.reach * self.crowd < 1.0:
                 self.reach, stuck = 2.0 * self.reach, 0
@@ -235,14 +235,18 @@ class Search:
             found = np.concatenate([found, self.loss.dips(curve, prices, places, below)])
             places = self._apart(np.concatenate([base, outputs, found]))
 
+    @property
+    def _solving(self) -> float:
+        """The seconds' worth of work after which nothing more is solved."""
+        return _PATIENCE if self.clock.seconds is None else _PROVING * self.clock.seconds
+
     def _solve(self, places: Floats) -> tuple[Floats, Floats]:
         """Return the prices for some places, and where the outputs in use would rather be."""
         losses = self.loss.table(places)
         costs = (1.0 - self.lower) * losses + self.lower * dot(losses, self.masses)[:, None]
         cover = self._cover = self._start(places, costs)
         goal = self.reference * max(_SOLVED * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain))
-        most = np.inf if self.clock.seconds is None else _PROVING * self.clock.seconds
-        while cover.slack > goal and self.clock.left > 0 and self.clock.spent < most:
+        while cover.slack > goal and self.clock.left > 0 and self.clock.spent < self._solving:
             if not cover.step():
                 break
             self.clock.spend(cover.operations)
