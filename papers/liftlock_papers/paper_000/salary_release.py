@@ -34,7 +34,7 @@ _PARTS = 200
 """Each bin of the histogram is cut so often to integrate over it."""
 UNIT = 1000.0
 """Densities are drawn in thousands of dollars."""
-_SECONDS = 60.0
+_SECONDS = 240.0
 _GAP = 1e-5
 """What is called the optimum is proved to be no further from it, relative to no release."""
 _NORMAL_MEAN = math.sqrt(2.0 / math.pi)
