@@ -194,7 +194,8 @@ def test_values_can_be_known_where_the_profiles_are_not() -> None:
     for wide, narrow in zip(found.answers, free.answers, strict=True):
         assert wide.error is not None
         assert narrow.error is not None
-        assert wide.error >= narrow.error
+        # Equal here; which of the two is rounded up depends on the CPU.
+        assert wide.error >= narrow.error * (1 - 1e-12)
 
 
 def test_profiles_that_look_alike_are_named() -> None:
