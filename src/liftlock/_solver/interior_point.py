@@ -87,13 +87,11 @@ class Band:
         """How many products of an input and two outputs the equations of a step have."""
         if self.whole:
             return len(self.masses) * self.outputs**2
-        return (
-            sum(
-                (here.stop - here.start) * (there.stop - there.start) * (inputs.stop - inputs.start)
-                for here, there, inputs in self.chunks()
-            )
-            // 4
+        counted = sum(
+            (here.stop - here.start) * (there.stop - there.start) * (inputs.stop - inputs.start)
+            for here, there, inputs in self.chunks()
         )
+        return int(counted) // 4
 
     def of(self, full: Floats) -> Floats:
         """Take the pairs of a full table, one row for each output."""
