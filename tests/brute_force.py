@@ -55,7 +55,15 @@ def best_mixture(
 ) -> tuple[float, Floats]:
     """Least mean cost of a mixture of the vertices whose mean is the prior, by scipy's LP."""
     costs = np.array([cost(v) for v in vertices])
-    found = linprog(costs, A_eq=vertices.T, b_eq=masses, bounds=(0, None), method="highs")
+    # By default HiGHS may be off by more than what it is to check.
+    found = linprog(
+        costs,
+        A_eq=vertices.T,
+        b_eq=masses,
+        bounds=(0, None),
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
     assert found.success, found.message
     assert found.fun is not None
     return float(found.fun), np.asarray(found.x)
