@@ -76,7 +76,9 @@ def cases() -> Iterator[tuple[str, Case]]:
                 cuts = ldp_cuts(given, secret, problem.ratio)
             else:
                 cuts = lift_cuts(given, secret, problem.lower, problem.upper)
-            vertices = np.clip(brute_vertices(cuts, len(masses)), 0.0, None)
+            vertices = brute_vertices(cuts, len(masses))
+            # A root would make 3e-9 of the 1e-17 that rounding may leave of 0.
+            vertices[vertices < 1e-14] = 0.0
             wide = np.zeros((len(vertices), len(occur)))
             wide[:, occur] = vertices
             for name in UTILITIES:
