@@ -17,7 +17,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 
 from liftlock.channel import Table
-from liftlock.designing.api import design
+from liftlock.designs.api import design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.line.grid import GridPrior, LinePrior
 from liftlock.line.law import normal

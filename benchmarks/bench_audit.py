@@ -17,10 +17,9 @@ from rich.table import Table as Grid
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Table
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
 from liftlock.exact.weights import round_rows
 from liftlock.notions import LIP
-from liftlock.prior import Prior
 
 SIZE = 1000
 ROUNDS = 7

@@ -14,11 +14,11 @@ from rich.table import Table as Grid
 
 from benchmarks.timing import best_of
 from liftlock.channel import Channel
-from liftlock.designing.api import design
+from liftlock.contexts import Prior
+from liftlock.designs.api import design
 from liftlock.estimate import Aggregate, estimate
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
 
 SYMBOLS = 1024
 REPORTS = 10_000_000

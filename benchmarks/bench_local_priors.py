@@ -18,10 +18,11 @@ import numpy.typing as npt
 from rich.table import Table as Grid
 
 from benchmarks.bench_release import randomised_response
+from liftlock.contexts import PerUserPriors
+from liftlock.contexts.per_user import read_limits
 from liftlock.forms import USER_CHANNELS, ArcChannel
 from liftlock.mechanism import Mechanism, lock_users
 from liftlock.notions import LIP
-from liftlock.per_user import PerUserPriors, read_limits
 from liftlock.sampling import release_codes, simulate_users, user_posteriors
 
 USERS = 1_000_000

@@ -21,10 +21,9 @@ from rich.table import Table as Grid
 
 from liftlock._solver.column_generation import generate
 from liftlock._solver.enumeration import ListedOracle
-from liftlock._solver.oracle import Clock
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem
 from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
+from liftlock.contexts import Joint
 from liftlock.designs.base import Draft
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.optimal import optimal

@@ -14,11 +14,11 @@ import numpy as np
 from rich.table import Table as Grid
 
 from liftlock._solver.box import Box
-from liftlock._solver.master import Master
+from liftlock._solver.column_generation import Master
 from liftlock._solver.problem import Problem
+from liftlock.contexts import Prior
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
 from liftlock.utility import Utility, make_utility
 
 CASES = (

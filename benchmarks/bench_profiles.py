@@ -22,11 +22,11 @@ import numpy.typing as npt
 from rich.table import Table as Grid
 from scipy.sparse import coo_array
 
-from liftlock._solver.profile_problem import ProfileProblem
+from liftlock._solver.problem import ProfileProblem
+from liftlock.contexts import ProfileGraph
 from liftlock.designs.lock import lock
 from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
 
 LIMIT = 60
 SAME = 1e-7

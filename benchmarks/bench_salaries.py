@@ -22,7 +22,7 @@ from rich.console import Console, Group
 from rich.table import Table
 
 from liftlock import line
-from liftlock.designing.api import design
+from liftlock.designs.api import design
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.line import GridPrior

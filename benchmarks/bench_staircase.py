@@ -14,8 +14,8 @@ from rich.table import Table as Grid
 
 from liftlock._solver.channel_programme import least_distortion
 from liftlock._solver.problem import Problem
+from liftlock.contexts import Prior
 from liftlock.notions.ldp import LDP
-from liftlock.prior import Prior
 from liftlock.utility.distortion import Distortion
 
 SIZES = (20, 40, 80)

@@ -15,13 +15,12 @@ from pathlib import Path
 
 from rich.table import Table as Grid
 
-from liftlock._solver.oracle import Clock
 from liftlock._solver.outputs import finish
-from liftlock._solver.problem import Problem, Solution, Task
+from liftlock._solver.problem import Clock, Problem, Solution, Task
 from liftlock._solver.strategies import STRATEGIES, solve
 from liftlock._solver.types import Types
 from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
+from liftlock.contexts import Joint
 from liftlock.designs.mechanisms.optimal import start_by_merging
 from liftlock.notions.lip import LIP
 from liftlock.utility import MutualInformation

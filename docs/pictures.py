@@ -18,7 +18,8 @@ import numpy as np
 from liftlock.files import read_channel, read_prior
 from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import audit
-from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Facts, Rule
+from liftlock.notions.relations import leakages
+from liftlock.notions.rules import RULES, Rule
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "pictures"
@@ -62,7 +63,7 @@ def draw_lifts() -> None:
 
 def draw_tradeoff() -> None:
     """Draw the utility of several methods on the example prior."""
-    from liftlock.designing.comparison import compare
+    from liftlock.designs.comparison import compare
     from liftlock.notions.lip import LIP
     from liftlock.report.tradeoff import draw_tradeoff as draw
 
@@ -73,8 +74,8 @@ def draw_tradeoff() -> None:
 
 def draw_answers() -> None:
     """Draw what is estimated from simulated reports, and how precise it was going to be."""
-    from liftlock.designing.api import design
-    from liftlock.designing.plans import plan
+    from liftlock.designs.api import design
+    from liftlock.designs.plans import plan
     from liftlock.notions.lip import LIP
     from liftlock.report.estimate import draw_estimate
     from liftlock.report.plan import draw_plan
@@ -89,7 +90,7 @@ def draw_answers() -> None:
 
 def draw_salaries() -> None:
     """Draw the fit of the made-up salaries, and the mechanism designed for them."""
-    from liftlock.designing.api import design
+    from liftlock.designs.api import design
     from liftlock.files import read_column
     from liftlock.line import fit, from_data
     from liftlock.notions.lip import LIP
@@ -105,8 +106,8 @@ def draw_salaries() -> None:
 def draw_profiles() -> None:
     """Draw the workstation of the tutorial, and the settings of 004 Fig. 2 and Fig. 3."""
     from liftlock import audit
-    from liftlock.designing.api import design
-    from liftlock.profile_examples import example
+    from liftlock.contexts.profile_examples import example
+    from liftlock.designs.api import design
     from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
     from liftlock.report.profile_graph import draw_graph
     from liftlock.report.profile_sweep import sweep
@@ -271,9 +272,9 @@ def strengths() -> dict[tuple[str, str], bool]:
 
 
 def holds_without_prior(rule: Rule) -> bool:
-    """Tell whether a rule gives a bound for every prior."""
-    bounds = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
-    return rule.apply(Facts(bounds, order=Fraction(2))) is not None
+    """Tell whether a rule gives a bound for every prior, at order 2."""
+    bounds = dict.fromkeys(leakages(), Fraction(3, 2))
+    return rule.apply(bounds, order=Fraction(2)) is not None
 
 
 def arrow(colours: Colours, path: str, always: bool) -> str:
@@ -373,9 +374,9 @@ def _lines(known: dict[tuple[str, str], bool]) -> list[tuple[str, bool]]:
 def draw_repeated() -> None:
     """Draw what repeated releases leak, beside the sum that is no bound."""
     from liftlock.accounting.release import Release
-    from liftlock.designing.api import design
+    from liftlock.contexts import Prior
+    from liftlock.designs.api import design
     from liftlock.notions.lip import LIP
-    from liftlock.prior import Prior
     from liftlock.report.spent import Repetition, draw_spent
 
     prior = Prior.from_probabilities({"no": "0.7310585786", "yes": "0.2689414214"})

@@ -10,11 +10,10 @@ from typing import Any
 
 import mpmath as mp
 
-from liftlock._solver.optimality import Optimality
-from liftlock.designs.base import Draft
+from liftlock._solver.problem import Optimality
+from liftlock.designs import Draft
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.base import Notion
-from liftlock.notions.reading import Reading
+from liftlock.notions import Measurement, Notion
 from tests.oracles import real
 from tests.strategies import Case
 
@@ -36,8 +35,8 @@ def contains(found: Enclosure, true: Any, *, width: float = 1e-30) -> bool:
     return bool(narrow and real(found.lower) - slack <= true <= real(found.upper) + slack)
 
 
-def is_ratio(found: Reading, expected: Fraction | None) -> bool:
-    """Tell whether a reading is the logarithm of exactly this ratio (None: infinite)."""
+def is_ratio(found: Measurement, expected: Fraction | None) -> bool:
+    """Tell whether a measurement is the logarithm of exactly this ratio (None: infinite)."""
     if expected is None:
         return found.value.is_infinite and found.ratio is None
     return found.ratio == expected and contains(found.value, mp.log(real(expected)))

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linprog
 
-from liftlock.mechanism import Mechanism
-from liftlock.notions.audit import ProfileAudit
-from liftlock.profile_graph import ProfileGraph
+from liftlock import Mechanism, ProfileGraph
+from liftlock.notions import ProfileAudit
 
 Array = npt.NDArray[np.float64]
 

@@ -12,10 +12,7 @@ from functools import cache, cached_property
 
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Ball, Family, Intervals, Joint
-from liftlock.prior import Prior
+from liftlock import Alphabet, Ball, Channel, Family, Intervals, Joint, Prior
 from tests import oracles
 
 Row = list[Fraction]

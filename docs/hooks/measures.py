@@ -35,7 +35,7 @@ def table() -> str:
 
 
 def names() -> list[str]:
-    """Return the keys of the readings of an audit."""
+    """Return the keys of the measurements of an audit."""
     return list(AUDITED)
 
 

@@ -6,27 +6,15 @@ The page has a line ``<!-- rules -->``; the table that replaces it is made from
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 from liftlock.notions.registry import REGISTRY, TITLES
-from liftlock.notions.rules import NATS, PLAIN, RATIOS, RULES, Facts, Rule
+from liftlock.notions.rules import RULES
 
 PAGE = "notions/relations.md"
 MARK = "<!-- rules -->"
-
-
-def needs_prior(rule: Rule) -> bool:
-    """Tell whether a rule says nothing without a prior.
-
-    >>> [needs_prior(rule) for rule in RULES if rule.gives == "maximal_leakage"]
-    [False]
-    """
-    bounds = dict.fromkeys((*RATIOS, *NATS, *PLAIN), Fraction(3, 2))
-    return rule.apply(Facts(bounds, order=Fraction(2))) is None
 
 
 def link(key: str) -> str:
@@ -46,7 +34,7 @@ def table() -> str:
     ]
     for rule in RULES:
         needs = " and ".join(link(key) for key in rule.needs) or "nothing"
-        prior = "yes" if needs_prior(rule) else ""
+        prior = "yes" if rule.needs_prior else ""
         formula = rule.formula.replace("|", "\\|")
         source = rule.source.replace("|", "\\|")
         lines.append(f"| {link(rule.gives)} | {needs} | `{formula}` | {prior} | {source} |")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
-from liftlock.report.amounts import amount
+from liftlock.report.format import amount
 from liftlock_papers.points import Point, Points
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from liftlock.report.amounts import counted
-from liftlock.report.html.elements import Content, Markup, markup, tag
+from liftlock.report.format import counted
+from liftlock.report.html.markup import Content, Markup, markup, tag
 from liftlock.storage import write_atomically
 from liftlock_papers.data.folder import SETS
 from liftlock_papers.exhibits import Room, counted_verdicts, rooms, verdicts

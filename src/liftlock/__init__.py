@@ -15,11 +15,20 @@ from liftlock import designs, line, notions, utility
 from liftlock.accounting import Ledger
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel, Table
-from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designing.api import best, design, design_as_published
-from liftlock.designing.comparison import compare
-from liftlock.designing.plans import plan
+from liftlock.contexts import (
+    Ball,
+    Context,
+    Family,
+    Intervals,
+    Joint,
+    PerUserPriors,
+    Prior,
+    ProfileGraph,
+)
 from liftlock.designs import Draft
+from liftlock.designs.api import best, design, design_as_published, lock
+from liftlock.designs.comparison import compare
+from liftlock.designs.plans import plan
 from liftlock.errors import (
     InputError,
     LiftlockError,
@@ -31,7 +40,7 @@ from liftlock.errors import (
 from liftlock.estimate import Aggregate, Estimate
 from liftlock.exact.numbers import exact, measured
 from liftlock.files import read_channel, read_column, read_joint, read_prior, read_priors
-from liftlock.mechanism import Mechanism, lock
+from liftlock.mechanism import Mechanism
 from liftlock.notions import (
     ALIP,
     LDP,
@@ -46,9 +55,6 @@ from liftlock.notions import (
     implied,
     lift_table,
 )
-from liftlock.per_user import PerUserPriors
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Progress, Step
 from liftlock.sampling import release, simulate
 from liftlock.transfer import transfer

@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from liftlock.channel import Channel
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.contexts import (
+    AnyUserPrior,
+    Context,
+    Joint,
+    PerUserPriors,
+    Prior,
+    PriorSet,
+    ProfileGraph,
+)
 from liftlock.errors import InputError
 from liftlock.forms import AnyChannel, SupportChannel
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
-from liftlock.per_user import AnyUserPrior, PerUserPriors
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 T = TypeVar("T")
 

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from liftlock.alphabet import Alphabet, Label, plain_label
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
+from liftlock.contexts.prior import integers_from_json
 from liftlock.errors import FileError, InputError, LabelError, RowError
 from liftlock.exact.alias import AliasTable
 from liftlock.exact.encoding import JAVASCRIPT_SAFE, canonical_bytes, integer_to_json
 from liftlock.exact.integers import Floats, Integers, as_integers, multiply
 from liftlock.exact.numbers import exact
 from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
-from liftlock.prior import Prior, integers_from_json
 from liftlock.storage import check_format
 
 FORMAT = "liftlock.channel"

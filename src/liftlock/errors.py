@@ -29,6 +29,16 @@ if TYPE_CHECKING:
     from liftlock.notions.certificate import Certificate
 
 
+def listed(things: Sequence[object], most: int = 5) -> str:
+    """Name the first few of many things, and how many more there are.
+
+    >>> listed(["a", "b"]), listed("abcdefg")
+    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
+    """
+    more = len(things) - most
+    return ", ".join(map(repr, things[:most])) + (f" and {more:,} more" if more > 0 else "")
+
+
 class LiftlockError(Exception):
     """The root: catch this to catch everything liftlock raises on purpose."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from liftlock.column_code import Missing, Unseen
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
 from liftlock.errors import InputError
 from liftlock.frames.frame import NewColumn, OpenedFrame
 from liftlock.frames.pandas_column import index_levels
@@ -21,7 +21,6 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
 from liftlock.notions.registry import parse_claim
-from liftlock.prior import Prior
 from liftlock.progress import Progress, Step, silent
 from liftlock.protection.choosing import SECONDS
 from liftlock.protection.learning import Source

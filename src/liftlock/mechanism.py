@@ -5,26 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 
 from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table
+from liftlock.channel import Table
 from liftlock.column_code import ColumnCode, GroupCode
-from liftlock.context import Context, Joint, context_from_data, representative
-from liftlock.designs.base import Draft, FormDraft, Origin
-from liftlock.designs.lock import lock as lock_channel
+from liftlock.contexts import (
+    AnyUserPrior,
+    Context,
+    Joint,
+    PerUserPriors,
+    Prior,
+    ProfileGraph,
+    context_from_data,
+    representative,
+)
+from liftlock.contexts.per_user import read_alphabet, read_limits
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.api import Options, estimate, estimate_reports
-from liftlock.estimate.expected import ExpectedError, expected_error, expected_of_profiles
-from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock.estimate.api import estimate
+from liftlock.estimate.expected import (
+    ExpectedError,
+    expected_error,
+    expected_of_profiles,
+    expected_of_users,
+)
+from liftlock.estimate.per_user_aggregate import PerUserAggregate, fingerprint_of_users
 from liftlock.estimate.question import About, ask
 from liftlock.estimate.result import Estimate
-from liftlock.estimate.users import UserReports
 from liftlock.exact.numbers import exact
-from liftlock.exact.weights import DEFAULT_BITS, LARGE
+from liftlock.exact.weights import LARGE
 from liftlock.forms import (
     USER_CHANNELS,
     ArcChannel,
@@ -45,18 +57,18 @@ from liftlock.notions.certificate import (
 from liftlock.notions.crowd_mass import CrowdMass
 from liftlock.notions.lift import Impossible
 from liftlock.notions.registry import make_notion
-from liftlock.per_user import AnyUserPrior, PerUserPriors, read_alphabet, read_limits
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
+from liftlock.provenance import Provenance
+from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.by_profile import profile_rows
-from liftlock.sampling.per_user import release_users, simulate_users
-from liftlock.sampling.release import release, release_codes, simulate, simulate_codes
+from liftlock.sampling.per_user import draw_users
+from liftlock.sampling.release import draw_codes
 from liftlock.storage import Stored, check_format, shaped
-from liftlock.utility.mean import codes_of_numbers, points_of
-from liftlock.utility.reading import posterior_means, posterior_medians
+from liftlock.utility.mean import codes_of_numbers, points_of, posterior_means, posterior_medians
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    Values: TypeAlias = Sequence[Any] | npt.NDArray[Any]
 
 _USERS_FORMAT = "liftlock.local-mechanism"
 _USERS_VERSION = 1
@@ -85,7 +97,8 @@ class Mechanism(Stored):
     It can only be made through the exact audit: `lock` and `load` both run it.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock import Draft, lock
+    >>> from liftlock.contexts import Prior
     >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.7, 0.3], [0.3, 0.7]])
     >>> mechanism = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
     >>> len(mechanism.release(["yes", "no", "no"]))
@@ -98,7 +111,7 @@ class Mechanism(Stored):
     channel: Table | SupportChannel | UserChannel
     certificate: Certificate
     context: Context
-    origin: Origin | None = None
+    origin: Provenance | None = None
     column: ColumnCode | None = None
     """The rules by which the cells of a column become inputs, if it was made for a column."""
     group: GroupCode | None = None
@@ -134,7 +147,7 @@ class Mechanism(Stored):
 
     def release(
         self,
-        values: Sequence[Any] | npt.NDArray[Any],
+        values: Values,
         whose: Any = None,
         *,
         impossible: Impossible = "refuse",
@@ -150,100 +163,76 @@ class Mechanism(Stored):
         are then an array of numbers of 32 bits, those of ``safe-response`` are values, and with
         `coded` values and reports are positions among the labels.
         """
-        if isinstance(self.channel, UserChannel):
-            codes = self._user_codes(values, coded)
-            drawn = release_users(self.channel, self._user_priors(whose), codes)
-            return self._user_reports(drawn, values, coded)
-        _refuse_coded(coded)
-        rows = self._profile_rows(values, whose, impossible)
-        if rows is not None:
-            return self._named(release_codes(self.table, rows), values)
-        if isinstance(self.context, GridPrior):
-            if isinstance(self.channel, SupportChannel):
-                return release(self.channel, self._symbols(values))
-            return self._numbers(release_codes(self.table, self._cells(values)), values)
-        return release(self.channel, values)
+        return self._drawn(values, whose, OperatingSystemBits(), impossible, coded)
 
     def simulate(
         self,
-        values: Sequence[Any] | npt.NDArray[Any],
+        values: Values,
         whose: Any = None,
         *,
         seed: SupportsIndex | str,
         coded: bool = False,
     ) -> list[Any] | npt.NDArray[Any]:
         """Randomise values reproducibly, for experiments only: never for real people's data."""
-        if isinstance(self.channel, UserChannel):
-            codes = self._user_codes(values, coded)
-            drawn = simulate_users(self.channel, self._user_priors(whose), codes, seed=seed)
-            return self._user_reports(drawn, values, coded)
-        _refuse_coded(coded)
-        rows = self._profile_rows(values, whose)
-        if rows is not None:
-            return self._named(simulate_codes(self.table, rows, seed=seed), values)
-        if isinstance(self.context, GridPrior):
-            if isinstance(self.channel, SupportChannel):
-                return simulate(self.channel, self._symbols(values), seed=seed)
-            drawn = simulate_codes(self.table, self._cells(values), seed=seed)
-            return self._numbers(drawn, values)
-        return simulate(self.channel, values, seed=seed)
+        return self._drawn(values, whose, SimulationBits(seed), "refuse", coded)
 
-    def _profile_rows(
-        self,
-        values: Sequence[Any] | npt.NDArray[Any],
-        profiles: Any,
-        impossible: Impossible = "refuse",
-    ) -> npt.NDArray[np.intp] | None:
-        """Return the rows of the table that values of profiles belong to; None without profiles."""
-        if isinstance(profiles, PerUserPriors):
-            raise InputError(
-                "priors of users for a mechanism that has one table for all of them",
-                value=self.certificate.guarantee,
-                remedy="leave them out; design(priors, ...) makes a mechanism for each user's own",
-            )
-        if not isinstance(self.context, ProfileGraph):
-            if profiles is not None:
-                raise InputError(
-                    "profiles for a mechanism that knows none",
-                    value=self.certificate.guarantee,
-                    remedy="leave them out",
-                )
-            return None
-        bare = self.certificate.unprotected if impossible == "refuse" else ()
-        return profile_rows(self.channel, self.context, values, profiles, bare)
-
-    def _named(
-        self, codes: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any]
+    def _drawn(
+        self, values: Values, whose: Any, bits: RandomBits, impossible: Impossible, coded: bool
     ) -> list[Any] | npt.NDArray[Any]:
-        """Return the outputs by name: an array for an array, else a list."""
-        reports = self.table.outputs.decode(codes)
-        return reports if isinstance(values, np.ndarray) else reports.tolist()
+        """Find the row of each value, draw an output of it, and return that by its name."""
+        if isinstance(values, str | bytes):
+            raise InputError(
+                "one text instead of a column of values", value=values, remedy="put it in a list"
+            )
+        if isinstance(self.channel, UserChannel):
+            codes = np.asarray(values) if coded else self.channel.inputs.encode(values)
+            drawn = draw_users(self.channel, self._user_priors(whose), codes, bits)
+            return drawn if coded else self._named(drawn, values)
+        if coded:
+            raise InputError(
+                "codes are for mechanisms of users with a prior each",
+                remedy="give labels, or use liftlock.sampling.release_codes",
+            )
+        rows = self._rows(values, whose, impossible)
+        return self._named(draw_codes(self.channel, rows, bits), values)
 
-    def _symbols(self, values: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
-        """Return the cells of numbers by name, as an encoding takes them."""
-        prior = self.context
-        assert isinstance(prior, GridPrior)
-        return [prior.labels[code] for code in prior.grid.encode(values)]
+    def _rows(
+        self, values: Values, profiles: Any, impossible: Impossible
+    ) -> npt.NDArray[np.integer[Any]]:
+        """Return which input of the channel each value is: under its profile, or by its cell."""
+        context = self.context
+        if isinstance(profiles, PerUserPriors):
+            raise self._one_table()
+        if isinstance(context, ProfileGraph):
+            bare = self.certificate.unprotected if impossible == "refuse" else ()
+            rows = profile_rows(self.channel, context, values, profiles, bare)
+            if rows is not None:
+                return rows
+        elif profiles is not None:
+            raise InputError(
+                "profiles for a mechanism that knows none",
+                value=self.certificate.guarantee,
+                remedy="leave them out",
+            )
+        if isinstance(context, GridPrior):
+            inputs = self.channel.inputs
+            order = context.inputs.order_of(inputs, whose="the prior", other_name="the channel")
+            return order[context.grid.encode(values)]
+        return self.channel.inputs.encode(values)
 
-    def _cells(self, values: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        """Return the rows of the table that numbers belong to."""
-        prior = self.context
-        assert isinstance(prior, GridPrior)
-        codes = prior.grid.encode(values)
-        if self.table.inputs.labels == prior.inputs.labels:
-            return codes
-        rows = prior.inputs.order_of(self.table.inputs, whose="the prior", other_name="the channel")
-        return rows[codes]
+    def _named(self, drawn: npt.NDArray[Any], values: Values) -> list[Any] | npt.NDArray[Any]:
+        """Return outputs as they are read: numbers on a grid, else labels; a list for a list.
 
-    def _numbers(
-        self, codes: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any]
-    ) -> list[float] | npt.NDArray[Any]:
-        """Return the numbers that outputs stand for: an array for an array, else a list."""
-        numbers: npt.NDArray[np.float64] = points_of(self.table.outputs, "release")[codes]
-        if hasattr(values, "dtype"):
-            return numbers
-        plain: list[float] = numbers.tolist()
-        return plain
+        Packed reports of encodings, and the points of the arc mechanism, are what they are.
+        """
+        if isinstance(self.channel, SupportChannel | ArcChannel):
+            return drawn
+        if isinstance(self.context, GridPrior):
+            named: npt.NDArray[Any] = points_of(self.table.outputs, "release")[drawn]
+            return named if hasattr(values, "dtype") else named.tolist()
+        outputs = self.channel.outputs if isinstance(self.channel, Table) else self.channel.inputs
+        named = outputs.decode(drawn)
+        return named if isinstance(values, np.ndarray) else named.tolist()
 
     def readings(self, best: Literal["mean", "median"] = "mean") -> npt.NDArray[np.float64]:
         """Return the best guess of X for each output: the posterior mean, or the median.
@@ -252,7 +241,8 @@ class Mechanism(Stored):
         added noise are released at face value; these are the numbers to replace them with.
 
         >>> from liftlock.notions.lip import LIP
-        >>> from liftlock.prior import Prior
+        >>> from liftlock import Draft, lock
+        >>> from liftlock.contexts import Prior
         >>> draft = Draft.of([0, 1], [0, 1], [[0.7, 0.3], [0.3, 0.7]])
         >>> lock(draft, LIP("1"), Prior.uniform([0, 1])).readings().round(6).tolist()
         [0.3, 0.7]
@@ -297,45 +287,33 @@ class Mechanism(Stored):
         return isinstance(self.channel, UserChannel)
 
     @property
-    def user_model(self) -> UserReports:
-        """The model of users with a prior each, which sums of their reports are made by."""
+    def _users(self) -> UserChannel:
+        """The channel of users with a prior each; others are refused."""
         if not isinstance(self.channel, UserChannel):
-            raise InputError(
-                "priors of users for a mechanism that has one table for all of them",
-                value=self.certificate.guarantee,
-                remedy="leave them out; design(priors, ...) makes a mechanism for each user's own",
-            )
-        return UserReports(self.channel, self.certificate.guarantee)
+            raise self._one_table()
+        return self.channel
+
+    @property
+    def users_fingerprint(self) -> str:
+        """The sha256 by which sums over users know the mechanism that their reports come from."""
+        return fingerprint_of_users(self._users, self.certificate.guarantee)
 
     def _user_priors(self, priors: Any) -> PerUserPriors:
         if not isinstance(priors, PerUserPriors):
-            what = "none" if priors is None else f"of type {type(priors).__name__}"
             raise InputError(
-                f"a mechanism for users with a prior each needs their priors, and they are {what}",
+                "values or reports without priors of their users",
+                value="none" if priors is None else f"of type {type(priors).__name__}",
                 remedy="make PerUserPriors of them",
             )
         return priors
 
-    def _user_codes(
-        self, values: Sequence[Any] | npt.NDArray[Any], coded: bool
-    ) -> npt.NDArray[Any]:
-        if coded:
-            return np.asarray(values)
-        if isinstance(values, str | bytes):
-            raise InputError(
-                "one text instead of a column of values", value=values, remedy="put it in a list"
-            )
-        column = values if isinstance(values, np.ndarray) else list(values)
-        return self.channel.inputs.encode(column)
-
-    def _user_reports(
-        self, drawn: npt.NDArray[Any], values: Sequence[Any] | npt.NDArray[Any], coded: bool
-    ) -> list[Any] | npt.NDArray[Any]:
-        """Return reports as they are read: numbers of the arc, values of the safe response."""
-        if coded or isinstance(self.channel, ArcChannel):
-            return drawn
-        named = self.channel.inputs.decode(drawn)
-        return named if isinstance(values, np.ndarray) else named.tolist()
+    def _one_table(self) -> InputError:
+        """Return the refusal of priors of users."""
+        return InputError(
+            "priors of users for a mechanism that has one table for all of them",
+            value=self.certificate.guarantee,
+            remedy="leave them out; design(priors, ...) makes a mechanism for each user's own",
+        )
 
     # --- from reports to answers ----------------------------------------------------------------
 
@@ -378,17 +356,23 @@ class Mechanism(Stored):
         report is counted for any question.
 
         >>> from liftlock.notions.lip import LIP
-        >>> from liftlock.prior import Prior
+        >>> from liftlock import Draft, lock
+        >>> from liftlock.contexts import Prior
         >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.7, 0.3], [0.3, 0.7]])
         >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
         >>> (coin.aggregate(["yes", "no"]) + coin.aggregate(["yes"])).counts
         (1, 2)
         """
         if priors is not None or isinstance(self.channel, UserChannel):
-            model, own = self.user_model, self._user_priors(priors)
-            question = ask(self.channel.inputs, of, value)
-            return model.aggregate(
-                question, reports, own, weights=weights, offsets=offsets, coded=coded
+            return PerUserAggregate.of(
+                self._users,
+                self.users_fingerprint,
+                ask(self.channel.inputs, of, value),
+                reports,
+                self._user_priors(priors),
+                weights=weights,
+                offsets=offsets,
+                coded=coded,
             )
         if isinstance(self.context, GridPrior) and isinstance(self.channel, Table):
             codes = codes_of_numbers(self.table.outputs, reports)
@@ -430,87 +414,43 @@ class Mechanism(Stored):
         of posterior means has the least squared error, and the squared errors of users add up.
 
         >>> from liftlock.notions.lip import LIP
-        >>> from liftlock.prior import Prior
+        >>> from liftlock import Draft, lock
+        >>> from liftlock.contexts import Prior
         >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.75, 0.25], [0.25, 0.75]])
         >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
         >>> ys = ["yes"] * 400 + ["no"] * 600
         >>> coin.estimate(ys, "survey", value="yes", method="unbiased").value
         300.0
         """
-        if isinstance(reports, PerUserAggregate) or isinstance(self.channel, UserChannel):
-            return self._estimate_users(
-                reports, of, value, priors, prior, weights, offsets, coded, **options
-            )
-        if priors is not None or coded:
+        given: Any = reports
+        counted = isinstance(given, Aggregate | PerUserAggregate)
+        if counted and not (priors is None and weights is None and offsets is None):
             raise InputError(
-                "priors of users for a mechanism that has one table for all of them",
-                value=self.certificate.guarantee,
-                remedy="leave them out, and give one prior for all with prior=",
+                "priors or weights for an aggregate, which has its own",
+                remedy="give them to aggregate(...), with the reports",
             )
-        known = self.known_prior if prior is None else prior
+        if isinstance(given, PerUserAggregate) or isinstance(self.channel, UserChannel):
+            if prior is not None:
+                raise InputError(
+                    "one prior for users who have one each",
+                    remedy="give their priors (priors=, --local-priors)",
+                )
+            if not isinstance(given, PerUserAggregate):
+                numbers = {"value": value, "weights": weights, "offsets": offsets, "coded": coded}
+                given = self.aggregate(given, self._user_priors(priors), of, **numbers)
+            given = given.checked(self.users_fingerprint)
+            return estimate(self.channel, given, of, value=value, **options)
+        if priors is not None or coded:
+            raise self._one_table()
         if isinstance(self.context, ProfileGraph):
             options["graph"] = self.context
-        if isinstance(reports, Aggregate):
-            if weights is not None or offsets is not None:
-                raise InputError(
-                    "weights for reports that are counted already",
-                    remedy="give them to aggregate(...), with the reports",
-                )
-            return estimate(self.channel, reports, of, value=value, prior=known, **options)
-        if isinstance(self.channel, SupportChannel) and "graph" not in options:
+        if isinstance(self.channel, SupportChannel) and not counted:
             # The reports themselves know more than their counts: which symbols go together.
-            return estimate_reports(
-                self.channel,
-                reports,
-                of,
-                value=value,
-                prior=known,
-                weights=weights,
-                offsets=offsets,
-                **options,
-            )
-        counted = self.aggregate(reports, weights=weights, offsets=offsets)
-        return estimate(self.channel, counted, of, value=value, prior=known, **options)
-
-    def _estimate_users(
-        self,
-        reports: Any,
-        of: str,
-        value: Any,
-        priors: PerUserPriors | None,
-        prior: Prior | None,
-        weights: npt.ArrayLike | None,
-        offsets: npt.ArrayLike | None,
-        coded: bool,
-        **options: Any,
-    ) -> Estimate:
-        """Estimate from reports of users with a prior each, or from their aggregate.
-
-        Source: 001 Prop. 2, eq. (14).
-        """
-        model = self.user_model
-        asked = Options.of(**options)
-        question = ask(self.channel.inputs, of, value)
-        if prior is not None:
-            raise InputError(
-                "one prior for users who have one each", remedy="give their priors, with priors="
-            )
-        if isinstance(reports, PerUserAggregate):
-            if priors is not None or weights is not None or offsets is not None:
-                raise InputError(
-                    "priors or weights for an aggregate, which has its own",
-                    remedy="give them to aggregate(...)",
-                )
-            return model.estimate(reports, question, asked)
-        if priors is None:
-            raise InputError(
-                "reports without priors", remedy="give the priors of their users, with priors="
-            )
-        own = self._user_priors(priors)
-        sums = model.aggregate(
-            question, reports, own, weights=weights, offsets=offsets, coded=coded
-        )
-        return model.estimate(sums, question, asked)
+            options |= {"weights": weights, "offsets": offsets}
+        elif not counted:
+            given = self.aggregate(given, weights=weights, offsets=offsets)
+        known = self.known_prior if prior is None else prior
+        return estimate(self.channel, given, of, value=value, prior=known, **options)
 
     def expected_error(
         self,
@@ -530,7 +470,8 @@ class Mechanism(Stored):
         For users with a prior each the people are their priors, and the error is in closed form.
 
         >>> from liftlock.notions.lip import LIP
-        >>> from liftlock.prior import Prior
+        >>> from liftlock import Draft, lock
+        >>> from liftlock.contexts import Prior
         >>> draft = Draft.of(["no", "yes"], ["no", "yes"], [[0.75, 0.25], [0.25, 0.75]])
         >>> coin = lock(draft, LIP("1"), Prior.uniform(["no", "yes"]))
         >>> found = coin.expected_error(1000, "survey", value="yes", method="unbiased")
@@ -539,13 +480,9 @@ class Mechanism(Stored):
         """
         if isinstance(self.channel, UserChannel):
             question = ask(self.channel.inputs, of, value)
-            return self.user_model.expected_error(self._user_priors(people), question, level)
+            return expected_of_users(self.channel, self._user_priors(people), question, level)
         if isinstance(people, PerUserPriors):
-            raise InputError(
-                "priors of users for a mechanism that has one table for all of them",
-                value=self.certificate.guarantee,
-                remedy="say how many people there are",
-            )
+            raise self._one_table()
         known = self.known_prior if prior is None else prior
         graph = self.context if isinstance(self.context, ProfileGraph) else None
         if known is None:
@@ -659,7 +596,7 @@ class Mechanism(Stored):
             raise FileError("the certificate has no budgets", remedy=MAKE_AGAIN)
         notion = make_notion(str(stored.get("notion")), budgets)
         told = data.get("origin")
-        origin = None if told is None else Origin.from_data(told)
+        origin = None if told is None else Provenance.from_data(told)
         rules = data.get("column")
         column = None if rules is None else ColumnCode.from_data(rules)
         several = data.get("group")
@@ -735,31 +672,10 @@ def _former_users(data: dict[str, Any]) -> Mechanism:
     made = lock_users(alphabet, notion, str(data["method"]))
     assert isinstance(made.channel, UserChannel)
     same = stored == made.channel.integers_of(0)
-    if not same or data.get("fingerprint") != made.user_model.fingerprint:
+    if not same or data.get("fingerprint") != made.users_fingerprint:
         raise FileError(
             "the law is not the one of the notion",
             value=stored,
             remedy="the file was changed after it was written; make it again",
         )
     return made
-
-
-def _refuse_coded(coded: bool) -> None:
-    if coded:
-        raise InputError(
-            "codes are for mechanisms of users with a prior each",
-            remedy="give labels, or use liftlock.sampling.release_codes",
-        )
-
-
-def lock(
-    draft: Draft | Channel | FormDraft | StructuredChannel,
-    notion: Notion,
-    context: Context,
-    *,
-    bits: int = DEFAULT_BITS,
-    impossible: Impossible = "refuse",
-) -> Mechanism:
-    """Turn a draft into a certified mechanism, or refuse it with the witness and a remedy."""
-    locked = lock_channel(draft, notion, context, bits=bits, impossible=impossible)
-    return Mechanism(locked.channel, locked.certificate, context)

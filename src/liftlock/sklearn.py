@@ -19,7 +19,8 @@ from sklearn.utils.validation import (
 
 from liftlock.alphabet import Alphabet
 from liftlock.column_code import MISSING_LABEL, CellReader, ColumnCode
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
+from liftlock.designs.api import lock
 from liftlock.designs.base import Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
@@ -27,10 +28,9 @@ from liftlock.frames.arrow_cells import numbers_of_column
 from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.frames.change import value_type
 from liftlock.frames.frame import arrow_columns, release_frame
-from liftlock.mechanism import Mechanism, lock
+from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import ALIP, LIP
-from liftlock.prior import Prior
 from liftlock.protection.learning import Tally
 from liftlock.protection.making import make_mechanism
 from liftlock.protection.rules import (

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import liftlock as ll
-from liftlock.context import context_from_data
-from liftlock.estimate.per_user_aggregate import PerUserAggregate
-from liftlock.files import read_channel
+from liftlock import Mechanism, read_channel
+from liftlock.contexts import context_from_data
+from liftlock.estimate import PerUserAggregate
 from liftlock.forms import UserChannel
-from liftlock.mechanism import Mechanism
 
 FILES = Path(__file__).with_name("files")
 SAID = Path(__file__).with_name("said.json")
@@ -48,7 +47,7 @@ def _local_mechanism(path: Path) -> Any:
     return {
         "guarantee": mechanism.certificate.guarantee,
         "law": {name: str(limit) for name, limit in mechanism.channel.integers_of(0).items()},
-        "fingerprint": mechanism.user_model.fingerprint,
+        "fingerprint": mechanism.users_fingerprint,
     }
 
 

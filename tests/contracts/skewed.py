@@ -16,13 +16,12 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any, get_args
 
-from liftlock.context import Ball, Context, Family, Intervals, Joint, Kind
-from liftlock.designing.api import design
-from liftlock.designs.catalogue import DESIGNS
+from liftlock import Ball, Context, Family, Intervals, Joint, Prior
+from liftlock.contexts import Kind
+from liftlock.designs import DESIGNS, design
 from liftlock.errors import LiftlockError
-from liftlock.notions.base import Notion
+from liftlock.notions import Notion
 from liftlock.notions.registry import REGISTRY
-from liftlock.prior import Prior
 
 UTILITIES = ("mutual-information", "histogram", "mean", "guess", "hamming", "absolute", "squared")
 SECONDS = 1.0

@@ -18,15 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
+from liftlock import Alphabet, Context, ProfileGraph
 from liftlock.accounting import ACCOUNTANTS, Accountant, Release, account
 from liftlock.accounting.account import limited_by
-from liftlock.alphabet import Alphabet
-from liftlock.context import Context
+from liftlock.contexts import AnyUserPrior
 from liftlock.errors import NotComposable, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
-from liftlock.per_user import AnyUserPrior
-from liftlock.profile_graph import ProfileGraph
 from tests import strategies
 from tests.unit.accounting import brute_force
 
@@ -124,15 +122,15 @@ def test_no_bound_is_below_the_truth(accountant: Accountant[Any], made: Situatio
     assert found.accountant == accountant.name
     assert (found.formula, found.source) == (accountant.formula, accountant.source)
     assert found.valid == accountant.valid
-    assert found.readings
-    for name, reading in found.readings.items():
+    assert found.measurements
+    for name, measurement in found.measurements.items():
         truth = made.truth[name]
-        assert at_least(reading.ratio, truth), name
+        assert at_least(measurement.ratio, truth), name
         # What is shown in nats is an enclosure of what was proved, or of less.
-        if truth is not None and reading.value.upper is not None:
-            assert Budget.of(reading.value.upper).allows(truth)
+        if truth is not None and measurement.value.upper is not None:
+            assert Budget.of(measurement.value.upper).allows(truth)
         if found.exact:
-            assert reading.ratio == truth, name
+            assert measurement.ratio == truth, name
 
 
 @every
@@ -165,7 +163,7 @@ def test_the_order_of_releases_does_not_matter(
     )
     if not accountant.supports(made.releases, made.context):
         return
-    for name in accountant.bound(made.releases, made.context).readings:
+    for name in accountant.bound(made.releases, made.context).measurements:
         assert level(accountant, made, name) == level(accountant, moved, name), name
 
 
@@ -179,7 +177,7 @@ def test_one_more_release_never_costs_less(
     if not accountant.supports(more.releases, more.context):
         return
     assert accountant.supports(made.releases, made.context)
-    for name in accountant.bound(made.releases, made.context).readings:
+    for name in accountant.bound(made.releases, made.context).measurements:
         assert at_least(level(accountant, more, name), level(accountant, made, name)), name
 
 
@@ -215,8 +213,8 @@ def test_a_promise_is_never_worth_more_than_its_channel(
     told, made = both
     if not accountant.supports(told.releases, told.context):
         return
-    for name, reading in accountant.bound(told.releases, told.context).readings.items():
-        assert at_least(reading.ratio, made.truth[name]), name
+    for name, measurement in accountant.bound(told.releases, told.context).measurements.items():
+        assert at_least(measurement.ratio, made.truth[name]), name
 
 
 PRIOR = ll.Prior.from_counts({"x0": 1, "x1": 3})
@@ -372,8 +370,8 @@ def test_the_account_takes_the_least_valid_bound(made: Situation) -> None:
         assert supported == (each.name not in found.refused)
         if not supported or not each.valid:
             continue
-        for name, reading in each.bound(made.releases, made.context).readings.items():
-            bounds.setdefault(name, []).append(reading.ratio)
+        for name, measurement in each.bound(made.releases, made.context).measurements.items():
+            bounds.setdefault(name, []).append(measurement.ratio)
     assert set(found.best) == set(bounds)
     for name, ratios in bounds.items():
         finite = [ratio for ratio in ratios if ratio is not None]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.context import Context, Kind, context_from_data
+from liftlock import Context
+from liftlock.contexts import Kind, context_from_data
 from liftlock.designs import designs_for
 from liftlock.errors import LiftlockError
 from tests.contracts import worlds
@@ -84,8 +85,8 @@ def test_the_verbs(kind: Kind, flavour: str) -> None:
     audit = made.audit()
     assert isinstance(audit, ll.Audit)
     assert type(audit) is type(ll.audit(made.channel, made.context))
-    assert set(audit.measures) == set(audit.readings)
-    assert notion.name in audit.readings
+    assert set(audit.measures) == set(audit.measurements)
+    assert notion.name in audit.measurements
     assert float(audit[notion.name].value) <= 1 + 1e-12
     assert audit.worst_case()
     json.dumps(audit.to_data())

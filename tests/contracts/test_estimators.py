@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior, ProfileGraph
 from liftlock.errors import LiftlockError, NotDefined
-from liftlock.estimate import ESTIMATORS, METHODS, Aggregate, Question, estimate
+from liftlock.estimate import ESTIMATORS, METHODS, Aggregate, Fit, Question, estimate
 from liftlock.estimate.api import Options, answer, model_of
 from liftlock.estimate.encoding import Encoding
 from liftlock.estimate.estimators import Estimator, Linear
@@ -32,8 +32,6 @@ from liftlock.estimate.question import ask
 from liftlock.exact.budget import Budget
 from liftlock.forms import HashingChannel, SupportChannel, UnaryChannel
 from liftlock.notions.profile import OutputLaws
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling import simulate
 
 LEVELS = ("0.5", "0.8", "0.95", "0.99")
@@ -430,7 +428,9 @@ def test_hashed_reports() -> None:
 def test_sums_of_posteriors_are_the_answers() -> None:
     question = Question.histogram(SQUARE.inputs)
     model = PerUser(SQUARE.inputs)
-    sums = PosteriorSums(9, 9.0, 0.0, np.array([4.0, 3.0, 2.0]), np.array([1.0, 0.5, 0.25]))
+    means, variances = np.array([4.0, 3.0, 2.0]), np.array([1.0, 0.5, 0.25])
+    fit = Fit(0.5, 1.0, None, ())
+    sums = PosteriorSums(9, 9.0, 0.0, means, variances, weighted=False, fit=fit)
     bayes = ESTIMATORS["bayes"](model, question)
     assert bayes.values(model.statistic(sums)).tolist() == [4.0, 3.0, 2.0]
     spreads = [make("auto", bayes, sums, level=float(level)) for level in LEVELS]

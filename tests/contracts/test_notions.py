@@ -16,15 +16,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock import Alphabet, Ball, Channel, Context, Family, Intervals, Joint, Prior, ProfileGraph
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.notions import LDP, Certificate, Notion, audit
+from liftlock.notions import LDP, Certificate, LiftTable, Measurement, Notion, audit
 from liftlock.notions.base import TableBound
-from liftlock.notions.lift import LiftTable, extremes
-from liftlock.notions.reading import Reading
+from liftlock.notions.lift import extremes
 from liftlock.notions.registry import (
     AUDITED,
     NOTIONS,
@@ -33,8 +30,6 @@ from liftlock.notions.registry import (
     make_notion,
     parse_claim,
 )
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 from tests import oracles, strategies
 from tests.contracts.test_witnesses import encloses
 from tests.oracles import real
@@ -159,25 +154,25 @@ def truth_of(truth: Any) -> Any:
 @settings(max_examples=25)
 @given(case=strategies.cases())
 def test_an_audit_measures_what_certificates_do(case: Case) -> None:
-    """Every reading of an audit is the value that the guarantee of its name is decided by."""
+    """Every measurement of an audit is the value that the guarantee of its name is decided by."""
     found = audit(case.channel, case.context, alpha=2, at_epsilon="0.4", impossible="ignore")
-    for key, reading in found.readings.items():
+    for key, measurement in found.measurements.items():
         notion = some(SHORTHANDS.get(key, key))
         certificate = notion.certify(case.channel, case.context, impossible="ignore")
         if key == "lip":
             larger = max(
                 certificate.nats.values(), key=lambda value: (value.is_infinite, value.lower)
             )
-            assert reading.value == larger
+            assert measurement.value == larger
             continue
         (claim,) = certificate.claims
-        assert claim.measured == reading.value
-        assert reading.unit == notion.unit
+        assert claim.measured == measurement.value
+        assert measurement.unit == notion.unit
 
 
 def test_an_audit_has_every_notion_of_a_table_in_the_order_of_the_registry() -> None:
     channel, prior = Channel.identity("ab"), Prior.uniform("ab")
-    found = list(audit(channel, prior, alpha=2, at_epsilon=1).readings)
+    found = list(audit(channel, prior, alpha=2, at_epsilon=1).measurements)
     first = ["lip", "eps_lower", "eps_upper", "ldp"]
     assert found[: len(first)] == first
     ordered = [key for key in REGISTRY if "alpha" in REGISTRY[key].parameters]
@@ -518,7 +513,7 @@ class MeanLift(TableBound):
     unit = ""
 
     @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
         """Measure it on a table of lifts."""
         total = sum(
             (
@@ -528,7 +523,7 @@ class MeanLift(TableBound):
             ),
             Fraction(0),
         )
-        return Reading(cls.key, Enclosure.of(total), "")
+        return Measurement(cls.key, Enclosure.of(total), "")
 
 
 def test_a_notion_takes_one_class() -> None:

@@ -16,13 +16,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from liftlock.channel import Table
-from liftlock.designing.api import design
-from liftlock.designs.catalogue import designs_for
+from liftlock import Mechanism, Prior, ProfileGraph, Table
+from liftlock.designs import design, designs_for
 from liftlock.errors import InputError, LiftlockError, NotDefined
-from liftlock.mechanism import Mechanism
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 from liftlock.utility import profile_errors
 from liftlock.utility.profile_utility import AIMS
 
@@ -151,7 +147,7 @@ def test_what_would_take_hours_is_refused(key: str) -> None:
 
 @pytest.mark.parametrize("key", PROFILE_DESIGNS)
 def test_other_notions_are_refused(key: str) -> None:
-    from liftlock.notions.lip import LIP
+    from liftlock.notions import LIP
 
     graph = make_graph("even", "one edge", 2, 2, 0)
     with pytest.raises(NotDefined, match="lip"):

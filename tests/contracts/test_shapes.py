@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock.alphabet import Alphabet
-from liftlock.utility import Distortion, Own, make_utility
+from liftlock import Alphabet
+from liftlock.utility import Distortion, Own, Utility, make_utility
 from liftlock.utility.registry import REGISTRY
 from liftlock.utility.shape import Concave, Kind, Linear, Separable, Variance
-from liftlock.utility.utility import Utility
 
 NUMBERS = Alphabet.of([1, 2, 4, 8])
 UTILITIES: dict[str, Utility] = {name: make_utility(name, NUMBERS) for name in REGISTRY} | {

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from liftlock.context import Joint
-from liftlock.designing.api import design
-from liftlock.notions.lip import LIP
+from liftlock import Joint
+from liftlock.designs import design
+from liftlock.notions import LIP
 from tests.contracts import skewed
 from tests.docs.pages import ROOT
 

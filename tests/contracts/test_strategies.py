@@ -6,24 +6,25 @@ brute force that shares no code), an end at its limit of work, and one answer wh
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.oracle import Clock
+from liftlock import Context
 from liftlock._solver.outputs import finish
-from liftlock._solver.problem import Problem, Solution, Step, Task
+from liftlock._solver.problem import Clock, Problem, ProfileTask, Solution, Step, Task
 from liftlock._solver.reductions import REDUCTIONS, Reduction
-from liftlock._solver.strategies import STRATEGIES, WAYS, Strategy, solve
-from liftlock.context import Context
+from liftlock._solver.strategies import STRATEGIES, WAYS, Strategy, explained, solve
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.notions.base import Notion
-from liftlock.utility import Own, Utility, make_utility
+from liftlock.notions import Notion, ProfilePrivacy
+from liftlock.utility import Own, ProfileUtility, Utility, make_utility
 from tests.brute_force import best_mixture, brute_vertices, ldp_cuts, lift_cuts
 
 UTILITIES = ("mutual-information", "histogram", "mean", "guess", "absolute", "own")
@@ -89,6 +90,7 @@ def cases() -> Iterator[tuple[str, Case]]:
 
 
 CASES = dict(cases())
+OF_PROFILES = {"output-distributions", "ascent"}
 
 
 def check(case: Case, found: Solution, *, exact: bool = True) -> None:
@@ -208,7 +210,7 @@ def test_every_reduction_and_strategy_is_met() -> None:
     """The cases reach all that small tasks can reach."""
     tasks = [each.task() for each in CASES.values()]
     met = {each.name for each in STRATEGIES if any(each.fits(task) for task in tasks)}
-    assert met == {each.name for each in STRATEGIES} - {"random-decomposition"}
+    assert met == {each.name for each in STRATEGIES} - {"random-decomposition", *OF_PROFILES}
     reached = {each.name for each in REDUCTIONS if any(each.apply(task) for task in tasks)}
     assert reached == {"drop-impossible-inputs", "scale-numbers", "merge-types"}
 
@@ -225,3 +227,103 @@ def test_a_strategy_that_does_not_fit_is_refused_with_those_that_do() -> None:
     case = CASES["joint-lip(0.6)-histogram"]
     with pytest.raises(InputError, match="use auto, enumeration, generation"):
         solve(case.task("numbers"))
+
+
+# --- graphs of profiles ---------------------------------------------------------------------------
+
+GRAPHS: dict[str, ll.ProfileGraph] = {
+    "chain": ll.ProfileGraph.chain(
+        {"a": {1: 5, 2: 2, 4: 1}, "b": {1: 2, 2: 5, 4: 3}, "c": {1: 1, 2: 1, 4: 6}}
+    ),
+    "parts": ll.ProfileGraph.of(
+        {"a": {1: 1, 2: 3}, "b": {1: 4, 2: 1}, "c": {1: 1, 2: 1}, "d": {1: 9, 2: 1}},
+        [("a", "b"), ("c", "d")],
+    ),
+    "zeros": ll.ProfileGraph.complete({"a": {1: 3, 2: 1, 4: 0}, "b": {1: 1, 2: 2, 4: 1}}),
+}
+
+
+def profile_tasks(how: str = "auto", **rest: Any) -> Iterator[ProfileTask]:
+    """Return every aim on every graph, with a matrix for each profile and with one for all."""
+    for graph in GRAPHS.values():
+        for aim in ("minimax", "hamming", "squared", "mutual-information"):
+            for shared in (False, True):
+                goal = ProfileUtility.of(graph, aim)
+                notion = ProfilePrivacy("0.6")
+                yield ProfileTask.of(graph, notion, goal, shared=shared, how=how, **rest)
+
+
+def check_profiles(task: ProfileTask, found: Solution) -> None:
+    """Check every edge with the ratio of the budget, the value, and that the bound is below it."""
+    laws, goal = task.problem.laws, task.goal
+    blocks = found.matrix.reshape(-1, task.problem.values, task.problem.values)
+    assert len(blocks) == task.blocks
+    assert blocks.min() >= 0
+    assert np.abs(blocks.sum(axis=2) - 1).max() <= 1e-11
+    each = np.broadcast_to(blocks, (len(laws), *blocks.shape[1:]))
+    released = (laws[:, :, None] * each).sum(axis=1)
+    for i, j in task.problem.edges.tolist():
+        for one, other in ((released[i], released[j]), (released[j], released[i])):
+            assert (one <= math.exp(0.6) * other * (1 + 1e-11)).all()
+    value = goal.value(laws, blocks)
+    cost = found.proof.reference - value if goal.larger_is_better else value
+    assert found.proof.cost == pytest.approx(cost, abs=1e-9)
+    assert found.proof.bound <= found.proof.cost + 1e-9
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda each: each.name)
+class TestProfiles:
+    def test_the_answer_keeps_every_edge_and_no_other_beats_its_bound(
+        self, strategy: Strategy
+    ) -> None:
+        for task in profile_tasks(strategy.name):
+            if not strategy.fits(task):
+                continue
+            found = strategy.solve(task)
+            assert isinstance(found, Solution)
+            check_profiles(task, found)
+            best = solve(replace(task, how="auto", clock=Clock()))
+            assert found.proof.bound <= best.proof.cost + 1e-9
+            assert best.proof.bound <= found.proof.cost + 1e-9
+
+    def test_it_ends_at_its_limit_of_work(self, strategy: Strategy) -> None:
+        for task in profile_tasks(strategy.name):
+            if strategy.fits(task):
+                begun = time.monotonic()
+                found = strategy.solve(replace(task, clock=Clock(seconds=1e-6)))
+                assert time.monotonic() - begun < 30
+                if found is not None:
+                    assert isinstance(found, Solution)
+                    check_profiles(task, found)
+
+    def test_it_answers_the_same_again(self, strategy: Strategy) -> None:
+        for task in profile_tasks(strategy.name):
+            if strategy.fits(task):
+                first, again = (strategy.solve(replace(task, clock=Clock())) for _ in range(2))
+                assert isinstance(first, Solution)
+                assert isinstance(again, Solution)
+                assert first.matrix.tobytes() == again.matrix.tobytes()
+                assert first.proof.bound == again.proof.bound
+
+
+def test_two_strategies_find_the_same_optimum_of_profiles() -> None:
+    """Output distributions, and the whole programme in flows, share no rows."""
+    for task in profile_tasks():
+        if task.goal.name == "hamming" and not task.shared:
+            first, second = (
+                solve(replace(task, how=how, clock=Clock()))
+                for how in ("output-distributions", "channel-programme")
+            )
+            assert first.proof.cost == pytest.approx(second.proof.cost, abs=1e-7)
+            assert first.proof.bound == pytest.approx(second.proof.bound, abs=1e-7)
+
+
+def test_profiles_are_explained_by_the_same_tables() -> None:
+    taken = set()
+    for task in profile_tasks():
+        steps: list[Step] = []
+        solve(replace(task, explain=steps.append))
+        rows = explained(steps)
+        assert [row.name for row in rows] == [each.name for each in (*REDUCTIONS, *STRATEGIES)]
+        taken |= {row.name for row in rows if row.taken}
+    assert taken == {"output-distributions", "channel-programme", "enumeration", "ascent"}

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.certificate import Claim
-from liftlock.notions.reading import Witness
+from liftlock.notions import Claim, Witness
 from liftlock.notions.registry import REGISTRY, make_notion
 from tests import strategies
 from tests.oracles import real

@@ -6,9 +6,8 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from liftlock.context import Ball, Context, Family, Intervals, Joint, Kind
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
+from liftlock import Ball, Context, Family, Intervals, Joint, Prior, ProfileGraph
+from liftlock.contexts import Kind
 
 FLAVOURS = ("random", "skewed", "zeros")
 

@@ -22,8 +22,8 @@ from liftlock import errors, line
 from liftlock._solver.reductions import REDUCTIONS
 from liftlock._solver.strategies import STRATEGIES
 from liftlock.cli.main import group
-from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.notions.audit import audit
+from liftlock.designs import DESIGNS, designs_for
+from liftlock.notions import audit
 from liftlock.notions.registry import REGISTRY
 from liftlock.notions.rules import RULES
 from liftlock.utility.registry import REGISTRY as UTILITIES
@@ -270,7 +270,7 @@ def test_no_places_of_one_machine() -> None:
         ("known-limits", "more than {:,} cells are", "notions.information.FLOAT_CELLS"),
         ("known-limits", "still open at {:,} bits", "notions.base.MOST_BITS"),
         ("known-limits", "After {:,} steps", "notions.breach.MOST_NODES"),
-        ("known-limits", "more than {:,} cells, or 512 MiB", "files.MOST_CELLS"),
+        ("known-limits", "more than {:,} cells, or 512 MiB", "files.sheet.MOST_CELLS"),
         ("howto/lock-a-mechanism", "with more than {:g} are dropped", "designs.lock.NOISE"),
         ("howto/lock-a-mechanism", "sum to 2^{}.", "exact.weights.DEFAULT_BITS"),
     ],

@@ -16,18 +16,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from liftlock import line
-from liftlock import profile_examples as examples
-from liftlock.context import Ball, Context, Joint
-from liftlock.designing.api import design
-from liftlock.designs.catalogue import DESIGNS, designs_for
+from liftlock import Ball, Context, Joint, Mechanism, Prior, line
+from liftlock.contexts import profile_examples as examples
+from liftlock.designs import DESIGNS, design, designs_for
 from liftlock.errors import LiftlockError
-from liftlock.mechanism import Mechanism
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LDP, LIP, Notion, ProfilePrivacy
 from tests.contracts import worlds
 
 STORED = Path(__file__).with_name("mechanisms.json")

@@ -48,7 +48,7 @@ CORE = (
 BESIDE = {
     "exact": ("unit/notions/test_base.py", "unit/test_channel.py", "theorems", "contracts"),
     "notions": ("theorems",),
-    "designs": ("unit/designing/test_api.py", "contracts"),
+    "designs": ("unit/designs/test_api.py", "contracts"),
     "sampling": ("unit/test_mechanism.py",),
     "accounting": ("theorems/test_000_composition.py", "contracts/test_accountants.py"),
     "transfer": ("theorems/test_000_transfer.py",),

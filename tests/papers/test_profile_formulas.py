@@ -10,7 +10,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from liftlock.designs.mechanisms.single_bit import flip_at_ratio
+from liftlock.designs.mechanisms.profile_response import flip_at_ratio
 from liftlock.errors import InputError, NumberError
 from liftlock_papers.formulas.profiles import flip_probability, published_bound, twice, warner
 from tests.profile_oracles import solved

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from liftlock import InputError
-from liftlock.progress import Step
+from liftlock import InputError, Step
 from liftlock_papers import Curve, Figure, Finding, Panel, Point, Points, Setting, Verdict, run
 from liftlock_papers.catalogue import find_figure, find_figures
 from liftlock_papers.data import Absent, DataFolder, open_text

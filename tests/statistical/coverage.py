@@ -13,16 +13,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet
-from liftlock.estimate import intervals
-from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.estimators import Bayes, Estimator, Linear, Unbiased
-from liftlock.estimate.estimators.consistent import Consistent
-from liftlock.estimate.estimators.likelihood import Likelihood
-from liftlock.estimate.intervals.base import Kind, Spread, Tally
+from liftlock import Alphabet
+from liftlock.estimate import Aggregate, Question, intervals
+from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Linear, Unbiased
+from liftlock.estimate.intervals import Kind, Spread
+from liftlock.estimate.intervals.base import Tally
 from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
 from liftlock.estimate.model import Dense
-from liftlock.estimate.question import About, Question, ask
+from liftlock.estimate.question import About, ask
 
 Floats = npt.NDArray[np.float64]
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from liftlock.estimate.intervals.base import Kind, Spread
+from liftlock.estimate.intervals import Kind, Spread
 from liftlock.estimate.intervals.credible import Chains
 from liftlock.estimate.question import About
 from tests.statistical.coverage import Setting

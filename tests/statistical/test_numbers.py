@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock import line
-from liftlock.designing.api import design
+from liftlock import Mechanism, line
+from liftlock.designs import design
 from liftlock.line import GridPrior
-from liftlock.mechanism import Mechanism
 from liftlock.notions import LIP, ApproximateLIP
 from liftlock.probe import probe
 
@@ -88,12 +87,12 @@ def test_the_witness_of_delta_occurs_as_often_as_the_audit_says(
 ) -> None:
     """P(set | x) - E P(set), or the reverse, within 5.2 standard errors: false alarm below 1e-6."""
     made = design(wages, ApproximateLIP("1", "0.05"), method=method)
-    reading = ApproximateLIP.measure(made.table, wages, "1")
-    assert reading.witness is not None
+    measurement = ApproximateLIP.measure(made.table, wages, "1")
+    assert measurement.witness is not None
     chosen = (
         {made.table.outputs.labels[0]}
-        if not reading.witness.outputs
-        else set(reading.witness.outputs)
+        if not measurement.witness.outputs
+        else set(measurement.witness.outputs)
     )
     numbers = np.array(
         [
@@ -104,7 +103,7 @@ def test_the_witness_of_delta_occurs_as_often_as_the_audit_says(
             if label in chosen
         ]
     )
-    cell = wages.labels.index(reading.witness.secret)
+    cell = wages.labels.index(measurement.witness.secret)
     everybody = np.random.default_rng(2).choice(len(wages.labels), size=SAMPLES, p=wages.floats())
     mine = np.isin(released(made, wages, np.full(SAMPLES, cell)), numbers).mean()
     all_of_them = np.isin(released(made, wages, everybody), numbers).mean()
@@ -112,5 +111,5 @@ def test_the_witness_of_delta_occurs_as_often_as_the_audit_says(
     reverse = math.sqrt((math.e**2 * mine * (1 - mine) + all_of_them * (1 - all_of_them)) / SAMPLES)
     up, down = mine - math.e * all_of_them, all_of_them - math.e * mine
     found, margin = (up, error) if up > down else (down, reverse)
-    assert abs(found - float(reading)) < 5.2 * margin + 1e-12
-    assert found > 0.8 * float(reading)
+    assert abs(found - float(measurement)) < 5.2 * margin + 1e-12
+    assert found > 0.8 * float(measurement)

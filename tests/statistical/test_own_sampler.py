@@ -11,10 +11,9 @@ import math
 import numpy as np
 import pytest
 
+from liftlock import Mechanism, Prior, lock
 from liftlock.designs import Draft
-from liftlock.mechanism import Mechanism, lock
 from liftlock.notions import LIP
-from liftlock.prior import Prior
 from liftlock.probe import probe
 from liftlock.sampling import release_codes
 

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock import Mechanism, PerUserPriors
+from liftlock.estimate import PerUserAggregate
 from liftlock.forms import ArcChannel, SafeChannel
-from liftlock.mechanism import Mechanism, lock_users
+from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
-from liftlock.per_user import PerUserPriors
 
 RUNS = 2000
 USERS = 200

@@ -185,5 +185,5 @@ def test_a_test_on_the_searching_draws_would_raise_false_alarms() -> None:
         hits = counts[:, suspect.event].sum(axis=1)
         assert suspect.against is not None
         top, bottom = int(hits[suspect.symbol]), int(hits[suspect.against])
-        raised += ratio_lower_by_share(top, bottom, 0.5, 0.05) > 1
+        raised += bool(ratio_lower_by_share(top, bottom, 0.5, 0.05) > 1)
     assert raised == 50

@@ -14,15 +14,14 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import binom, chi2
 
-from liftlock.designing import design
+from liftlock import Mechanism, ProfileGraph
+from liftlock.contexts.profile_examples import example
+from liftlock.designs import design
 from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.intervals.base import Tally
 from liftlock.estimate.intervals.normal import profiles_normal, unbiased_normal
 from liftlock.estimate.mixture import ThroughProfiles, read_profiles
-from liftlock.mechanism import Mechanism
 from liftlock.notions.profile import OutputLaws
-from liftlock.profile_examples import example
-from liftlock.profile_graph import ProfileGraph
 
 PEOPLE = 120_000
 ALARM = 1e-7

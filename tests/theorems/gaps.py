@@ -21,7 +21,7 @@ from typing import Any
 
 import liftlock as ll
 from liftlock.errors import LiftlockError
-from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.notions import MaxLift, MinLift
 
 getcontext().prec = 90
 

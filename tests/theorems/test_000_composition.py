@@ -8,13 +8,10 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock import Family, Prior
+from liftlock.accounting import Release, account_sequence
 from liftlock.accounting.accountants import Tight
-from liftlock.accounting.release import Release
-from liftlock.accounting.sequences import account_sequence
-from liftlock.context import Family
-from liftlock.notions import LIP
-from liftlock.notions.lift import lift_range
-from liftlock.prior import Prior
+from liftlock.notions import LIP, lift_range
 from tests.theorems import worlds
 from tests.theorems.worlds import World
 from tests.unit.accounting import brute_force

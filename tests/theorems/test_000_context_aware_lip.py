@@ -11,8 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.context import Family, Intervals, Joint
+from liftlock import Channel, Family, Intervals, Joint, Prior
 from liftlock.exact.budget import Budget
 from liftlock.notions import (
     LDP,
@@ -25,9 +24,9 @@ from liftlock.notions import (
     MutualInformation,
     approximate,
     e_divergence,
+    worst_case,
 )
-from liftlock.notions.lift import extremes, worst_case
-from liftlock.prior import Prior
+from liftlock.notions.lift import extremes
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
 

@@ -10,13 +10,13 @@ from fractions import Fraction
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.context import Ball, Family
+from liftlock import Ball, Family
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import LIP
+from liftlock.transfer import transfer, transfer_within
 from liftlock.transfer.bounds import Level, variation_threshold
-from liftlock.transfer.exact import transfer, transfer_within
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
 

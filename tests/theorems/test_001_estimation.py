@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock.estimate import Question
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_error
 from liftlock.estimate.model import Dense
-from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 from liftlock.forms import UnaryChannel
-from liftlock.sampling.release import simulate_codes
+from liftlock.sampling import simulate_codes
 
 RUNS = 4000
 TOLERANCE = 0.10

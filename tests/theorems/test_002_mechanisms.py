@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
+from liftlock import Alphabet, Joint, read_joint
 from liftlock.designs import (
     Draft,
     lock,
@@ -25,10 +24,18 @@ from liftlock.designs import (
 )
 from liftlock.errors import NotCertified
 from liftlock.exact.numbers import measured
-from liftlock.files import read_joint
-from liftlock.notions import ALIP, LDP, LIP, AlphaLift, AlphaLiftInverse
-from liftlock.notions.base import Notion
-from liftlock.notions.per_output import Chi2Lift, Chi2LiftInverse, L1Lift, L1LiftInverse
+from liftlock.notions import (
+    ALIP,
+    LDP,
+    LIP,
+    AlphaLift,
+    AlphaLiftInverse,
+    Chi2Lift,
+    Chi2LiftInverse,
+    L1Lift,
+    L1LiftInverse,
+    Notion,
+)
 from liftlock.utility import MutualInformation, mean_cost
 
 ADULT = Path(__file__).parents[3] / "shared/data/adult/relationship_by_occupation_counts.csv"

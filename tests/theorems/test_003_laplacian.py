@@ -10,14 +10,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.designs.base import Draft
+from liftlock import Prior
+from liftlock.designs import Draft, bounded_laplace, instance_laplace
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.lock import rounded
-from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace
 from liftlock.exact.budget import Budget
-from liftlock.notions import ApproximateLDP, ApproximateLIP
-from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
+from liftlock.notions import LIP, ApproximateLDP, ApproximateLIP
 from liftlock_papers.formulas.laplace import smallest_scale
 from tests.theorems import worlds
 from tests.theorems.worlds import World

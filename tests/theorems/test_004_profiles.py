@@ -12,14 +12,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Joint
-from liftlock.designing.api import design
-from liftlock.notions import LDP, ProfilePrivacy
-from liftlock.notions.audit import audit
+from liftlock import Alphabet, Channel, Joint, ProfileGraph
+from liftlock.designs import design
+from liftlock.notions import LDP, ProfilePrivacy, audit
 from liftlock.notions.profile import OutputLaws
-from liftlock.profile_graph import ProfileGraph
 
 Law = tuple[Fraction, ...]
 

@@ -11,8 +11,7 @@ from itertools import pairwise
 
 import pytest
 
-from liftlock.channel import Channel
-from liftlock.context import Context, Family, Intervals, Joint
+from liftlock import Channel, Context, Family, Intervals, Joint, Prior
 from liftlock.errors import NotDefined
 from liftlock.notions import (
     ALIP,
@@ -21,6 +20,7 @@ from liftlock.notions import (
     AlphaLift,
     ApproximateLDP,
     ApproximateLIP,
+    Certificate,
     Chi2,
     Chi2Lift,
     Chi2LiftInverse,
@@ -35,8 +35,6 @@ from liftlock.notions import (
     e_divergence,
     implied,
 )
-from liftlock.notions.certificate import Certificate
-from liftlock.prior import Prior
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World, agrees
 
@@ -488,10 +486,10 @@ def test_the_l1_inverse_constraint_is_not_convex() -> None:
     found = []
     for posterior in (first, second, middle):
         world = worlds.with_posterior(masses, posterior, Fraction(1, 10**6))
-        reading = L1LiftInverse.measure(*_pair(world))
-        assert reading.witness is not None
-        assert reading.witness.output == 0
-        found.append(reading)
+        measurement = L1LiftInverse.measure(*_pair(world))
+        assert measurement.witness is not None
+        assert measurement.witness.output == 0
+        found.append(measurement)
     assert found[0].value.lower == found[1].value.lower == Fraction("0.72")
     assert agrees(found[2], "0.7714")
     # Merging the two outputs (post-processing) therefore raises the measure.

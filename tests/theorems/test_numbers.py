@@ -12,9 +12,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.channel import Table
+from liftlock import Prior, Table
 from liftlock.notions import LIP, ApproximateLIP
-from liftlock.prior import Prior
 
 BITS = 20
 

@@ -10,7 +10,7 @@ import math
 import pytest
 
 import liftlock as ll
-from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.designs import optimal
 from liftlock.utility import make_utility
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})

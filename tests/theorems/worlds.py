@@ -22,10 +22,7 @@ from typing import Any, SupportsFloat
 import mpmath
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Joint
-from liftlock.prior import Prior
+from liftlock import Alphabet, Channel, Joint, Prior
 
 Masses = tuple[Fraction, ...]
 Rows = tuple[tuple[Fraction, ...], ...]

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet, label_to_json
+from liftlock import Alphabet
+from liftlock.alphabet import label_to_json
 from liftlock.errors import InputError, LabelError, NumberError
 
 PARTS = st.text(max_size=4) | st.integers(2) | st.floats(allow_nan=False, allow_infinity=False)

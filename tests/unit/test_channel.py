@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table, channel_from_data
+from liftlock import Alphabet, Channel, Prior, Table
+from liftlock.channel import channel_from_data
 from liftlock.errors import FileError, InputError, LabelError, NumberError, RowError
-from liftlock.prior import Prior
 from liftlock.storage import check_format
 from tests import oracles
 from tests.strategies import (

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import liftlock as ll
+from liftlock import Channel, Prior
 from liftlock.accounting import (
     Ledger,
     LedgerAccount,
@@ -21,9 +22,7 @@ from liftlock.accounting import (
     markov_chain,
     product_prior,
 )
-from liftlock.channel import Channel
 from liftlock.errors import InputError, LiftlockError
-from liftlock.prior import Prior
 from liftlock.transfer import transfer, transfer_from_samples, transfer_within
 
 FAIR = Prior.uniform(["no", "yes"])

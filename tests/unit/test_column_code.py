@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet
 from liftlock.column_code import KEPT, PLAIN, CellReader, ColumnCode, texts_of
 from liftlock.errors import CellError, FileError, InputError
 

@@ -13,26 +13,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import liftlock.files
-from liftlock.channel import Channel
-from liftlock.context import Ball, Family, Intervals, Joint
-from liftlock.designing.api import design
+from liftlock import (
+    Ball,
+    Channel,
+    Family,
+    Intervals,
+    Joint,
+    Mechanism,
+    Prior,
+    read_channel,
+    read_joint,
+    read_prior,
+    read_priors,
+)
+from liftlock.designs import design
 from liftlock.errors import FileError, LiftlockError
 from liftlock.files import (
     label_place,
-    read_channel,
-    read_joint,
     read_mechanism,
     read_pairs,
-    read_prior,
-    read_priors,
+    read_records,
     read_sheet,
     record_place,
 )
+from liftlock.files.channels import channel_from_sheet
 from liftlock.forms import dense
-from liftlock.mechanism import Mechanism
-from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
+from liftlock.notions import LIP
 from liftlock.storage import read_text
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
@@ -158,9 +164,9 @@ def test_matrices_computed_by_numpy(write: Any, size: int) -> None:
 )
 def test_every_accepted_row_sums_to_1(rows: list[list[int]], noise: int) -> None:
     matrix = [[value / sum(row) * (1 + noise * 1e-16) for value in row] for row in rows]
-    sheet = liftlock.files.parse_sheet(Path("m.csv"), matrix_text(matrix))
+    sheet = read_sheet(Path("m.csv"), matrix_text(matrix))
     said: list[str] = []
-    channel = dense(liftlock.files.channel_from_sheet(sheet, said.append).channel)
+    channel = dense(channel_from_sheet(sheet, said.append).channel)
     assert all(sum(row) == 1 for row in rows_of(channel))
     assert np.allclose(channel.floats(), matrix, rtol=1e-9)
 
@@ -291,9 +297,34 @@ def test_bad_pairs(write: Any, content: str, columns: Any, message: str) -> None
 
 
 def test_too_many_pairs(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(liftlock.files, "MOST_PAIRS", 2)
-    with pytest.raises(FileError, match=r"more than 2 pairs at .*, line 4"):
+    monkeypatch.setattr("liftlock.files.sheet.MOST_RECORDS", 2)
+    with pytest.raises(FileError, match=r"more than 2 rows at .*, line 4"):
         read_pairs(write("a,b\nx,1\ny,1\nz,1\n"))
+
+
+# --- one row for each person ----------------------------------------------------------------------
+
+
+def test_records(write: Any) -> None:
+    said: list[str] = []
+    table = read_records(write("id;w\na;0.1\n;\nb;1/4\n"), said.append)
+    assert [cells[table.column("w")] for _, cells in table.rows] == ["0.1", "", "1/4"]
+    assert table.where_in(1, 1).endswith("table.csv, line 3, column 2 ('w')")
+    assert "separated by semicolons" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id,v\na,1\n", "no such column at .*line 1: 'w'; it has id, v"),
+        ("w,w\n1,2\n", "given twice"),
+        ("id,w\n", "no rows below the header at .*; .*one report each"),
+        ('{"w": 1}', "JSON is not a table"),
+    ],
+)
+def test_what_is_wrong_with_records(write: Any, content: str, message: str) -> None:
+    with pytest.raises(FileError, match=message):
+        read_records(write(content), each="report").column("w")
 
 
 # --- anything at all -----------------------------------------------------------------------------
@@ -361,7 +392,7 @@ def test_a_large_json_that_is_no_mechanism_is_not_read(
     def parse(*_: object) -> None:
         raise AssertionError("parsed")
 
-    monkeypatch.setattr("liftlock.files.parse_json", parse)
+    monkeypatch.setattr("liftlock.files.channels.parse_json", parse)
     monkeypatch.setattr("liftlock.storage.parse_json", parse)
     # Reading on would ask for more than there may be.
     monkeypatch.setattr("liftlock.storage.MOST_BYTES", None)

@@ -12,8 +12,8 @@ import pytest
 
 import liftlock as ll
 import liftlock.frames
+from liftlock import Mechanism
 from liftlock.errors import InputError
-from liftlock.mechanism import Mechanism
 from liftlock.protection.example import HEADER, people
 
 ROWS = people(1_000)

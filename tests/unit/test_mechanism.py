@@ -18,9 +18,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
-from liftlock.channel import Channel
-from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designs.base import Draft
+from liftlock import (
+    Ball,
+    Channel,
+    Context,
+    Family,
+    Intervals,
+    Joint,
+    Mechanism,
+    Prior,
+    ProfileGraph,
+    lock,
+)
+from liftlock.designs import Draft
 from liftlock.errors import (
     FileError,
     InputError,
@@ -29,13 +39,8 @@ from liftlock.errors import (
     UnprotectedInput,
 )
 from liftlock.line import from_data
-from liftlock.mechanism import Mechanism, lock
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import LIP
-from liftlock.notions.profile import ProfilePrivacy
+from liftlock.notions import LIP, Notion, ProfilePrivacy
 from liftlock.notions.registry import parse_claim
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 from liftlock.storage import check_writable, parse_json, write_atomically, written_atomically
 from tests.profile_oracles import edges_of
 
@@ -525,4 +530,4 @@ def test_profiles_are_only_for_graphs() -> None:
     made = lock(Draft.of([0, 1], [0, 1], [[0.7, 0.3], [0.3, 0.7]]), LIP("1"), Prior.uniform([0, 1]))
     with pytest.raises(InputError, match="profiles for a mechanism that knows none"):
         made.release([0], "often")
-    assert "profile" not in made.audit().readings
+    assert "profile" not in made.audit().measurements

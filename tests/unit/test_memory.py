@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design
+from liftlock.designs import design
 from liftlock.errors import InputError
 from liftlock.memory import SETTING, allowed, refuse_beyond
 

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 import liftlock as ll
+from liftlock import ProfileGraph
 from liftlock.errors import FileError, InputError
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_channels import read_profile_channel
-from liftlock.profile_files import (
+from liftlock.files import (
     GraphFiles,
     read_edges,
     read_graph,
     read_groups,
     read_observations,
+    read_profile_channel,
     read_profiles,
     read_weights,
 )
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions import ProfilePrivacy
 from tests.profile_oracles import edges_of
 
 PROFILES = "profile,low,high\nann,1,3\nbob,0.5,0.5\ncy,20%,80%\n"
@@ -69,7 +69,9 @@ def test_stored_graphs_and_mechanisms(write: Write) -> None:
     ll.design(graph, ProfilePrivacy("1"), method="cluster").save("m.json")
     assert read_profiles("m.json") == graph
     assert read_graph(GraphFiles(profiles=Path("m.json"))) == graph
-    with pytest.raises(FileError, match=r"not a graph of profiles at p.json: 'a prior"):
+    with pytest.raises(
+        FileError, match=r"graph of profiles at p.json: 'prior'; give it as --prior"
+    ):
         read_profiles(write(json.dumps(ll.Prior.uniform([0, 1]).to_data()), "p.json"))
 
 
@@ -232,9 +234,13 @@ def test_a_table_with_semicolons(write: Write) -> None:
     ("content", "columns", "message"),
     [
         (TABLE, ("who", "usage"), "no such column at file.csv, line 1: 'who'; it has day, user"),
-        (TABLE, ("user", "user"), "one column for two things at file.csv, line 1: 'user'"),
+        (TABLE, ("user", "user"), "one column for profile and value at file.csv, line 1: 'user'"),
         (TABLE, ("day", "usage", "role"), r"profile '2' is in two groups at file.csv, line 5"),
-        ("user,usage\nann,\n", ("user", "usage"), r"empty cell at file.csv, line 2, column 2"),
+        (
+            "user,usage\nann,\n",
+            ("user", "usage"),
+            "value is missing at file.csv, line 2, col",
+        ),
         ("user,usage\n", ("user", "usage"), "no rows below the header at file.csv, line 1"),
         ("user,usage\nann\n", ("user", "usage"), "1 cell, but the header has 2"),
         ("user|usage\nann|x\n", ("user", "usage"), "cells separated by bars"),

@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from liftlock.column_code import KEPT
 from liftlock.errors import CellError, InputError
 from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.line.grid import GridPrior
+from liftlock.line import GridPrior
 from liftlock.sklearn import PrivateColumn
 
 ANEW = "it compares the results of two calls of transform, and each call draws anew"

@@ -1,40 +1,41 @@
-"""Mutual information: climbing from several starts, since there is no concave hill to climb.
+"""Mutual information of profiles: list all extreme posteriors, or climb from several starts.
 
-I(X; Y) of the mixture of all profiles is convex in the channel: whatever the posteriors r_y(x), it
-is at least H(X) + sum_xy J(x, y) ln r_y(x), with equality for the posteriors of the joint
-distribution J itself. So the channel that is best for the posteriors of another, a linear
-programme, has at least as much information as that one. Repeated, it ends in a vertex that no step
-leaves.
+An output is a posterior of the cells, and a mechanism a mixture of posteriors whose mean is the law
+of the cells: the values for one matrix that ignores the profile, and pairs (profile, value) else.
+What an edge asks of an output is linear in its posterior, so of few cells all extreme posteriors
+are listed, and the best mixture is a linear programme. It has no more outputs than cells: for one
+matrix it is the optimum, else a bound.
+
+Climbing is for all others. I(X; Y) of the mixture of all profiles is convex in the channel:
+whatever the posteriors r_y(x), it is at least H(X) + sum_xy J(x, y) ln r_y(x), with equality for
+the posteriors of the joint distribution J itself. So the channel that is best for the posteriors of
+another, a linear programme, has at least as much information as that one. Repeated, it ends in a
+vertex that no step leaves.
 
 How much more there could be is bounded by how often the value can be guessed: a guess from Y is
 itself a mechanism, so nobody guesses wrong less often than the least mean chance of a wrong value,
-and H(X | Y) is at least what such a chance of error implies. For few profiles and values all
-extreme posteriors are listed instead, which bounds it more tightly.
+and H(X | Y) is at least what such a chance of error implies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from liftlock._solver.limits import TOLERANCES
-from liftlock._solver.optimality import Optimality
-from liftlock._solver.oracle import Clock
-from liftlock._solver.profile_enumeration import Cells, list_all
-from liftlock._solver.profile_problem import ProfileProblem, part_noise, response
-from liftlock._solver.profile_programme import (
-    NO_ROOM,
-    Flows,
-    mean_bound,
-    shares,
-    without_budget,
-)
+from liftlock._solver.blocks import NO_ROOM, differing, settled, solution_of, without_budget
+from liftlock._solver.channel_programme import ProfileProgramme
+from liftlock._solver.column_generation import Decomposition, generate
+from liftlock._solver.enumeration import ListedOracle, compare, enumerate_vertices
+from liftlock._solver.limits import LIMITS, TOLERANCES
+from liftlock._solver.problem import Optimality, ProfileTask, Solution, TimeUp
+from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
-from liftlock.progress import Progress
-from liftlock.utility.profile_utility import ProfileUtility, information
+from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.profile_utility import information
+from liftlock.utility.utility import cost_of_nothing
 
 _STEPS = 200
 _STARTS, _WORK = 12, 20_000
@@ -45,8 +46,96 @@ LOCAL = (
     "but something far from it may be"
 )
 
-Solve = Callable[[Floats], Floats]
-"""From a loss of each value and output to the blocks of the least mean loss."""
+
+# --- few cells ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a posterior speaks of: the mass and the value of each cell, and its lift by profile."""
+
+    masses: Floats
+    values: Floats
+    """One row for each cell, 1 at its value."""
+    lifts: Floats
+    """P(cell | profile) / P(cell), rows profiles."""
+
+    @classmethod
+    def of(cls, task: ProfileTask, *, shared: bool) -> Cells | None:
+        """Return the values, or pairs of profile and value; None if profiles of weight 0 matter."""
+        laws, weights = task.problem.laws, task.goal.weights
+        each = np.eye(task.problem.values)
+        if shared:
+            masses = task.problem.masses
+            used = masses > 0
+            if (laws[:, ~used] > 0).any():
+                return None
+            return cls(masses[used], each[used], laws[:, used] / masses[used])
+        if not weights.all():
+            return None
+        profile, value = np.nonzero(laws > 0)
+        lifts = (np.arange(len(laws))[:, None] == profile) / weights[:, None]
+        return cls((weights[:, None] * laws)[profile, value], each[value], lifts)
+
+    def few(self, edges: int) -> bool:
+        """Tell whether it is quick to list the posteriors of so many edges."""
+        return (
+            len(self.masses) <= LIMITS.listed_symbols
+            and 2 * edges * len(self.masses) <= LIMITS.profile_numbers
+            and bool(self.masses.min() >= TOLERANCES.close)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _OfValues(MutualInformation):
+    """H(X | v) of posteriors of cells, where X is the value."""
+
+    values: Floats
+
+    def costs(self, posteriors: Floats) -> Floats:
+        """Return the entropy of the value."""
+        return super().costs(dot(posteriors, self.values))
+
+
+def mix(task: ProfileTask, cells: Cells | None, ratio: float) -> Decomposition | None:
+    """Return the best mixture of extreme posteriors for an E, if it is quick to list them."""
+    problem = task.problem
+    if cells is None or not cells.few(len(problem.edges)):
+        return None
+    cuts = compare(cells.lifts, *problem.ways, ratio)
+    clock = task.clock.part(1.0, gap=TOLERANCES.visible)
+    try:
+        vertices = enumerate_vertices(cuts, len(cells.masses), LIMITS.listed_vertices, clock)
+    except (InputError, TimeUp):
+        return None
+    utility = _OfValues(cells.values)
+    found = generate(cells.masses, utility, ListedOracle(vertices, utility), clock)
+    task.clock.spend(clock.work)
+    return found
+
+
+def list_posteriors(task: ProfileTask) -> Solution | None:
+    """Return the optimum of one matrix for few values, its outputs named by likely values."""
+    from scipy.optimize import linear_sum_assignment
+
+    problem = task.problem
+    cells = Cells.of(task, shared=True)
+    found = mix(task, cells, problem.ratio)
+    # The bound is proved for the budget itself, not for the slightly smaller one of the mixture.
+    proved = mix(task, cells, problem.widened().ratio)
+    if found is None or proved is None or cells is None:
+        return None
+    order = np.argsort(-found.weights, kind="stable")[: problem.values]
+    joint = dot(found.columns[order] * found.weights[order, None], cells.values)
+    outputs, names = linear_sum_assignment(joint, maximize=True)
+    block = np.zeros((problem.values, problem.values))
+    block[:, names] = joint[outputs].T
+    # A value that no profile has follows what they release.
+    block[block.sum(axis=1) == 0] = block.sum(axis=0)
+    return _proved(task, settled(problem, block[None]), proved.bound)
+
+
+# --- climbing -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -58,15 +147,14 @@ class Climb:
     steps: tuple[float, ...]
 
 
-def climb(
-    problem: ProfileProblem, goal: ProfileUtility, start: Floats, solve: Solve, clock: Clock
-) -> Climb:
+def climb(programme: ProfileProgramme, start: Floats) -> Climb:
     """Go on for as long as it leads upwards."""
+    goal, laws = programme.task.goal, programme.problem.laws
     best = start
-    steps = [information(goal.joint(problem.laws, best))]
-    while len(steps) < _STEPS and clock.left > 0:
-        found = solve(-slopes(goal.joint(problem.laws, best)))
-        height = information(goal.joint(problem.laws, found))
+    steps = [information(goal.joint(laws, best))]
+    while len(steps) < _STEPS and programme.task.clock.left > 0:
+        found, _, _ = programme.least_mean(-slopes(goal.joint(laws, best)))
+        height = information(goal.joint(laws, found))
         if height <= steps[-1] + TOLERANCES.hair:
             break
         best = found
@@ -88,33 +176,20 @@ def slopes(joint: Floats) -> Floats:
     return slope
 
 
-def highest(
-    problem: ProfileProblem,
-    goal: ProfileUtility,
-    starts: Iterable[Floats],
-    solve: Solve,
-    clock: Clock,
-) -> Climb:
+def highest(programme: ProfileProgramme, starts: Iterable[Floats]) -> Climb:
     """Climb from the starts and from seeded random losses; return the highest end."""
     generator = np.random.default_rng(0)
-    width = problem.values
-    best: Climb | None = None
-    for start in starts:
-        found = climb(problem, goal, start, solve, clock)
-        if best is None or found.information > best.information:
-            best = found
-    assert best is not None
-    for number in range(min(_STARTS, _WORK // best.blocks.size)):
-        if clock.left <= 0:
+    width = programme.problem.values
+    ends = [climb(programme, start) for start in starts]
+    for number in range(min(_STARTS, _WORK // ends[0].blocks.size)):
+        if programme.task.clock.left <= 0:
             break
         losses = generator.random((width, width))
         if number % 2:
             # Near the truth, but with some errors worse than others.
             losses = (losses + 0.5) * (1.0 - np.eye(width))
-        found = climb(problem, goal, solve(losses), solve, clock)
-        if found.information > best.information:
-            best = found
-    return best
+        ends.append(climb(programme, programme.least_mean(losses)[0]))
+    return max(ends, key=lambda end: end.information)
 
 
 def least_uncertainty(error: float, values: int) -> float:
@@ -137,69 +212,55 @@ def least_uncertainty(error: float, values: int) -> float:
     return float(log(values))
 
 
-def proof(
-    problem: ProfileProblem, goal: ProfileUtility, blocks: Floats, least: float, clock: Clock
-) -> tuple[Optimality, tuple[str, ...]]:
+def _proved(task: ProfileTask, blocks: Floats, least: float) -> Solution:
     """State what is known: the information, and the least H(X | Y) that was proved."""
-    masses = dot(goal.weights, problem.laws)
-    used = masses[masses > 0]
-    entropy = max(0.0, float(-(used * log(used)).sum()))
-    bound = min(max(0.0, least - TOLERANCES.hair), entropy)
-    proved = Optimality(
+    problem, goal, clock = task.problem, task.goal, task.clock
+    reference = cost_of_nothing(task.utility, problem.masses)
+    bound = min(max(0.0, least - TOLERANCES.hair), reference)
+    proof = Optimality(
         goal.name,
-        max(0.0, entropy - information(goal.joint(problem.laws, blocks))),
+        max(0.0, reference - information(goal.joint(problem.laws, blocks))),
         bound,
-        entropy,
+        reference,
         seconds=clock.elapsed,
         stopped=clock.ended if clock.left <= 0 else "",
     )
-    most = f"none of its kind has more than {entropy - bound:.6g} of a value's {entropy:.6g} nats"
-    if problem.ratio == 1.0:
-        return proved, (NO_ROOM, most)
-    if proved.stopped:
-        return proved, (*proved.stopped_early(), most)
-    return proved, (most,) if proved.gap < TOLERANCES.close else (LOCAL, most)
+    there = f"{reference - bound:.6g} of a value's {reference:.6g} nats"
+    most = f"none of its kind has more than {there}"
+    if problem.allows_nothing:
+        return solution_of(task, blocks, proof, (NO_ROOM, most))
+    said = proof.stopped_early()
+    if not said and proof.gap >= TOLERANCES.close:
+        said = (LOCAL,)
+    return solution_of(task, blocks, proof, (*said, most))
 
 
-def most_information(
-    problem: ProfileProblem,
-    goal: ProfileUtility,
-    *,
-    seconds: float | None = None,
-    watch: Progress | None = None,
-) -> tuple[Floats, Optimality | None, tuple[str, ...]]:
+def ascend(task: ProfileTask) -> Solution:
     """Find blocks with much information about the value for somebody who does not know the profile.
 
     Source: 004 section 5.2 with mutual information for its objective.
 
+    >>> from liftlock.contexts import ProfileGraph
     >>> from liftlock.notions.profile import ProfilePrivacy
-    >>> from liftlock.profile_graph import ProfileGraph
+    >>> from liftlock.utility.profile_utility import ProfileUtility
     >>> graph = ProfileGraph.bernoulli(["0.5", "0.8"])
-    >>> problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
-    >>> blocks, proved, _ = most_information(
-    ...     problem, ProfileUtility.of(graph, "mutual-information")
-    ... )
+    >>> goal = ProfileUtility.of(graph, "mutual-information")
+    >>> proved = ascend(ProfileTask.of(graph, ProfilePrivacy("0.5"), goal)).proof
     >>> round(proved.reference - proved.cost, 4), round(proved.reference, 4)
     (0.4934, 0.6474)
     """
-    clock = Clock(seconds=seconds, watch=watch)
-    clock.tell("climbing")
-    flows = Flows(problem, clock=clock)
-    weights = shares(goal.weights)[:, None, None]
-    wrong = 1.0 - np.eye(problem.values)
-
-    def solve(losses: Floats) -> Floats:
-        return flows.least(weights * losses)[0]
-
-    simple = response(problem.values, part_noise(problem, problem.laws))
-    truthful, bound, _ = flows.least(weights * wrong)
-    least = least_uncertainty(mean_bound(bound, goal.weights, 1.0), problem.values)
-    listed = list_all(problem, Cells.each(problem, goal))
+    problem = task.problem
+    task.clock.tell("climbing")
+    programme = ProfileProgramme(task)
+    truthful, bound, _ = programme.least_mean(1.0 - np.eye(problem.values))
+    least = least_uncertainty(bound, problem.values)
+    cells = None if task.shared else Cells.of(task, shared=False)
+    listed = mix(task, cells, problem.widened().ratio)
     if listed is not None:
         least = max(least, listed.bound)
-    if problem.ratio == 1.0:
-        blocks = without_budget(problem, goal)
-    else:
-        blocks = highest(problem, goal, (truthful, simple), solve, clock).blocks
-    proved, remarks = proof(problem, goal, blocks, least, clock)
-    return blocks, proved, remarks
+    if problem.allows_nothing and differing(problem):
+        return _proved(task, without_budget(task), least)
+    starts = [truthful, settled(problem, np.tile(np.eye(problem.values), (task.blocks, 1, 1)))]
+    if task.shared:
+        starts.append(ProfileProgramme(task).least_largest()[0])
+    return _proved(task, highest(programme, starts).blocks, least)

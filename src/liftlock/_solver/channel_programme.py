@@ -15,19 +15,37 @@ Source: 000 eq. (18), Def 6; 001 Prop. 3; 002 eq. (25).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from liftlock._solver.limits import TOLERANCES
-from liftlock._solver.linear_programme import LinearProgram, Optimum
-from liftlock._solver.optimality import Ending, relative_gap
-from liftlock._solver.oracle import Clock
-from liftlock._solver.problem import Problem
+from liftlock._solver.blocks import (
+    NO_ROOM,
+    differing,
+    mean_bound,
+    response,
+    settled,
+    shares,
+    solution_of,
+    without_budget,
+)
+from liftlock._solver.limits import LIMITS, TOLERANCES
+from liftlock._solver.linear_programme import LinearProgram, Optimum, Solver, Way, safe_bound
+from liftlock._solver.problem import (
+    Clock,
+    Ending,
+    Optimality,
+    Problem,
+    ProfileTask,
+    Solution,
+    relative_gap,
+)
 from liftlock.alphabet import Alphabet
-from liftlock.context import Ball, Family, Intervals
+from liftlock.contexts import Ball, Family, Intervals
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
@@ -36,6 +54,11 @@ from liftlock.utility.utility import Utility
 
 _WHOLE_ROW = 0.5
 """A row of less than this is no row of a channel, whatever the solver says of it."""
+
+_NEAR = 1e-8
+"""Values that are nearer to each other than this are the same to a solver."""
+
+Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -69,7 +92,7 @@ def least_distortion(problem: Problem, utility: Utility, *, clock: Clock | None 
     """Find the channel of least expected distortion that a notion allows.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> from liftlock.utility.guess import Guess
     >>> three = Problem.of(Prior.uniform([1, 2, 3]), LDP("ln 2"))
     >>> round(least_distortion(three, Guess()).cost, 9)  # k-ary randomised response
@@ -332,3 +355,244 @@ class Builder:
             0.0,
             np.inf,
         )
+
+
+# --- a graph of profiles --------------------------------------------------------------------------
+
+
+class ProfileProgramme:
+    """The programme of a graph of profiles, to be solved for several costs.
+
+    With f_i(x, y) = P_i(x) A^i(x, y) and D_i(y) = sum_x f_i(x, y), what profile i releases,
+
+        sum_y f_i(x, y) = P_i(x),   D_i(y) / E <= D_j(y)  for every edge, both ways.
+
+    One matrix for all has its entries for variables, not flows. Only edges that a solution breaks
+    are given to the solver: those of profiles that are alike never are.
+    """
+
+    def __init__(self, task: ProfileTask) -> None:
+        from scipy.sparse import coo_matrix, identity, kron
+
+        self.task, self.problem = task, task.problem
+        laws, width = self.problem.laws, self.problem.values
+        if task.shared:
+            self.value = np.flatnonzero(laws.max(axis=0) > 0)
+            self.profile = np.zeros_like(self.value)
+            self._masses = np.ones(len(self.value))
+            self._counts = dot(task.goal.weights, laws)[self.value]
+            self._shares = shares(self._counts)
+        else:
+            self.profile, self.value = np.nonzero(laws > 0)
+            self._masses = laws[self.profile, self.value]
+            self._counts = task.goal.weights
+            self._shares = shares(self._counts)[self.profile]
+        cells = len(self._masses)
+        program = LinearProgram()
+        flows = program.variables(np.zeros((cells, width)))
+        program.most[-1] = np.repeat(self._masses, width)
+        self._outputs = program.count
+        each = kron(identity(cells), np.ones((1, width)))
+        program.between([(flows, each)], self._masses, self._masses)
+        if not task.shared:
+            size = len(laws)
+            program.variables(np.zeros((size, width)))
+            gather = coo_matrix((np.ones(cells), (self.profile, np.arange(cells))), (size, cells))
+            sums = kron(gather, identity(width))
+            outputs = (self._outputs, -identity(size * width))
+            program.between([(flows, sums), outputs], 0.0, 0.0)
+        self._largest = program.variables(np.zeros(1))
+        self._solver = Solver(program, clock=task.clock)
+        fixed = self._solver.matrix
+        self._rows: list[Callable[[float], Any]] = [lambda _: fixed]
+        """All rows so far, as they are for an E."""
+        self._known = np.zeros((2 * len(self.problem.edges), width), dtype=bool)
+        self._ask(laws)
+        self._way: Way = "ipm" if cells * width > LIMITS.simplex_flows else "simplex"
+        self.rounds = 0
+
+    def least(self, costs: Floats) -> tuple[Floats, float, bool]:
+        """Return the blocks of the least sum of costs (cells, outputs) times variables.
+
+        Cells are the pairs of `profile` and `value`. With it come a lower bound of that sum, and
+        whether the solver came to its end. Blocks keep the budget in any case.
+        """
+        scale = max(float(np.abs(costs).max()), np.finfo(float).tiny)
+        # Costs of either sign: shifting a row of costs shifts the sum by a constant.
+        shift = np.minimum((costs / scale).min(axis=1), 0.0)
+        self._solver.price((costs / scale - shift[:, None]).ravel())
+        found = self._solve()
+        bound = (self._bound(found) + float(dot(shift, self._masses))) * scale
+        return self._blocks(found), bound, found.solved
+
+    def least_mean(self, losses: Floats) -> tuple[Floats, float, bool]:
+        """Return the blocks of the least mean loss of value and output, as `least` does."""
+        blocks, bound, solved = self.least(self._shares[:, None] * losses[self.value])
+        return blocks, mean_bound(bound, self._counts, float(losses.max())), solved
+
+    def least_largest(self) -> tuple[Floats, float, bool]:
+        """Return the least often wrong of the blocks with the least largest entry off a diagonal.
+
+        The bound is that of the entry. Afterwards entries stay below it.
+        """
+        self._limit_entries()
+        cost = np.zeros(len(self._solver.cost))
+        cost[self._largest] = 1.0
+        self._solver.price(cost)
+        found = self._solve()
+        bound = self._bound(found)
+        if found.solved and len(found.values):
+            most = np.ones(len(cost))
+            most[self._largest] = min(float(found.values[self._largest]) + TOLERANCES.solver, 1.0)
+            self._solver.keep(np.zeros(len(cost)), most)
+            cost[self._largest] = 0.0
+            self._solver.price(cost)
+            blocks, _, solved = self.least_mean(1.0 - np.eye(self.problem.values))
+            if solved:
+                return blocks, bound, True
+        return self._blocks(found), bound, found.solved
+
+    def _limit_entries(self) -> None:
+        from scipy.sparse import coo_matrix
+
+        width = self.problem.values
+        cell, output = np.nonzero(self.value[:, None] != np.arange(width))
+        count = len(cell)
+        places = np.tile(np.arange(count), 2)
+        columns = np.append(cell * width + output, np.full(count, self._largest))
+        values = np.append(np.ones(count), -self._masses[cell])
+        rows = coo_matrix((values, (places, columns)), (count, len(self._solver.cost)))
+        self._demand(lambda _: rows)
+
+    def _demand(self, rows: Callable[[float], Any]) -> None:
+        self._rows.append(rows)
+        self._solver.demand(rows(self.problem.ratio), -np.inf, 0.0)
+
+    def _solve(self) -> Optimum:
+        while True:
+            found = self._solver.solve(self._way)
+            self._way = "simplex"  # from the vertex that the interior point ended in
+            self.rounds += 1
+            if not len(found.values):
+                # To a budget of 0 rounding may look like a contradiction: then nothing is known.
+                return replace(found, solved=False)
+            if not found.solved or not self._ask(self._released(found)):
+                return found
+
+    def _released(self, found: Optimum) -> Floats:
+        if self.task.shared:
+            shared: Floats = dot(self.problem.laws[:, self.value], self._entries(found))
+            return shared
+        return found.values[self._outputs : self._largest].reshape(self.problem.laws.shape)
+
+    def _entries(self, found: Optimum) -> Floats:
+        values = found.values[: self._outputs]
+        return np.clip(values, 0.0, None).reshape(-1, self.problem.values)
+
+    def _ask(self, released: Floats) -> bool:
+        """Give the solver the edges that an output breaks; tell whether there were any."""
+        more, less = self.problem.ways
+        over = released[more] / self.problem.ratio - released[less]
+        way, output = np.nonzero((over > TOLERANCES.zero) & ~self._known)
+        if not len(way):
+            return False
+        self._known[way, output] = True
+        more, less = more[way], less[way]
+        self._demand(lambda ratio: self._edges(more, less, output, ratio))
+        return True
+
+    def _edges(self, more: Places, less: Places, output: Places, ratio: float) -> Any:
+        """Return the rows D_more(y) / E - D_less(y), to be 0 at most."""
+        from scipy.sparse import coo_matrix
+
+        width, count = self.problem.values, len(output)
+        if self.task.shared:
+            laws = self.problem.laws[:, self.value]
+            values = laws[more] / ratio - laws[less]
+            columns = np.arange(len(self.value)) * width + output[:, None]
+            places = np.repeat(np.arange(count), len(self.value))
+        else:
+            values = np.repeat([1.0 / ratio, -1.0], count)
+            columns = self._outputs + np.append(more * width + output, less * width + output)
+            places = np.tile(np.arange(count), 2)
+        shape = (count, self._largest + 1)
+        return coo_matrix((values.ravel(), (places, columns.ravel())), shape)
+
+    def _bound(self, found: Optimum) -> float:
+        """Prove a bound for the budget itself, not for the slightly smaller one of the search."""
+        from scipy.sparse import vstack
+
+        if not len(found.values):
+            return 0.0
+        wide, solver = self.problem.widened().ratio, self._solver
+        matrix = vstack([rows(wide) for rows in self._rows]).tocsc()
+        return safe_bound(
+            solver.cost,
+            solver.least,
+            solver.most,
+            matrix,
+            solver.lower,
+            solver.upper,
+            found.prices,
+        )
+
+    def _blocks(self, found: Optimum) -> Floats:
+        """Return what was found, made to keep the budget; values that never occur follow others.
+
+        A solver that was stopped, or a value too rare for it, may have left nothing to divide.
+        """
+        width = self.problem.values
+        if not len(found.values):
+            return response(width, np.ones(self.task.blocks))
+        entries, released = self._entries(found), np.clip(self._released(found), 0.0, None)
+        if self.task.shared:
+            released = released.mean(axis=0, keepdims=True)
+        released[released.sum(axis=1) <= 0] = 1.0
+        blocks = np.repeat(released[:, None, :], width, axis=1)
+        some = entries.sum(axis=1) > 0
+        blocks[self.profile[some], self.value[some]] = entries[some]
+        return settled(self.problem, blocks)
+
+
+def solve_profiles(task: ProfileTask) -> Solution:
+    """Find the blocks that are best for a loss, and prove how close they are.
+
+    Source: 004 eq. (6), also with A^1 = ... = A^k, and with the mean loss for its objective.
+
+    >>> from liftlock.contexts import ProfileGraph
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> from liftlock.utility.profile_utility import ProfileUtility
+    >>> graph = ProfileGraph.bernoulli(["0.8", "0.9"])
+    >>> goal = ProfileUtility.of(graph, "hamming")
+    >>> proved = solve_profiles(ProfileTask.of(graph, ProfilePrivacy("0.5"), goal)).proof
+    >>> round(proved.cost, 6), round(proved.bound, 6)
+    (0.010653, 0.010653)
+    """
+    problem, goal, clock = task.problem, task.goal, task.clock
+    clock.tell("one matrix" if task.shared else "flows")
+    programme = ProfileProgramme(task)
+    losses = goal.losses(problem.values)
+    if goal.name == "minimax":
+        blocks, bound, solved = programme.least_largest()
+    else:
+        blocks, bound, solved = programme.least_mean(losses)
+    # A search that was stopped, or a budget too small for rounding, can be beaten by these.
+    silent = without_budget(task)
+    simple = settled(problem, np.tile(np.eye(problem.values), (task.blocks, 1, 1)))
+    nothing = problem.allows_nothing and bool(differing(problem))
+    candidates = [silent] if nothing else [blocks, simple, silent]
+    least = min(goal.value(problem.laws, each) for each in candidates)
+    # Of those that are as good but for the solver's tolerance, the one that is wrong least often.
+    near = [each for each in candidates if goal.value(problem.laws, each) <= least + _NEAR]
+    blocks = min(near, key=lambda each: float((goal.joint(problem.laws, each) * losses).sum()))
+    proof = Optimality(
+        goal.name,
+        goal.value(problem.laws, blocks),
+        max(bound, 0.0),
+        goal.of_nothing(problem.laws),
+        rounds=programme.rounds,
+        seconds=clock.elapsed,
+        stopped="" if solved else clock.ended or "stuck",
+    )
+    remarks = (NO_ROOM,) if nothing else proof.stopped_early()
+    return solution_of(task, blocks, proof, remarks)

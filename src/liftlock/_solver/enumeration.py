@@ -16,9 +16,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.column_generation import Priced
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.oracle import Clock, Priced
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -45,19 +45,25 @@ def half_spaces(problem: Problem) -> Rationals:
     n = len(problem.masses)
     given = np.eye(n) if problem.given is None else problem.given
     keep = problem.secret_masses > 0
-    lifts = _exactly(given[keep] / problem.secret_masses[keep, None])
+    lifts = given[keep] / problem.secret_masses[keep, None]
     if problem.ratio is not None:
-        count = len(lifts)
-        first, second = np.divmod(np.arange(count * count), count)
+        first, second = np.divmod(np.arange(len(lifts) ** 2), len(lifts))
         pairs = first != second
-        compared: Rationals = lifts[first[pairs]] - Fraction(problem.ratio) * lifts[second[pairs]]
-        return compared
+        return compare(lifts, first[pairs], second[pairs], problem.ratio)
+    exact = _exactly(lifts)
     rows = []
     if np.isfinite(problem.upper):
-        rows.append(lifts - Fraction(problem.upper))
+        rows.append(exact - Fraction(problem.upper))
     if problem.lower > 0:
-        rows.append(Fraction(problem.lower) - lifts)
+        rows.append(Fraction(problem.lower) - exact)
     return np.vstack(rows) if rows else np.zeros((0, n), dtype=object)
+
+
+def compare(lifts: Floats, more: Places, less: Places, ratio: float) -> Rationals:
+    """Return the rows that let no secret make an output `ratio` times likelier than another."""
+    exact = _exactly(lifts)
+    rows: Rationals = exact[more] - Fraction(ratio) * exact[less]
+    return rows
 
 
 def _exactly(numbers: Floats) -> Rationals:

@@ -44,12 +44,8 @@ class Limits:
     """More extreme posteriors are not listed even if that is asked for (`bench_optimum`)."""
     rarest_piece: float = 2.0**-26
     """A piece of an output that is rarer stays with its neighbour (`bench_types`)."""
-    profile_cells: int = 8
-    """Up to so many pairs of profile and value posteriors are listed (`bench_profiles`)."""
     profile_numbers: int = 1_000
-    """If the edges have no more numbers than these (`bench_profiles`)."""
-    profile_vertices: int = 4_000
-    """And there are no more posteriors than these (`bench_profiles`)."""
+    """Posteriors of profiles are listed if edges have no more numbers (`bench_profiles`)."""
     simplex_flows: int = 20_000
     """With more flows an interior point is quicker than the simplex method (`bench_profiles`)."""
     moved_together: int = 200_000

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from liftlock._solver.limits import TOLERANCES
-from liftlock._solver.oracle import SPEED, Clock
+from liftlock._solver.problem import SPEED, Clock
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import rounding

@@ -15,13 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.optimality import Optimality
-from liftlock._solver.problem import Problem, Solution, Task
+from liftlock._solver.problem import Optimality, Problem, Solution, Task
 from liftlock.alphabet import Alphabet
+from liftlock.contexts import Prior
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, cost_of_nothing, mean_cost

@@ -21,10 +21,8 @@ from liftlock._solver.box import Box
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.interior_point import Band, Cover
 from liftlock._solver.line_losses import Absolute, LineLoss, Squared, windows
-from liftlock._solver.optimality import Ending
-from liftlock._solver.oracle import Clock, SearchStep
 from liftlock._solver.pricing import Curve
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Ending, Problem, SearchStep
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding

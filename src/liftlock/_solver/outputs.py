@@ -20,10 +20,18 @@ import numpy.typing as npt
 from liftlock._solver.channel_programme import Least
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.optimality import NO_ROOM, Optimality, gap_text, relative_gap
-from liftlock._solver.problem import Problem, Solution, Step, Task
+from liftlock._solver.problem import (
+    NO_ROOM,
+    Optimality,
+    Problem,
+    Solution,
+    Step,
+    Task,
+    gap_text,
+    relative_gap,
+)
 from liftlock.alphabet import Alphabet
-from liftlock.context import PriorSet
+from liftlock.contexts import PriorSet
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
@@ -72,7 +80,7 @@ def strain(problem: Problem, matrix: Floats) -> Floats:
     A limit broken by d, with room g lambda at the blended end, needs t = d / (d + g lambda).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> problem = Problem.of(Prior.uniform("ab"), LIP("ln 2"))
     >>> strain(problem, np.array([[0.8, 0.2], [0.2, 0.8]])).round(3).tolist()
     [0.167, 0.167]
@@ -121,7 +129,7 @@ def joined(problem: Problem, utility: Utility, matrix: Floats) -> Joined:
     together.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> from liftlock.utility.guess import Guess
     >>> problem = Problem.of(Prior.uniform("ab"), LIP("ln 2"))
     >>> rare = 1e-15
@@ -175,8 +183,10 @@ def _cost(utility: Utility, joint: Floats) -> Floats:
     return costs
 
 
-def finish(task: Task, found: Decomposition | Least) -> Solution:
+def finish(task: Task, found: Decomposition | Least | Solution) -> Solution:
     """Turn what a strategy found into a mechanism whose outputs have names."""
+    if isinstance(found, Solution):
+        return found
     problem, utility = task.problem, task.utility
     bound = proved(task, found.bound)
     if is_worthless(found.cost, found.reference):

@@ -17,7 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
-from liftlock._solver.oracle import Clock, Priced
+from liftlock._solver.column_generation import Priced
+from liftlock._solver.problem import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import rounding

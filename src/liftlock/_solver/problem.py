@@ -5,24 +5,39 @@ Designs work with these floats and are not trusted; `lock` proves the result wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock._solver.optimality import Optimality
-from liftlock._solver.oracle import Clock
+from liftlock import progress
 from liftlock.alphabet import Alphabet, Label
-from liftlock.context import Ball, Context, Family, Intervals, Joint, PriorSet, representative
+from liftlock.contexts import (
+    Ball,
+    Context,
+    Family,
+    Intervals,
+    Joint,
+    Prior,
+    PriorSet,
+    ProfileGraph,
+    representative,
+)
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot, exp
 from liftlock.exact.rounding import UNIT
 from liftlock.notions.base import Notion
-from liftlock.prior import Prior
+from liftlock.utility.distortion import Distortion
+from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.profile_utility import ProfileUtility
 from liftlock.utility.shape import Shape
 from liftlock.utility.utility import Utility
 
@@ -31,6 +46,15 @@ MOST_RATIO = 2.0**62
 
 _HAIR = 16 * UNIT
 """Lifts in floats are quotients of five rounded numbers, and the limits are rounded too."""
+
+_INSIDE = Fraction(10**9 - 1, 10**9)
+"""What profiles release sits on the boundary: a budget smaller by this leaves room for rounding."""
+
+_OUTSIDE = 1.0 + 2e-9
+"""The power of the smaller ratio that is at least the true one."""
+
+_MOST_EPSILON = 100.0
+"""Beyond this e^epsilon is more than a solver, or a table, can tell from no limit at all."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +130,90 @@ class Problem:
     def uncertain(self) -> bool:
         """Whether the context is a set of priors."""
         return isinstance(self.context, PriorSet)
+
+
+@dataclass(frozen=True)
+class ProfileProblem(Problem):
+    """A graph of profiles: the secret is the profile, and edges say which ones are compared.
+
+    A channel is `blocks` of shape (profiles, values, outputs), or (1, values, outputs) when it
+    ignores the profile.
+
+    >>> from liftlock.notions.profile import ProfilePrivacy
+    >>> problem = ProfileProblem.of(ProfileGraph.bernoulli(["0.2", "0.9"]), ProfilePrivacy("ln 2"))
+    >>> problem.laws.tolist(), problem.edges.tolist(), round(problem.ratio, 6)
+    ([[0.8, 0.2], [0.1, 0.9]], [[0, 1]], 2.0)
+    """
+
+    context: ProfileGraph
+    ratio: float
+    """e^epsilon, by a hair too small."""
+    laws: Floats
+    """P(x | profile), rows profiles."""
+    edges: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, context: Context, notion: Notion, weights: Floats | None = None) -> ProfileProblem:
+        """Read a graph and a guarantee for its edges; profiles count alike without weights."""
+        assert isinstance(context, ProfileGraph)
+        budget = notion.profile_budget
+        if budget is None:
+            raise NotDefined(
+                "designing for profiles", f"the notion {notion.name}", 'use ProfilePrivacy("1")'
+            )
+        epsilon = min(float(budget), _MOST_EPSILON)
+        ratio = min(float(exp(epsilon * float(_INSIDE))), MOST_RATIO)
+        laws = context.laws
+        counts = np.full(len(laws), 1.0 / len(laws)) if weights is None else weights
+        masses = dot(counts, laws)
+        given = np.divide(counts[:, None] * laws, masses, out=np.zeros_like(laws), where=masses > 0)
+        return cls(
+            context,
+            notion,
+            context.inputs,
+            masses,
+            counts,
+            given,
+            0.0,
+            np.inf,
+            ratio,
+            laws,
+            context.edge_array,
+        )
+
+    def widened(self) -> ProfileProblem:
+        """Return the same with a budget by a hair too large: what bounds have to be proved for."""
+        return replace(self, ratio=float(self.ratio**_OUTSIDE * (1.0 + 8 * np.finfo(float).eps)))
+
+    @property
+    def values(self) -> int:
+        """How many values a profile speaks of."""
+        return len(self.inputs)
+
+    @property
+    def ways(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The profiles that are compared, each edge in both directions."""
+        first, second = self.edges.T
+        return np.append(first, second), np.append(second, first)
+
+    def released(self, blocks: Floats) -> Floats:
+        """Return what each profile releases, P_i A^i."""
+        if len(blocks) == 1:
+            shared: Floats = dot(self.laws, blocks[0])
+            return shared
+        each: Floats = (self.laws[:, :, None] * blocks).sum(axis=1)
+        return each
+
+    def covered(self, blocks: Floats) -> Floats:
+        """Let values that a profile calls impossible follow what the profile releases.
+
+        Then the guarantee covers them too, at no cost: they never occur.
+        """
+        covered = blocks.copy()
+        released = self.released(blocks)
+        profile, value = np.nonzero(self.laws == 0)
+        covered[profile, value] = released[profile]
+        return covered
 
 
 def limits(notion: Notion) -> tuple[float, float, float | None]:
@@ -230,6 +338,149 @@ def rows_of(whole: Alphabet, kept: Prior) -> npt.NDArray[np.intp]:
     return np.array([known.get(label, model) for label in whole.labels], dtype=np.intp)
 
 
+# --- when to stop ---------------------------------------------------------------------------------
+
+
+Ending = Literal["", "work", "clock", "interrupt", "stuck"]
+"""What ended a search before the gap that was asked for; empty if nothing did."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchStep(progress.Step):
+    """Where a search stands, for whoever watches.
+
+    >>> print(SearchStep(stage="search", gap=0.1, bound=0.4, columns=1234, seconds=7.2))
+    search, gap 0.1, bound 0.4, 1,234 candidates, 7 s
+    """
+
+    cost: float = math.inf
+    bound: float = -math.inf
+    gap: float = math.inf
+    columns: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        if not self.columns:
+            return self.stage
+        return (
+            f"{self.stage}, gap {self.gap:.2g}, bound {self.bound:.6g}, "
+            f"{self.columns:,} candidates, {self.seconds:.0f} s"
+        )
+
+    def scaled(self, unit: float) -> SearchStep:
+        """Return the step with its costs in another unit."""
+        return replace(self, cost=unit * self.cost, bound=unit * self.bound)
+
+
+SPEED = 7e7
+"""Operations a second that every machine is trusted to do: what `seconds` means in work.
+
+An idle core of a server of 2023 does three times as many.
+"""
+
+
+class TimeUp(Exception):
+    """The limit of a clock was met while a search was being set up."""
+
+
+_GRACE = 1.0
+"""Seconds beyond the limit before the clock on the wall ends a search: libraries are loaded too."""
+
+
+@dataclass
+class Clock:
+    """When to stop: a gap that is small enough, or a limit of work.
+
+    A limit of seconds is one of work, counted in operations that are the same on every machine, so
+    that the result is the same too. A machine that does fewer than `SPEED` a second is stopped by
+    the clock on the wall, and `ended` says so. Compiling is no work: see `pause`.
+    """
+
+    gap: float = 1e-6
+    seconds: float | None = None
+    watch: progress.Progress | None = None
+    started: float = field(default_factory=time.monotonic)
+    work: float = 0.0
+    """Operations done so far."""
+    ended: Ending = ""
+    """Which of the limits was met, `work` or `clock`."""
+    paused: ClassVar[float] = 0.0
+    """Seconds that all clocks of this process stood still."""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start, for people; what is decided is decided by `spent`."""
+        return time.monotonic() - self.started
+
+    @property
+    def spent(self) -> float:
+        """The work done so far, in seconds at the speed that every machine is trusted with."""
+        return self.work / SPEED
+
+    @property
+    def wall(self) -> float:
+        """Seconds until the clock on the wall ends the search; infinite without a limit."""
+        return math.inf if self.seconds is None else self.seconds + _GRACE - self.elapsed
+
+    @property
+    def left(self) -> float:
+        """Seconds' worth of work that are left; infinite without a limit."""
+        if self.seconds is None:
+            return math.inf
+        if self.ended == "clock" or self.wall <= 0:
+            self.ended = "clock"
+            return 0.0
+        left = self.seconds - self.spent
+        if left > 0:
+            return left
+        self.ended = "work"
+        return 0.0
+
+    def spend(self, operations: float) -> None:
+        """Count work that was done."""
+        self.work += operations
+
+    def check(self, operations: float = 0.0) -> None:
+        """End what has no result yet, if no time is left, or less than what comes next will take.
+
+        >>> Clock(seconds=1.0).check(3 * SPEED)
+        Traceback (most recent call last):
+        liftlock._solver.problem.TimeUp
+        """
+        left = self.left
+        if left > 0 and left * SPEED >= operations:
+            return
+        self.ended = self.ended or "work"
+        raise TimeUp
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Stop the clock, while code that is needed is compiled."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            taken = time.monotonic() - begun
+            self.started += taken
+            Clock.paused += taken
+
+    def part(self, share: float, *, gap: float | None = None) -> Clock:
+        """Return a clock for a part of the search, with a share of the work that is left.
+
+        Give what it did back to this one, with `spend(part.work)`.
+        """
+        limit = None if self.seconds is None else share * self.left
+        return Clock(self.gap if gap is None else gap, limit, self.watch)
+
+    def tell(self, stage: str) -> None:
+        """Tell whoever watches that something begins, before there is anything to show for it."""
+        if self.watch is not None:
+            self.watch(SearchStep(stage=stage, seconds=self.elapsed))
+
+
+# --- what is to be solved, and what was found -----------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Step:
     """What became of one reduction or strategy when a task was solved, for whoever asks how."""
@@ -301,6 +552,112 @@ class Task:
             self.explain(step)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ProfileTask(Task):
+    """A graph of profiles, what its mechanism is to be good for, and when to stop."""
+
+    problem: ProfileProblem
+    goal: ProfileUtility
+    shared: bool = False
+    """Whether one matrix is for all profiles, not one for each."""
+
+    @classmethod
+    def of(
+        cls, graph: ProfileGraph, notion: Notion, goal: ProfileUtility, **rest: Any
+    ) -> ProfileTask:
+        """Make the task; its utility is that of an output for who does not know the profile."""
+        utility: Utility = MutualInformation()
+        if not goal.larger_is_better:
+            utility = Distortion.of(goal.losses(len(graph.inputs)), graph.inputs)
+        problem = ProfileProblem.of(graph, notion, goal.weights)
+        return cls(problem=problem, utility=utility, goal=goal, **rest)
+
+    @property
+    def blocks(self) -> int:
+        """How many matrices a channel has."""
+        return 1 if self.shared else len(self.problem.laws)
+
+
+NO_ROOM = 2.0**-40
+"""What a budget that floats cannot tell from 0 may save of the cost of releasing nothing."""
+
+
+def gap_text(gap: float) -> str:
+    """Write a gap with two digits, rounded up: what is printed was proved.
+
+    >>> gap_text(0.46498), gap_text(5e-7), gap_text(0.0)
+    ('0.47', '5e-07', '0')
+    """
+    short = f"{gap:.2g}"
+    if float(short) < gap:
+        unit = 10.0 ** (math.floor(math.log10(gap)) - 1)
+        short = f"{gap + unit / 2:.2g}"
+    return short
+
+
+_ENDINGS: dict[str, str] = {
+    "work": "stopped early at its limit of work",
+    "clock": "stopped early by the clock, where a faster machine would have gone on",
+    "interrupt": "stopped early by an interruption",
+    "stuck": "stopped early, as rounding let it go no further",
+}
+
+
+def relative_gap(cost: float, bound: float, reference: float) -> float:
+    """Return how far a cost may be above the optimum, relative to that of releasing nothing.
+
+    It is infinite where nothing can be said; where costs are 0 or more it is never above 1, since
+    every optimum lies between 0 and the cost of releasing nothing.
+
+    >>> round(relative_gap(0.5, 0.25, 1.0), 12), relative_gap(0.5, -2.0, 0.0)
+    (0.25, inf)
+    """
+    if cost <= bound:
+        return 0.0
+    if not reference > 0:
+        return math.inf
+    gap = (cost - bound) / reference * (1.0 + 4 * UNIT)
+    return min(gap, 1.0) if bound >= 0 else gap
+
+
+@dataclass(frozen=True)
+class Optimality:
+    """What a solver proved of a draft: no mechanism of its kind costs less than `bound`.
+
+    Costs are mean costs of the utility (for mutual information H(X | Y)); the gap is relative to
+    the cost of releasing nothing, so that it means the same near zero.
+    """
+
+    utility: str
+    cost: float
+    bound: float
+    reference: float
+    columns: int = 0
+    """How many candidate outputs were looked at."""
+    rounds: int = 0
+    seconds: float = 0.0
+    stopped: Ending = ""
+    """What ended the search before the gap that was asked for."""
+
+    @property
+    def gap(self) -> float:
+        """The certified relative gap: (cost - bound) / reference, at least 0."""
+        return relative_gap(self.cost, self.bound, self.reference)
+
+    def stopped_early(self, gap: float | None = None) -> tuple[str, ...]:
+        """Say what stopped the search before its end, and what is proved; nothing if it ended.
+
+        The gap is that of the draft, unless that of its integers is known.
+
+        >>> Optimality("hamming", 0.5, 0.251, 1.0, stopped="work").stopped_early()
+        ('stopped early at its limit of work, with a proved gap of 0.25',)
+        """
+        if not self.stopped:
+            return ()
+        shown = self.gap if gap is None else gap
+        return (f"{_ENDINGS[self.stopped]}, with a proved gap of {gap_text(shown)}",)
+
+
 @dataclass(frozen=True)
 class Solution:
     """A mechanism with named outputs, what it costs, and a bound of what any mechanism costs."""
@@ -311,3 +668,8 @@ class Solution:
     proof: Optimality
     remarks: tuple[str, ...] = ()
     """What a user should know of it, one sentence each."""
+
+    @property
+    def gap(self) -> float:
+        """The proved relative gap."""
+        return self.proof.gap

@@ -19,9 +19,8 @@ import numpy as np
 
 from liftlock._solver.box import Box
 from liftlock._solver.kernels.decomposition import draw, eliminate, fit
-from liftlock._solver.oracle import Clock
 from liftlock._solver.pricing import SeparableCost
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem
 from liftlock.exact.elimination import Factors
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

@@ -9,12 +9,18 @@ import numpy as np
 
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.neighbours import Groups
-from liftlock._solver.oracle import SearchStep
 from liftlock._solver.outputs import constant, is_worthless, joined, named_outputs, proved
-from liftlock._solver.problem import Problem, Solution, Task, rows_of, supported
+from liftlock._solver.problem import (
+    Problem,
+    ProfileTask,
+    SearchStep,
+    Solution,
+    Task,
+    rows_of,
+    supported,
+)
 from liftlock._solver.types import Types
-from liftlock.context import Joint, representative
-from liftlock.prior import Prior
+from liftlock.contexts import Joint, Prior, representative
 from liftlock.utility.mean import Mean
 from liftlock.utility.shape import Linear, Variance
 from liftlock.utility.utility import cost_of_nothing, doubt, mean_cost, restricted
@@ -51,7 +57,7 @@ class Reduction:
 def drop_impossible_inputs(task: Task) -> Reduced | None:
     """Solve for the inputs that occur; under LDP the others answer like the most likely one."""
     problem = task.problem
-    if task.by_lifts or (problem.masses > 0).all():
+    if isinstance(task, ProfileTask) or task.by_lifts or (problem.masses > 0).all():
         return None
     kept, dropped = supported(problem.context)
     rows = rows_of(problem.inputs, representative(kept))

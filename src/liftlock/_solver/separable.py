@@ -25,14 +25,14 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.box import Box
+from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.kernels import branch, descent, simplex
 from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost
 from liftlock._solver.kernels.simplex import Programme
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.linear_programme import Highs
-from liftlock._solver.oracle import SPEED, Clock, Oracle, Priced
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import SPEED, Clock, Problem
 from liftlock._solver.random_decomposition import even_columns
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
@@ -82,7 +82,7 @@ def programme_of(problem: Problem, points: Floats | None = None) -> Programme:
     """Write down the rows: the sum, the lifts, and with `points` the mean; a slack for each row.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> own = programme_of(Problem.of(Prior.from_counts({"a": 1, "b": 3}), LIP("ln 2")))
     >>> own.matrix.tolist(), own.lower.round(9).tolist(), own.upper.round(9).tolist()
     ([[1.0, 1.0]], [0.125, 0.5], [0.5, 0.875])
@@ -259,7 +259,7 @@ class SeparableOracle:
     """A polytope of few rows, with a separable cost or the posterior variance.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> from liftlock.utility.histogram import Histogram
     >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
     >>> oracle = SeparableOracle(Problem.of(rare, LIP("1")), Histogram())

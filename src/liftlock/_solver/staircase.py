@@ -31,11 +31,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.oracle import Clock, Oracle, Priced
 from liftlock._solver.pricing import Concave, PolytopeOracle, Variance
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import rounding
@@ -145,7 +145,7 @@ def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
     """Return the oracle of a prior under LDP.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> from liftlock.utility.histogram import Histogram
     >>> oracle = staircase_oracle(Problem.of(Prior.uniform(range(30)), LDP("1")), Histogram())
     >>> oracle.prove(np.zeros(30), -1.0, Clock()).bound > 0.9

@@ -8,25 +8,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from liftlock._solver import two_values
-from liftlock._solver.channel_programme import Least, least_distortion
-from liftlock._solver.column_generation import Decomposition, generate
+from liftlock._solver.channel_programme import Least, least_distortion, solve_profiles
+from liftlock._solver.column_generation import Decomposition, Oracle, generate
 from liftlock._solver.enumeration import (
     ListedOracle,
     enumerate_vertices,
     half_spaces,
 )
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.optimality import Ending
-from liftlock._solver.oracle import Clock, Oracle, TimeUp
 from liftlock._solver.outputs import finish, read_as, without_room
-from liftlock._solver.problem import Problem, Solution, Step, Task
+from liftlock._solver.problem import (
+    Clock,
+    Ending,
+    Problem,
+    ProfileTask,
+    Solution,
+    Step,
+    Task,
+    TimeUp,
+)
 from liftlock._solver.reductions import REDUCTIONS
-from liftlock.context import Family
+from liftlock.contexts import Family
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-from liftlock.utility.mean import points_of
-from liftlock.utility.reading import posterior_medians
+from liftlock.utility.mean import points_of, posterior_medians
 from liftlock.utility.shape import Linear, Separable, Variance
 from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth
 
@@ -38,7 +44,7 @@ _COEFFICIENT, _LIMITS_OF_A_CELL = 120, 4
 _DRAWN = 340
 """Bytes for each two symbols, where posteriors are drawn at random."""
 
-Found = Decomposition | Least
+Found = Decomposition | Least | Solution
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,8 @@ def _numbers(task: Task) -> Found:
 
 
 def _channel_programme(task: Task) -> Found:
+    if isinstance(task, ProfileTask):
+        return solve_profiles(task)
     return least_distortion(task.problem.widened(), task.utility, clock=task.clock)
 
 
@@ -146,6 +154,10 @@ def _random_decomposition(task: Task) -> Found | None:
 
 
 def _enumeration(task: Task) -> Found | None:
+    if isinstance(task, ProfileTask):
+        from liftlock._solver.ascent import list_posteriors
+
+        return list_posteriors(task)
     problem, clock = task.problem, task.clock
     asked = task.how != AUTO
     try:
@@ -162,6 +174,15 @@ def _enumeration(task: Task) -> Found | None:
     except TimeUp:
         return _without_search(task)
     return _mixture(task, ListedOracle(vertices, task.utility))
+
+
+def _may_list(task: Task) -> bool:
+    """Tell whether a mixture of extreme posteriors of the symbols is a mechanism."""
+    if isinstance(task, ProfileTask):
+        return (
+            task.shared and not isinstance(task.shape, Linear) and not task.problem.allows_nothing
+        )
+    return task.one_prior
 
 
 def _generation(task: Task) -> Found:
@@ -233,6 +254,32 @@ def _generation_memory(task: Task) -> float:
     return 8.0 * (3 * rows**2 + 6 * rows * (inputs + rows) + 2 * inputs**2)
 
 
+# --- graphs of profiles ---------------------------------------------------------------------------
+
+
+def _corrupts_little(task: Task) -> bool:
+    return (
+        isinstance(task, ProfileTask)
+        and not task.shared
+        and not task.problem.allows_nothing
+        and task.goal.name in ("minimax", "hamming")
+    )
+
+
+def _output_distributions(task: Task) -> Found:
+    from liftlock._solver import transport
+
+    assert isinstance(task, ProfileTask)
+    return transport.solve(task)
+
+
+def _ascent(task: Task) -> Found:
+    from liftlock._solver.ascent import ascend
+
+    assert isinstance(task, ProfileTask)
+    return ascend(task)
+
+
 # --- the table ----------------------------------------------------------------------------------
 
 STRATEGIES = (
@@ -261,9 +308,18 @@ STRATEGIES = (
         solve=_numbers,
     ),
     Strategy(
+        "output-distributions",
+        "find what each profile releases, then the matrices that move the least to it",
+        "profiles with a matrix each: the largest, or the mean, chance of a wrong value",
+        fits=_corrupts_little,
+        best=lambda _: True,
+        solve=_output_distributions,
+    ),
+    Strategy(
         "channel-programme",
         "a linear programme in all probabilities of the channel",
-        "losses of a reproduction: guess, hamming, absolute, squared, or a matrix",
+        "losses of a reproduction: guess, hamming, absolute, squared, or a matrix; also for "
+        "profiles",
         fits=lambda task: isinstance(task.shape, Linear),
         best=lambda _: True,
         solve=_channel_programme,
@@ -275,8 +331,9 @@ STRATEGIES = (
         "enumeration",
         "list every extreme posterior in exact numbers, and mix them by a linear programme",
         f"lifts, or a secret behind X; up to {LIMITS.listed_symbols} symbols or "
-        f"{LIMITS.listed_cells} cells of a joint, {LIMITS.listed_vertices:,} posteriors",
-        fits=lambda task: task.one_prior,
+        f"{LIMITS.listed_cells} cells of a joint, {LIMITS.listed_vertices:,} posteriors; "
+        "information of profiles with one matrix",
+        fits=_may_list,
         best=lambda task: (
             (task.by_lifts or task.problem.given is not None)
             and (
@@ -303,10 +360,18 @@ STRATEGIES = (
         memory=lambda task: _DRAWN * float(task.symbols) ** 2,
     ),
     Strategy(
+        "ascent",
+        "climb from several starts by linear programmes, and bound by how often one can guess",
+        "information of profiles",
+        fits=lambda task: isinstance(task, ProfileTask) and not isinstance(task.shape, Linear),
+        best=lambda _: True,
+        solve=_ascent,
+    ),
+    Strategy(
         "generation",
         "add extreme posteriors to a linear programme as its prices ask for them",
         "everything else",
-        fits=lambda task: not isinstance(task.shape, Linear),
+        fits=lambda task: not isinstance(task.shape, Linear) and not isinstance(task, ProfileTask),
         best=lambda _: True,
         solve=_generation,
         memory=_generation_memory,
@@ -350,7 +415,7 @@ def solve(task: Task) -> Solution:
         if reduced is not None:
             task.say(Step("reduction", reduction.name, reduced.says))
             return reduced.expand(solve(reduced.task), solve)
-    if task.problem.allows_nothing:
+    if task.problem.allows_nothing and not isinstance(task, ProfileTask):
         return without_room(task)
     tried = []
     for strategy in candidates(task):
@@ -359,7 +424,7 @@ def solve(task: Task) -> Solution:
         if found is None:
             task.say(Step("strategy", strategy.name, "gave up", taken=False))
             continue
-        if found.gap > task.clock.gap and not strategy.last and task.how == AUTO:
+        if not strategy.last and task.how == AUTO and found.gap > task.clock.gap:
             assert isinstance(found, Decomposition)
             said = "missed the gap: the next one starts from what it found"
             task.say(Step("strategy", strategy.name, said))

@@ -15,22 +15,43 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.blocks import edge_noise, response, solution_of
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
-from liftlock._solver.oracle import Clock
 from liftlock._solver.output_distributions import (
     Flags,
+    Master,
     OutOfTime,
     Part,
     fresh_start,
     least_cap,
 )
+from liftlock._solver.problem import (
+    Clock,
+    Ending,
+    Optimality,
+    ProfileProblem,
+    ProfileTask,
+    Solution,
+)
 from liftlock.exact.integers import Floats
+from liftlock.exact.reproducible import dot
+from liftlock.utility.profile_utility import ProfileUtility
 
 _HAIRS = (1e-12, 1e-10, 1e-8)
 
 _HELPS = -1e-11
 """A flow is worth adding if it lowers the cost by more than this for each unit."""
+
+
+_ABOVE = (1e-10, 1e-9, 1e-8)
+"""The least t is found to the solver's tolerance: matrices are sought a hair above it."""
+
+_ROUNDING = 2.0**-51
+"""What rounding a row may move a probability by, and as much again."""
+
+_RESIDUE = 1e-10
+"""A value that no profile of a part has, and none releases more often, is a solver's residue."""
 
 
 def in_proportion(laws: Floats, released: Floats) -> Floats:
@@ -263,3 +284,152 @@ class Flows:
                 np.tile([1.0, -ratio], len(way)),
             )
         return len(way)
+
+
+# --- all parts of a graph -------------------------------------------------------------------------
+
+
+def solve(task: ProfileTask) -> Solution:
+    """Find the matrices that corrupt values least, one for each profile.
+
+    First the output distributions D_i and the least t are found, then matrices that take P_i to
+    D_i. Connected parts of the graph are solved one by one, all below the largest t that one of
+    them needs.
+
+    Source: 004 eq. (6), Alg 4, Thm 8.
+    """
+    return _Search(task).run()
+
+
+class _Search:
+    """Finds the matrices of all parts."""
+
+    def __init__(self, task: ProfileTask) -> None:
+        problem, goal = task.problem, task.goal
+        self.task, self.problem, self.goal, self.clock = task, problem, goal, task.clock
+        self.capped = goal.name == "minimax"
+        self.blocks = np.tile(np.eye(problem.values), (len(problem.laws), 1, 1))
+        self.masters: dict[tuple[int, ...], Master] = {}
+        for places in problem.context.components:
+            part = part_of(problem, goal, places)
+            if not part.holds():
+                self.masters[places] = Master(part, capped=self.capped)
+
+    def run(self) -> Solution:
+        """Return the matrices and what was proved of them."""
+        stopped: Ending = ""
+        try:
+            self._search()
+        except (OutOfTime, KeyboardInterrupt) as why:
+            stopped = (self.clock.ended or "work") if isinstance(why, OutOfTime) else "interrupt"
+            for places, master in self.masters.items():
+                self.blocks[list(places)] = _stopped(master, self.goal)
+        laws, masters = self.problem.laws, self.masters.values()
+        bounds = [master.bound for master in masters]
+        bound = max(bounds, default=0.0) if self.capped else sum(bounds)
+        cost = self.goal.value(laws, self.blocks)
+        proof = Optimality(
+            self.goal.name,
+            cost,
+            min(bound, cost),
+            self.goal.of_nothing(laws),
+            rounds=sum(master.solves for master in masters),
+            seconds=self.clock.elapsed,
+            stopped=stopped,
+        )
+        return solution_of(self.task, self.blocks, proof, proof.stopped_early())
+
+    def _search(self) -> None:
+        if self.capped:
+            for master in self.masters.values():
+                master.least_cap(self.clock)
+            self._below(max((master.least for master in self.masters.values()), default=0.0))
+            return
+        for places, master in self.masters.items():
+            master.least_moved(self.clock)
+            blocks = in_proportion(master.part.laws, master.released)
+            self.blocks[list(places)] = settled(master.part, blocks)
+
+    def _below(self, cap: float) -> None:
+        """Move as little as possible below a cap, which is raised when a part needs more."""
+        waiting = dict(self.masters)
+        while waiting:
+            places, master = next(iter(waiting.items()))
+            found = self._matrices(master, cap)
+            if found is not None:
+                self.blocks[list(places)] = settled(master.part, found)
+                del waiting[places]
+                continue
+            master.least_cap(self.clock)
+            if master.least > cap:
+                # What other parts found would still do, but more is allowed now.
+                waiting = dict(self.masters)
+                cap = master.least
+
+    def _matrices(self, master: Master, cap: float) -> Floats | None:
+        """Return the matrices of a part; None if more has to be known of the least cap."""
+        part = master.part
+        for hair in _ABOVE if master.stalled else _ABOVE[:1]:
+            found = least_moved(part, master.released, cap + hair, master.edges_in, self.clock)
+            if found is not None:
+                return found
+        return _one_by_one(part, master.released, cap) if master.complete else None
+
+
+def part_of(problem: ProfileProblem, goal: ProfileUtility, places: tuple[int, ...]) -> Part:
+    """Return one connected part of a graph."""
+    chosen = np.array(places, dtype=np.intp)
+    position = np.full(len(problem.laws), -1, dtype=np.intp)
+    position[chosen] = np.arange(len(chosen))
+    edges = position[problem.edges]
+    inside = edges[(edges >= 0).all(axis=1)]
+    weights = goal.weights[chosen]
+    return Part(problem.laws[chosen], inside, problem.ratio, weights, problem.widened().ratio)
+
+
+def settled(part: Part, blocks: Floats) -> Floats:
+    """Answer at random so rarely that it only outweighs what solving and rounding leave.
+
+    With s of even answers on m values an edge has (1 - s) x - s (E - 1)/m left of an excess x.
+    """
+    released = (part.laws[:, :, None] * blocks).sum(axis=1)
+    used = (part.laws.max(axis=0) > 0) | (released.max(axis=0) > _RESIDUE)
+    count = int(used.sum())
+    if (released[:, ~used] > 0).any():
+        # Values that no profile of the part has are covered when the draft is made.
+        impossible = (part.laws == 0)[:, :, None] & ~used[None, :, None]
+        blocks = np.where(impossible, used / count, np.where(used, blocks, 0.0))
+        blocks /= blocks.sum(axis=2, keepdims=True)
+        released = (part.laws[:, :, None] * blocks).sum(axis=1)
+    excess = float(part.excess(released)[:, used].max())
+    wanted = excess + (1.0 + part.ratio) * _ROUNDING
+    if wanted <= 0:
+        return blocks
+    noise = min(1.0, wanted / (max(excess, 0.0) + (part.ratio - 1.0) / count))
+    even = np.where(used, noise / count, 0.0)
+    mixed: Floats = (1.0 - noise) * blocks + even
+    return mixed
+
+
+def _one_by_one(part: Part, released: Floats, cap: float) -> Floats:
+    transport = Transport(part.laws.shape[1])
+    return np.array(
+        [transport.matrix(law, aim, cap) for law, aim in zip(part.laws, released, strict=True)]
+    )
+
+
+def _stopped(master: Master, goal: ProfileUtility) -> Floats:
+    """Return matrices that keep every edge of a part although the search is not over.
+
+    Where the relaxation stands, or the profiles themselves, with even noise for the worst edge.
+    """
+    part = master.part
+    own = ProfileUtility(goal.name, part.shares)
+    total = master.released.sum(axis=1, keepdims=True)
+    tried = []
+    for released in (part.laws, master.released / total):
+        noise = edge_noise(released[part.edges[:, 0]], released[part.edges[:, 1]], part.ratio).max()
+        blocks = _one_by_one(part, released, master.cap)
+        mixed = dot(blocks, response(blocks.shape[1], np.array([noise]))[0])
+        tried.append(settled(part, mixed))
+    return min(tried, key=lambda blocks: own.value(part.laws, blocks))

@@ -12,7 +12,7 @@ from liftlock._solver.channel_programme import Least, reproductions_of
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.outputs import read_as
 from liftlock._solver.problem import Problem, Task
-from liftlock.context import PriorSet, representative
+from liftlock.contexts import PriorSet, representative
 from liftlock.exact.integers import Floats, as_integers
 from liftlock.exact.reproducible import dot
 from liftlock.utility.shape import Linear

@@ -28,7 +28,7 @@ from fractions import Fraction
 import numpy as np
 
 from liftlock._solver.limits import LIMITS
-from liftlock.context import Joint
+from liftlock.contexts import Joint
 from liftlock.exact.integers import Floats
 
 _BITS = 62

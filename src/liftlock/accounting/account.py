@@ -21,6 +21,7 @@ from liftlock.accounting.accountants.base import (
     QUANTITIES,
     UNDER,
     largest_of,
+    of_edges,
     rounded_up_text,
     total_of,
 )
@@ -28,7 +29,7 @@ from liftlock.accounting.accountants.exact import product_channel
 from liftlock.accounting.release import Release, Released, budget_of, common_inputs, delta_of
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.channel import Channel
-from liftlock.context import Context
+from liftlock.contexts import AnyUserPrior, Context, PerUserPriors, ProfileGraph
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
@@ -36,9 +37,7 @@ from liftlock.forms import dense
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.reading import Reading, number_to_json
-from liftlock.per_user import AnyUserPrior, PerUserPriors
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions.measurement import Measurement, number_to_json
 
 _NAMED = ("profile", *QUANTITIES, "epsilon_ldp", "delta_ldp")
 _LISTED = 5
@@ -51,7 +50,7 @@ class Account:
     """What several releases of the same data have leaked together, at most.
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> twice = account([bit, bit], Prior.uniform([0, 1]))
     >>> print(twice)
@@ -81,7 +80,7 @@ class Account:
         for spent in self.spent:
             if not spent.valid:
                 continue
-            for name in spent.readings:
+            for name in spent.measurements:
                 if name not in found or _less(spent, found[name], name):
                     found[name] = spent
         return {name: found[name] for name in _NAMED if name in found}
@@ -89,7 +88,7 @@ class Account:
     def __contains__(self, quantity: object) -> bool:
         return isinstance(quantity, str) and quantity in self.best
 
-    def __getitem__(self, quantity: str) -> Reading:
+    def __getitem__(self, quantity: str) -> Measurement:
         """Return the least valid bound of a quantity."""
         if quantity not in self:
             if quantity not in _NAMED:
@@ -136,7 +135,7 @@ class Account:
     @property
     def headline(self) -> str:
         """The quantity that guarantees in this kind of context are about."""
-        return "profile" if isinstance(self.context, ProfileGraph) else "lip"
+        return "profile" if of_edges(self.releases, self.context) else "lip"
 
     @property
     def _context(self) -> Context:
@@ -194,13 +193,15 @@ class Account:
 
     def rests_on_ldp(self, limit: Notion) -> bool:
         """Tell whether nothing but the level of LDP, under every prior, speaks of a limit."""
-        return self.context is None and bool(limited_by(limit).keys() - {"ldp"})
+        return self.context is None and bool(limited_by(limit).keys() - {"ldp"} - self.best.keys())
 
     def _within(self, quantity: str, budget: Budget) -> bool:
-        reading = self[quantity]
-        told = reading.value.upper
+        measurement = self[quantity]
+        told = measurement.value.upper
         # Budgets that add up to the limit keep it, though e^budget has no exact ratio.
-        return budget.allows(reading.ratio) or (told is not None and told <= budget.nats().lower)
+        return budget.allows(measurement.ratio) or (
+            told is not None and told <= budget.nats().lower
+        )
 
     def _sums_allow(self, limit: Notion) -> bool:
         """Tell whether sums prove a limit of (epsilon, delta)-LDP."""
@@ -297,8 +298,8 @@ class Account:
         about = "no context" if self.context is None else self.context.describe()
         lines = [f"{number}, {about}"]
         for name, spent in self.best.items():
-            reading = spent[name]
-            unit = f" {reading.unit}" if reading.unit else ""
+            measurement = spent[name]
+            unit = f" {measurement.unit}" if measurement.unit else ""
             sign = "=" if spent.exact else "<="
             how = "exact" if spent.exact else spent.accountant
             lines.append(f"  {name} {sign} {spent.text(name)}{unit} ({how})")

@@ -15,19 +15,19 @@ from typing import Any, Literal, get_args
 from liftlock.accounting.accountants.base import largest_of, product_of, total_of
 from liftlock.accounting.accountants.exact import observation_laws
 from liftlock.alphabet import Label
+from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import safe_text
+from liftlock.notions.measurement import number_to_json
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
     edge_losses,
     worst_edge,
 )
-from liftlock.notions.reading import number_to_json
-from liftlock.profile_graph import ProfileGraph
 
 Way = Literal["samples", "profiles", "observation"]
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -112,7 +112,7 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
 
     Source: 004 Obs 4, Obs 5, Obs 13.
 
-    >>> from liftlock.designing.api import design
+    >>> from liftlock.designs.api import design
     >>> graph = ProfileGraph.bernoulli(["0.9", "1"])
     >>> flip = design(graph, "1", method="cluster")
     >>> round(float(compose([flip, flip]).loss), 6)

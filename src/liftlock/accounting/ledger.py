@@ -25,10 +25,10 @@ from typing import Any, ClassVar
 from liftlock._checks import require_list, require_mechanism, require_path
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.composition import NO_RULE, ONCE, refusal
-from liftlock.accounting.release import LeakageLevels, Ratio, Release
+from liftlock.accounting.release import LeakageLevels, Ratio, Release, promised_edges
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
-from liftlock.context import Context, Joint, context_from_data
+from liftlock.contexts import Context, Joint, ProfileGraph, context_from_data
 from liftlock.errors import FileError, InputError, NotComposable
 from liftlock.exact.encoding import fingerprint, fraction_text
 from liftlock.exact.numbers import exact
@@ -36,7 +36,6 @@ from liftlock.file_lock import check_one_name, exclusive_access
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import make_notion
-from liftlock.profile_graph import ProfileGraph
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
 from liftlock.storage import Stored, check_format, located, read_json, shaped, write_durably
 
@@ -115,9 +114,13 @@ class LedgerEntry:
         """Return what accountants know of it: the mechanism, or the levels alone."""
         if mechanism is not None:
             return Release.of(mechanism)
-        guarantee = make_notion(self.notion, self.budgets)
-        inputs = Alphabet.of(["not kept"]) if context is None else context.inputs
-        return Release(inputs, None, context, guarantee, self.levels)
+        guarantee, levels = make_notion(self.notion, self.budgets), self.levels
+        if context is not None:
+            return Release(context.inputs, None, context, guarantee, levels)
+        if levels.profile is None and guarantee.profile_budget is not None:
+            # A ledger of observations alone kept what was promised, and nothing that was measured.
+            levels = promised_edges(guarantee)
+        return Release(Alphabet.of(["not kept"]), None, None, guarantee, levels)
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -21,12 +21,10 @@ from liftlock.accounting.accountants.pairwise import measure_ldp
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
 from liftlock.accounting.ledger import Ledger, LedgerEntry, ReleaseHistory, histories
 from liftlock.accounting.release import Ratio, Release
-from liftlock.context import Context, PriorSet
+from liftlock.contexts import Context, Prior, PriorSet, ProfileGraph
 from liftlock.errors import InputError, NotDefined
 from liftlock.mechanism import Mechanism
-from liftlock.notions.reading import Reading
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions.measurement import Measurement
 from liftlock.salted_ids import id_text
 
 _LISTED = 5
@@ -273,15 +271,17 @@ def together_of(accounts: list[Account]) -> PrivacyLoss:
     Source: 000 Cor 5 (tight form, P_min = 0).
     """
     ratios: list[Ratio] = [_of_data(found) for found in accounts]
-    readings = {"ldp": Reading.of_ratio("ldp", product_of((ratio, 1) for ratio in ratios), None)}
+    measurements = {
+        "ldp": Measurement.of_ratio("ldp", product_of((ratio, 1) for ratio in ratios), None)
+    }
     if all(_has_prior(found) for found in accounts):
         lower, upper = [], []
         for j, found in enumerate(accounts):
             others = product_of((ratio, int(k != j)) for k, ratio in enumerate(ratios))
             lower.append(lower_bound(Fraction(0), _ratio(found, "eps_lower"), others))
             upper.append(upper_bound(Fraction(0), _ratio(found, "eps_upper"), others))
-        readings |= sides(least_of(lower), least_of(upper))
-    ordered = {name: readings[name] for name in QUANTITIES if name in readings}
+        measurements |= sides(least_of(lower), least_of(upper))
+    ordered = {name: measurements[name] for name in QUANTITIES if name in measurements}
     return PrivacyLoss(
         "together",
         ordered,

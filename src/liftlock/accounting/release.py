@@ -13,7 +13,7 @@ import numpy as np
 from liftlock._checks import require_channel, require_context, require_notion
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.contexts import AnyUserPrior, Context, Joint, Prior, PriorSet, ProfileGraph
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
@@ -25,10 +25,7 @@ from liftlock.notions import LDP, ProfilePrivacy
 from liftlock.notions.base import DeltaLimit, Notion
 from liftlock.notions.lift import extremes, impossible_inputs
 from liftlock.notions.relations import Implication, implied
-from liftlock.notions.rules import Facts, Population, ldp_from_lifts
-from liftlock.per_user import AnyUserPrior
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions.rules import Population, ldp_from_lifts
 
 Ratio: TypeAlias = Fraction | None
 """The exponential of a leakage; None is infinite, which also stands for what is not known."""
@@ -119,9 +116,7 @@ class Release:
         """
         require_context(context)
         if isinstance(context, ProfileGraph):
-            return cls(
-                context.inputs, None, context, guarantee, _promised_edges(guarantee, context)
-            )
+            return cls(context.inputs, None, context, guarantee, promised_edges(guarantee))
         rows = {row.target: row.bound for row in _implied(require_notion(guarantee), context)}
         if rows.get("eps_lower") is None and rows.get("ldp") is None:
             raise NotDefined(
@@ -165,6 +160,11 @@ class Release:
         return cls(context.inputs, None, context, guarantee, LeakageLevels(None, None, None, None))
 
     @property
+    def of_unkept_graph(self) -> bool:
+        """Whether it is of an observation, and the graph of profiles behind it was not kept."""
+        return self.context is None and self.known is not None and self.known.profile is not None
+
+    @property
     def fingerprint(self) -> str:
         """What equal releases have in common: the channel's, or what was promised."""
         if self.channel is not None:
@@ -179,6 +179,8 @@ class Release:
         known = self.known
         if known is None:
             return LeakageLevels(None, None, None, None)
+        if context is None and self.of_unkept_graph:
+            return known
         if (
             context is None
             or self.context is None
@@ -199,9 +201,10 @@ def common_inputs(releases: Sequence[Release]) -> Alphabet:
     """Return the inputs that all releases share, in the order of the first."""
     if not releases:
         raise InputError("no releases", remedy="give at least one")
-    first = releases[0].inputs
+    kept = [release.inputs for release in releases if not release.of_unkept_graph]
+    first = kept[0] if kept else releases[0].inputs
     for place, release in enumerate(releases):
-        if set(release.inputs.labels) != set(first.labels):
+        if not release.of_unkept_graph and set(release.inputs.labels) != set(first.labels):
             raise InputError(
                 "releases of different data",
                 where=f"release {place + 1}",
@@ -285,7 +288,8 @@ def delta_of(guarantee: Notion | None) -> DeltaLimit | None:
     return limit if limit is not None and limit.form == "ldp" else None
 
 
-def _promised_edges(guarantee: Notion, graph: ProfileGraph) -> LeakageLevels:
+def promised_edges(guarantee: Notion) -> LeakageLevels:
+    """Return the level of the edges of any graph of profiles that a guarantee promises."""
     budget, ratio = guarantee.profile_budget, guarantee.ratio_limit
     if ratio is not None:
         # LDP bounds the ratio of any two inputs, and so that of any two profiles.
@@ -295,7 +299,7 @@ def _promised_edges(guarantee: Notion, graph: ProfileGraph) -> LeakageLevels:
     if budget is None:
         raise NotDefined(
             f"an account of {guarantee}",
-            graph.describe(),
+            "a graph of profiles",
             "it bounds no edge; give the mechanism itself",
         )
     told = {} if budget.epsilon is None else {"profile": budget.epsilon}
@@ -344,8 +348,7 @@ def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
         return lower * upper
     if not isinstance(context, Prior):
         return None
-    who = Population.of(context.restricted())
-    return ldp_from_lifts(Facts({"eps_lower": lower, "eps_upper": upper}, who))
+    return ldp_from_lifts(upper, 1 / lower, Population.of(context.restricted()))
 
 
 def _least(*ratios: Ratio) -> Ratio:

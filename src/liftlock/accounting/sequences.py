@@ -21,12 +21,12 @@ from liftlock.accounting.accountants.exact import MOST_CELLS
 from liftlock.accounting.release import LeakageLevels, Release, levels_of
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
+from liftlock.contexts.prior import common_integers
 from liftlock.errors import InputError, LabelError, NotDefined
 from liftlock.forms import AnyChannel, dense
 from liftlock.notions.lift import Impossible, refuse_impossible
-from liftlock.notions.reading import Reading
-from liftlock.prior import Prior, common_integers
+from liftlock.notions.measurement import Measurement
 
 MOST_TUPLES = 100_000
 """Joint priors of more tuples are not written out."""
@@ -147,16 +147,16 @@ def _about_all_tuples(
     attained = all(isinstance(channel, Channel) or channel.every_set for channel in channels)
     every = PrivacyLoss(
         "pairs",
-        {"ldp": Reading.of_ratio("ldp", ratio, None)},
+        {"ldp": Measurement.of_ratio("ldp", ratio, None)},
         attained,
         "product of the largest ratios of each datum",
         "000 Def 1, section III.B",
         f"the levels of {len(own):,} releases",
     )
     others = [
-        replace(spent, readings={k: v for k, v in spent.readings.items() if k != "ldp"})
+        replace(spent, measurements={k: v for k, v in spent.measurements.items() if k != "ldp"})
         for spent in whole.spent
-        if set(spent.readings) != {"ldp"}
+        if set(spent.measurements) != {"ldp"}
     ]
     return replace(whole, spent=(*others, every))
 
@@ -185,13 +185,13 @@ def account_independent(released: Sequence[tuple[AnyChannel, Prior]]) -> Privacy
         each.append(levels_of(channel, prior))
     lower = product_of((levels.lower, 1) for levels in each)
     upper = product_of((levels.upper, 1) for levels in each)
-    readings = sides(lower, upper)
+    measurements = sides(lower, upper)
     ratio = product_of((levels.ldp, 1) for levels in each)
-    readings["ldp"] = Reading.of_ratio("ldp", ratio, None)
+    measurements["ldp"] = Measurement.of_ratio("ldp", ratio, None)
     forms_attain = all(isinstance(c, Channel) or c.every_set for c, _ in given)
     return PrivacyLoss(
         "independent",
-        readings,
+        measurements,
         forms_attain,
         "lifts of independent data multiply: sums of eps_lower, of eps_upper, of LDP",
         "000 Cor 5 (independent data)",

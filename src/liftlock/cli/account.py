@@ -15,18 +15,24 @@ from liftlock.accounting.ledger_account import LedgerAccount, listed
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.cli.asked import check_output
-from liftlock.cli.columns import Columns
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.matching import matched
 from liftlock.cli.options import FILE
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
-from liftlock.files import ReadChannel, read_joint, read_mechanism, read_prior, read_priors
+from liftlock.files import (
+    ReadChannel,
+    read_joint,
+    read_mechanism,
+    read_prior,
+    read_priors,
+    read_records,
+)
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 from liftlock.report.account import account_report
-from liftlock.report.labels import printable
+from liftlock.report.format import printable
 from liftlock.report.pictures import check_picture
 from liftlock.report.spent import draw_spent, drawable
 
@@ -168,9 +174,10 @@ def _read_ids(
         return _Ids([person], None)
     if people is None or column is None:
         return None
-    table = Columns.of_file(people, note, "person")
-    at = table.place(column)
-    return _Ids([cells[at] for _, cells in table.rows], lambda row: table.where(row, at))
+    table = read_records(people, note, each="person")
+    at = table.column(column)
+    ids = [cells[at] for _, cells in table.rows]
+    return _Ids(ids, lambda row: table.where_in(row, at))
 
 
 def _account(

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import click
 
 from liftlock.cli.options import read_context
-from liftlock.context import Context
-from liftlock.designing.request import usual_goal
+from liftlock.contexts import Context
 from liftlock.designs.base import Design, check_options, option_names
-from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.catalogue import DESIGNS, designs_for
+from liftlock.designs.request import usual_goal
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_loss
@@ -376,3 +376,15 @@ def _plain(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def check_explained(entry: Design | None) -> None:
+    """Refuse --explain for a method that is a formula."""
+    if entry is not None and not entry.accepts("explain"):
+        of_kind = designs_for(entry.contexts[0]).values()
+        able = [each.key for each in of_kind if each.accepts("explain")]
+        raise InputError(
+            "--explain is for methods that search",
+            value=entry.key,
+            remedy=f"leave it out, or use {' or '.join(able)}",
+        )

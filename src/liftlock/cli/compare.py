@@ -33,9 +33,9 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     refuse_beside_profiles,
 )
-from liftlock.context import Context
-from liftlock.designing.comparison import Comparison, MakeNotion, asymmetric, compare
-from liftlock.designing.request import AnyUtility
+from liftlock.contexts import Context
+from liftlock.designs.comparison import Comparison, MakeNotion, asymmetric, compare
+from liftlock.designs.request import AnyUtility
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.numbers import exact

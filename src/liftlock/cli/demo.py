@@ -15,16 +15,16 @@ from liftlock import line
 from liftlock.cli.console import make_console, show
 from liftlock.cli.options import FILE
 from liftlock.cli.protect import protect_command
-from liftlock.designing.api import design
-from liftlock.designing.yardstick import yardsticks
-from liftlock.designs.mechanisms.published_response import published_response
+from liftlock.contexts import Prior
+from liftlock.designs.api import design, lock
+from liftlock.designs.mechanisms.sampling import published_response
+from liftlock.designs.yardstick import yardsticks
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.integers import Floats
 from liftlock.files import read_channel, read_prior
-from liftlock.mechanism import Mechanism, lock
+from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import audit
 from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
 from liftlock.protection.example import PEOPLE as TABLE_PEOPLE
 from liftlock.protection.example import people_csv
 from liftlock.report.design import design_report

@@ -14,6 +14,7 @@ from liftlock._solver.strategies import explained
 from liftlock.cli.asked import (
     budget_options,
     check_different,
+    check_explained,
     check_output,
     check_utility,
     chosen_options,
@@ -41,12 +42,12 @@ from liftlock.cli.profiles.options import (
     is_given,
     refuse_beside_profiles,
 )
-from liftlock.context import Context
-from liftlock.designing.api import best, design, design_as_published, usual_method
-from liftlock.designing.comparison import fitting
-from liftlock.designing.yardstick import Yardstick, yardsticks
+from liftlock.contexts import Context
+from liftlock.designs.api import best, design, design_as_published, usual_method
 from liftlock.designs.base import Design, check_fits
-from liftlock.designs.catalogue import DESIGNS, find_design
+from liftlock.designs.catalogue import find_design
+from liftlock.designs.comparison import fitting
+from liftlock.designs.yardstick import Yardstick, yardsticks
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.line.grid import GridPrior
@@ -156,7 +157,6 @@ def design_command(
                 "--gap": gap,
                 "--require-gap": required,
                 "--as-published": as_published,
-                "--explain": explain,
             }
         )
         return design_graph(
@@ -172,6 +172,7 @@ def design_command(
             bits=bits,
             plot=plot,
             compared=True,
+            explain=explain,
             as_json=as_json,
         )
     note = Notes()
@@ -285,17 +286,6 @@ def check_published(entry: Design | None) -> None:
             "--as-published is for published formulas that may break their budget",
             value=entry.key,
             remedy=f"leave it out: {entry.key} keeps the budget it is given",
-        )
-
-
-def check_explained(entry: Design | None) -> None:
-    """Refuse --explain for a method that is a formula."""
-    if entry is not None and not entry.accepts("explain"):
-        able = [each.key for each in DESIGNS.values() if each.accepts("explain")]
-        raise InputError(
-            "--explain is for methods that search",
-            value=entry.key,
-            remedy=f"leave it out, or use {' or '.join(able)}",
         )
 
 

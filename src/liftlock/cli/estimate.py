@@ -15,6 +15,7 @@ from liftlock.cli.console import Notes, passing, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.reports import UserReports, read_reports
 from liftlock.cli.tables import table_options
+from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.api import METHODS
@@ -24,7 +25,6 @@ from liftlock.estimate.question import ABOUT, QUESTIONS
 from liftlock.estimate.result import Estimate
 from liftlock.files import read_mechanism, read_prior
 from liftlock.mechanism import Mechanism
-from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Step
 from liftlock.report.estimate import draw_estimates, estimate_report
 from liftlock.report.pictures import check_picture
@@ -161,8 +161,17 @@ def estimate_command(
         users = UserReports(column, local_priors, priors_from, local_budgets, asked[0], value)
         if priors_from is not None and len(reports) > 1:
             raise click.UsageError("--priors-from is for one table of reports")
-    elif local_priors is not None or priors_from is not None or local_budgets is not None:
-        raise click.UsageError("the mechanism has one prior for all: leave out --local-priors")
+    else:
+        for option, name in (
+            ("--local-priors", local_priors),
+            ("--local-budgets", local_budgets),
+            ("--priors-from", priors_from),
+        ):
+            if name is not None:
+                raise click.UsageError(f"the mechanism has one prior for all: leave out {option}")
+    if graph is None and trust_profiles is not None:
+        option = "--trust-profiles" if trust_profiles else "--no-trust-profiles"
+        raise click.UsageError(f"the mechanism is not for profiles: leave out {option}")
     with passing("counting") as shown:
         given = {"delimiter": delimiter, "names": names, "shown": shown}
         counted = _gathered(made, users, reports, column, weights, offsets, note, given)

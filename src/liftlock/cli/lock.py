@@ -23,7 +23,7 @@ from liftlock.cli.profiles.options import (
     inputs_of,
     read_either,
 )
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.designs.lock import lock
 from liftlock.mechanism import Mechanism
 from liftlock.notions.registry import parse_claim

@@ -29,7 +29,7 @@ from liftlock.cli.protect import protect_command
 from liftlock.cli.relations import notions_command, relations_command
 from liftlock.cli.release import release_command
 from liftlock.errors import LiftlockError, NotCertified, NotComposable, NotProved
-from liftlock.report.labels import printable
+from liftlock.report.format import printable
 
 BAD_INPUT = 2
 REFUSED = 1

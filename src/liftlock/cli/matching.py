@@ -7,12 +7,11 @@ from pathlib import Path
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
-from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock.contexts import Ball, Context, Family, Intervals, Joint, Prior
 from liftlock.errors import FileError
 from liftlock.files import ReadChannel, label_place
 from liftlock.forms import AnyChannel
 from liftlock.notions.lift import impossible_inputs
-from liftlock.prior import Prior
 
 _LISTED = 5
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from liftlock.cli.console import working
+from liftlock.contexts import Prior
 from liftlock.errors import FileError, InputError
 from liftlock.files import MISSING, read_column
 from liftlock.line.fitting import FITS, Fit, fit
@@ -22,7 +23,6 @@ from liftlock.line.grid import (
     read_domain,
 )
 from liftlock.line.law import LAWS, parse_law
-from liftlock.prior import Prior
 from liftlock.storage import located
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -11,7 +11,7 @@ import click
 from liftlock.cli.matching import matched, refuse_unprotected
 from liftlock.cli.numbers import Numbers, number_options, refuse_whole_grid
 from liftlock.confidence import read_confidence
-from liftlock.context import Ball, Context, Intervals, Joint
+from liftlock.contexts import Ball, Context, Intervals, Joint
 from liftlock.errors import InputError
 from liftlock.exact.numbers import exact, exact_probability
 from liftlock.files import ReadChannel, read_counts, read_joint, read_prior, read_priors

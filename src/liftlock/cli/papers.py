@@ -17,7 +17,7 @@ from liftlock.cli.console import Notes, show, show_json, stepping
 from liftlock.cli.options import FILE, InOrder
 from liftlock.errors import InputError
 from liftlock.progress import Step
-from liftlock.report.amounts import counted
+from liftlock.report.format import counted
 
 if TYPE_CHECKING:
     from liftlock_papers import Figure, Result

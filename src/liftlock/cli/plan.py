@@ -10,7 +10,7 @@ from liftlock.cli.asked import budget_options, check_output, read_notion, read_s
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.estimate import labels_of
 from liftlock.cli.options import FILE
-from liftlock.designing.plans import SECONDS, plan
+from liftlock.designs.plans import SECONDS, plan
 from liftlock.errors import InputError
 from liftlock.estimate.question import QUESTIONS
 from liftlock.exact.numbers import exact

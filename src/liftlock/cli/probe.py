@@ -10,9 +10,9 @@ from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.errors import InputError
 from liftlock.files import read_pairs, read_prior, record_place
-from liftlock.probe.claims import Claims, read_confidence
-from liftlock.report.labels import shown
-from liftlock.report.text import probe_report, several
+from liftlock.probe.result import Claims, read_confidence
+from liftlock.report.format import several, shown
+from liftlock.report.text import probe_report
 from liftlock.storage import located
 
 _CLAIMS = {
@@ -87,7 +87,7 @@ def probe_command(
     note = Notes()
     known = None if prior is None else read_prior(prior, note)
     with working("reading"):
-        inputs, outputs = read_pairs(pairs, names)
+        inputs, outputs = read_pairs(pairs, names, note)
     if known is not None:
         for position, value in enumerate(inputs):
             if value not in known.alphabet:

@@ -16,7 +16,7 @@ from liftlock.column_code import UNSEEN, ColumnCode, GroupCode
 from liftlock.files import read_mechanism
 from liftlock.forms import StructuredChannel
 from liftlock.mechanism import Mechanism
-from liftlock.report.labels import shown as shown_label
+from liftlock.report.format import shown as shown_label
 
 if TYPE_CHECKING:
     from liftlock.frames.table_file import TableFile

@@ -12,12 +12,12 @@ from liftlock.alphabet import Alphabet
 from liftlock.cli.console import Notes, ProgressBar
 from liftlock.cli.tables import opened
 from liftlock.column_code import PLAIN, CellReader, ColumnCode
+from liftlock.contexts import PerUserPriors
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
-from liftlock.per_user import PerUserPriors
 from liftlock.storage import located, parse_json, read_text
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from liftlock.cli.console import Notes, show, show_json
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.forms import AnyChannel
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
-from liftlock.report.labels import printable
+from liftlock.report.format import printable
 from liftlock.report.text import certificate_lines
 
 if TYPE_CHECKING:

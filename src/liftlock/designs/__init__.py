@@ -1,10 +1,14 @@
-"""Designs propose drafts; `lock` turns a draft into a certified table."""
+"""From a context and a guarantee to certified mechanisms: design, compare and plan.
 
-from liftlock._solver.optimality import Optimality
-from liftlock._solver.problem import Problem, supported
+Designs propose drafts; `lock` turns a draft into a certified channel.
+"""
+
+from liftlock._solver.problem import Optimality, Problem, supported
+from liftlock.designs.api import best, design, design_as_published
 from liftlock.designs.base import Design, Draft, FormDraft
 from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.lock import Locked, LockedForm, lock
+from liftlock.designs.comparison import Comparison, Curve, Point, asymmetric, compare
+from liftlock.designs.lock import Locked, lock
 from liftlock.designs.mechanisms.arc import arc
 from liftlock.designs.mechanisms.binary import binary
 from liftlock.designs.mechanisms.centralised import (
@@ -13,45 +17,53 @@ from liftlock.designs.mechanisms.centralised import (
     survey,
     survey_of,
 )
-from liftlock.designs.mechanisms.cluster import cluster
-from liftlock.designs.mechanisms.hashing import hashing
-from liftlock.designs.mechanisms.k_rr import k_rr
-from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.designs.mechanisms.optimal_response import optimal_response
+from liftlock.designs.mechanisms.merging import subset_merging, watchdog
+from liftlock.designs.mechanisms.optimal import optimal, optimal_response, staircase
 from liftlock.designs.mechanisms.outage import outage
-from liftlock.designs.mechanisms.published_response import published_response
+from liftlock.designs.mechanisms.prior_free import hashing, k_rr, subset_selection
+from liftlock.designs.mechanisms.profile_response import cluster, randomised_response, single_bit
 from liftlock.designs.mechanisms.quantile_blocks import quantile_blocks
-from liftlock.designs.mechanisms.random_sampling import random_sampling
-from liftlock.designs.mechanisms.randomised_response import randomised_response
-from liftlock.designs.mechanisms.safe_response import safe_response
+from liftlock.designs.mechanisms.sampling import published_response, random_sampling, safe_response
 from liftlock.designs.mechanisms.shared_categorical import shared_categorical
-from liftlock.designs.mechanisms.single_bit import single_bit
 from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
-from liftlock.designs.mechanisms.staircase import staircase
-from liftlock.designs.mechanisms.subset_merging import subset_merging
 from liftlock.designs.mechanisms.subset_response import subset_response
-from liftlock.designs.mechanisms.subset_selection import subset_selection
 from liftlock.designs.mechanisms.unary_encoding import oue, sue
-from liftlock.designs.mechanisms.watchdog import watchdog
 from liftlock.designs.noise.gaussian import gaussian, instance_gaussian
 from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace, laplace
+from liftlock.designs.plans import Plan, plan
+from liftlock.designs.yardstick import (
+    ProfileYardstick,
+    Yardstick,
+    profile_yardsticks,
+    yardsticks,
+)
 
 __all__ = [
     "DESIGNS",
+    "Comparison",
+    "Curve",
     "Design",
     "Draft",
     "FormDraft",
     "Locked",
-    "LockedForm",
     "Optimality",
+    "Plan",
+    "Point",
     "Problem",
+    "ProfileYardstick",
+    "Yardstick",
     "arc",
+    "asymmetric",
+    "best",
     "binary",
     "bounded_laplace",
     "centralised",
     "centralised_error",
     "cluster",
+    "compare",
+    "design",
+    "design_as_published",
     "designs_for",
     "gaussian",
     "hashing",
@@ -64,6 +76,8 @@ __all__ = [
     "optimal_response",
     "oue",
     "outage",
+    "plan",
+    "profile_yardsticks",
     "published_response",
     "quantile_blocks",
     "random_sampling",
@@ -82,4 +96,5 @@ __all__ = [
     "survey",
     "survey_of",
     "watchdog",
+    "yardsticks",
 ]

@@ -4,69 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liftlock.context import Kind
-from liftlock.designs.base import Design
-from liftlock.designs.mechanisms.arc import DESIGN as ARC
-from liftlock.designs.mechanisms.binary import DESIGN as BINARY
-from liftlock.designs.mechanisms.centralised import DESIGN as CENTRALISED
-from liftlock.designs.mechanisms.cluster import DESIGN as CLUSTER
-from liftlock.designs.mechanisms.hashing import DESIGN as HASHING
-from liftlock.designs.mechanisms.k_rr import DESIGN as K_RR
-from liftlock.designs.mechanisms.optimal import DESIGN as OPTIMAL
-from liftlock.designs.mechanisms.optimal_response import DESIGN as OPTIMAL_RESPONSE
-from liftlock.designs.mechanisms.outage import DESIGN as OUTAGE
-from liftlock.designs.mechanisms.published_response import DESIGN as PUBLISHED_RESPONSE
-from liftlock.designs.mechanisms.quantile_blocks import DESIGN as QUANTILE_BLOCKS
-from liftlock.designs.mechanisms.random_sampling import DESIGN as SAMPLING
-from liftlock.designs.mechanisms.randomised_response import DESIGN as RANDOMISED_RESPONSE
-from liftlock.designs.mechanisms.safe_response import DESIGN as SAFE_RESPONSE
-from liftlock.designs.mechanisms.shared_categorical import DESIGN as SHARED_CATEGORICAL
-from liftlock.designs.mechanisms.single_bit import DESIGN as SINGLE_BIT
-from liftlock.designs.mechanisms.smooth_categorical import DESIGN as SMOOTH_CATEGORICAL
-from liftlock.designs.mechanisms.smooth_one_bit import DESIGN as SMOOTH_ONE_BIT
-from liftlock.designs.mechanisms.staircase import DESIGN as STAIRCASE
-from liftlock.designs.mechanisms.subset_merging import DESIGN as SUBSET_MERGING
-from liftlock.designs.mechanisms.subset_response import DESIGN as SUBSET_RESPONSE
-from liftlock.designs.mechanisms.subset_selection import DESIGN as SUBSET_SELECTION
-from liftlock.designs.mechanisms.unary_encoding import OUE, SUE
-from liftlock.designs.mechanisms.watchdog import DESIGN as WATCHDOG
-from liftlock.designs.noise.gaussian import GAUSSIAN, INSTANCE_GAUSSIAN
-from liftlock.designs.noise.laplace import BOUNDED_LAPLACE, INSTANCE_LAPLACE, LAPLACE
+from liftlock.contexts import Kind
+from liftlock.designs.base import NAMED, Design
+from liftlock.designs.mechanisms import (
+    arc,
+    binary,
+    centralised,
+    merging,
+    optimal,
+    outage,
+    prior_free,
+    profile_response,
+    quantile_blocks,
+    sampling,
+    shared_categorical,
+    smooth_categorical,
+    smooth_one_bit,
+    subset_response,
+    unary_encoding,
+)
+from liftlock.designs.noise import gaussian, laplace
 from liftlock.errors import InputError
 
 DESIGNS: Mapping[str, Design] = {
     design.key: design
     for design in (
-        OPTIMAL,
-        BINARY,
-        STAIRCASE,
-        OPTIMAL_RESPONSE,
-        PUBLISHED_RESPONSE,
-        SAFE_RESPONSE,
-        WATCHDOG,
-        SUBSET_MERGING,
-        SUBSET_RESPONSE,
-        CENTRALISED,
-        ARC,
-        QUANTILE_BLOCKS,
-        OUTAGE,
-        BOUNDED_LAPLACE,
-        LAPLACE,
-        INSTANCE_LAPLACE,
-        K_RR,
-        SUBSET_SELECTION,
-        OUE,
-        SUE,
-        HASHING,
-        SAMPLING,
-        GAUSSIAN,
-        INSTANCE_GAUSSIAN,
-        SMOOTH_CATEGORICAL,
-        SMOOTH_ONE_BIT,
-        SHARED_CATEGORICAL,
-        CLUSTER,
-        SINGLE_BIT,
-        RANDOMISED_RESPONSE,
+        optimal.OPTIMAL,
+        binary.DESIGN,
+        optimal.STAIRCASE,
+        optimal.OPTIMAL_RESPONSE,
+        sampling.PUBLISHED_RESPONSE,
+        sampling.SAFE_RESPONSE,
+        merging.WATCHDOG,
+        merging.SUBSET_MERGING,
+        subset_response.DESIGN,
+        centralised.DESIGN,
+        arc.DESIGN,
+        quantile_blocks.DESIGN,
+        outage.DESIGN,
+        laplace.BOUNDED_LAPLACE,
+        laplace.LAPLACE,
+        laplace.INSTANCE_LAPLACE,
+        prior_free.K_RR,
+        prior_free.SUBSET_SELECTION,
+        unary_encoding.OUE,
+        unary_encoding.SUE,
+        prior_free.HASHING,
+        sampling.SAMPLING,
+        gaussian.GAUSSIAN,
+        gaussian.INSTANCE_GAUSSIAN,
+        smooth_categorical.DESIGN,
+        smooth_one_bit.DESIGN,
+        shared_categorical.DESIGN,
+        profile_response.CLUSTER,
+        profile_response.SINGLE_BIT,
+        profile_response.RANDOMISED_RESPONSE,
     )
 }
 """Every design, by key."""
@@ -81,11 +73,21 @@ def designs_for(kind: Kind) -> Mapping[str, Design]:
     return {key: entry for key, entry in DESIGNS.items() if kind in entry.contexts}
 
 
-def find_design(key: str, designs: Mapping[str, Design] = DESIGNS) -> Design:
-    """Find a design by its key."""
-    try:
-        return designs[key.strip().lower().replace("_", "-")]
-    except KeyError:
+def find_design(key: str, kind: Kind | None = None) -> Design:
+    """Find a design by its key; for a kind of context, one that fits it.
+
+    >>> find_design("arc", "profiles")
+    Traceback (most recent call last):
+    liftlock.errors.InputError: the method arc is not for a graph of profiles: 'arc'; use ...
+    """
+    found = DESIGNS.get(key.strip().lower().replace("_", "-"))
+    fitting = DESIGNS if kind is None else designs_for(kind)
+    if found is None:
+        raise InputError("unknown method", value=key, remedy=f"known are {', '.join(fitting)}")
+    if kind is not None and found.key not in fitting:
         raise InputError(
-            "unknown method", value=key, remedy=f"known are {', '.join(designs)}"
-        ) from None
+            f"the method {found.key} is not for {NAMED[kind]}",
+            value=key,
+            remedy=f"use {', '.join(fitting)}",
+        )
+    return found

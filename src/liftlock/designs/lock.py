@@ -17,14 +17,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeVar, overload
+from typing import Generic, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
-from liftlock._solver.optimality import gap_text
+from liftlock._solver.problem import gap_text
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
-from liftlock.context import Context, representative
+from liftlock.contexts import Context, Prior, ProfileGraph, representative
 from liftlock.designs.base import Draft, FormDraft
 from liftlock.errors import InputError, NotCertified, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
@@ -34,8 +34,6 @@ from liftlock.forms import StructuredChannel, SupportChannel
 from liftlock.notions.base import Notion
 from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 NOISE = 1e-10
 """Outputs that no input gives with more than this probability are a solver's residue."""
@@ -47,25 +45,29 @@ _DRAFT_BITS = 62
 _LEAST = 2.0**-_DRAFT_BITS
 _REFINEMENTS = 6
 
-C = TypeVar("C")
+C_co = TypeVar("C_co", bound=Table | SupportChannel, covariant=True)
 
 
 @dataclass(frozen=True)
-class Locked:
-    """A certified table: the channel, its certificate, and how far locking moved the draft."""
+class Locked(Generic[C_co]):
+    """A certified channel, its certificate, and how far locking moved the draft."""
 
-    channel: Table
+    channel: C_co
     certificate: Certificate
     blend: Fraction
-    dropped: tuple[Label, ...]
-    moved: float
-    """The largest change of any probability of the draft."""
+    dropped: tuple[Label, ...] = ()
+    moved: float = 0.0
+    """The largest change of any probability in the draft of a table."""
 
     def changes(self) -> str:
         """Say in one line what locking did to the draft."""
+        weight = f"{float(self.blend):.2g}"
+        if isinstance(self.channel, SupportChannel):
+            done = f"the two likelihoods nearer by {weight}" if self.blend else "as drafted"
+            return f"integers of {self.channel.bits} bits, {done}"
         text = f"rounded to {self.channel.bits} bits"
         if self.blend:
-            text += f", blended with weight {float(self.blend):.2g}"
+            text += f", blended with weight {weight}"
         if self.dropped:
             shown = ", ".join(repr(label) for label in self.dropped[:5])
             more = f" and {len(self.dropped) - 5} more" if len(self.dropped) > 5 else ""
@@ -75,45 +77,24 @@ class Locked:
         return f"{text}: no probability moved by more than {gap_text(self.moved)}"
 
 
-@dataclass(frozen=True)
-class LockedForm:
-    """A certified channel without a table: the channel, its certificate, and what locking did."""
-
-    channel: SupportChannel
-    certificate: Certificate
-    blend: Fraction
-
-    def changes(self) -> str:
-        """Say in one line what locking did to the form."""
-        text = f"integers of {self.channel.bits} bits"
-        if self.blend:
-            return f"{text}, the two likelihoods nearer by {float(self.blend):.2g}"
-        return f"{text}, as drafted"
+class _Options(TypedDict, total=False):
+    bits: int
+    noise: float
+    most_blend: Fraction
+    impossible: Impossible
 
 
 @overload
 def lock(
-    draft: Draft | Channel,
-    notion: Notion,
-    context: Context,
-    *,
-    bits: int = DEFAULT_BITS,
-    noise: float = NOISE,
-    most_blend: Fraction = MOST_BLEND,
-    impossible: Impossible = "refuse",
-) -> Locked: ...
+    draft: Draft | Channel, notion: Notion, context: Context, **options: Unpack[_Options]
+) -> Locked[Table]: ...
 @overload
 def lock(
     draft: FormDraft | StructuredChannel,
     notion: Notion,
     context: Context,
-    *,
-    bits: int = DEFAULT_BITS,
-    noise: float = NOISE,
-    most_blend: Fraction = MOST_BLEND,
-    impossible: Impossible = "refuse",
-) -> LockedForm: ...
-@overload
+    **options: Unpack[_Options],
+) -> Locked[SupportChannel]: ...
 def lock(
     draft: Draft | Channel | FormDraft | StructuredChannel,
     notion: Notion,
@@ -123,17 +104,7 @@ def lock(
     noise: float = NOISE,
     most_blend: Fraction = MOST_BLEND,
     impossible: Impossible = "refuse",
-) -> Locked | LockedForm: ...
-def lock(
-    draft: Draft | Channel | FormDraft | StructuredChannel,
-    notion: Notion,
-    context: Context,
-    *,
-    bits: int = DEFAULT_BITS,
-    noise: float = NOISE,
-    most_blend: Fraction = MOST_BLEND,
-    impossible: Impossible = "refuse",
-) -> Locked | LockedForm:
+) -> Locked[Table | SupportChannel]:
     """Turn a draft into a channel that the exact audit certifies, or refuse it.
 
     A table is what most drafts become. A form of its own stays one: its few integers are rounded
@@ -150,105 +121,64 @@ def lock(
     Traceback (most recent call last):
     liftlock.errors.NotCertified: lip(epsilon=0.1) does not hold: ...
     """
-    form = draft.channel if isinstance(draft, FormDraft) else draft
-    if isinstance(form, SupportChannel):
-        return _lock_form(form, notion, context, bits, most_blend, impossible)
-    if isinstance(form, StructuredChannel):
-        raise InputError(
-            "the law of users with a prior each is not locked",
-            value=str(form),
-            remedy="it is exact as it is: make the mechanism with design(labels, notion)",
-        )
-    draft = form
-    mixer, dropped = _mixer(draft, context, noise, bits)
-    rounded = mixer.table(Fraction(0))
+    blended = _blends(draft, context, noise, bits)
+    plain = blended(Fraction(0))
     unprotected: UnprotectedInput | None = None
     try:
-        certificate = notion.certify(rounded, context, impossible=impossible)
+        certificate = notion.certify(plain, context, impossible=impossible)
         if certificate.holds:
-            return _locked(draft, rounded, certificate, Fraction(0), dropped)
+            return _locked(draft, Fraction(0), plain, certificate)
     except UnprotectedInput as refusal:
         # Rows of values that a profile calls impossible are bounded too, so blending can help.
         if not isinstance(context, ProfileGraph):
             raise
         unprotected = refusal
 
-    def attempt(blend: Fraction) -> tuple[Table, Certificate] | None:
-        table = mixer.table(blend)
+    def attempt(blend: Fraction) -> tuple[Table | SupportChannel, Certificate] | None:
+        channel = blended(blend)
         try:
-            verdict = notion.certify(table, context, impossible=impossible)
+            verdict = notion.certify(channel, context, impossible=impossible)
         except UnprotectedInput:
             return None
-        return (table, verdict) if verdict.holds else None
+        return (channel, verdict) if verdict.holds else None
 
-    found = _least_blend(
-        attempt, most_blend, bits, _REFINEMENTS if rounded.weights.size <= LARGE else 1
-    )
+    large = isinstance(plain, Table) and plain.weights.size > LARGE
+    found = _least_blend(attempt, most_blend, plain.bits, 1 if large else _REFINEMENTS)
     if found is None:
-        if unprotected is not None:
-            raise unprotected
-        smallest = notion.smallest(rounded, context)
-        raise NotCertified(certificate, smallest)
-    blend, table, verdict = found
-    return _locked(draft, table, verdict, blend, dropped)
-
-
-def _lock_form(
-    form: SupportChannel,
-    notion: Notion,
-    context: Context,
-    bits: int,
-    most_blend: Fraction,
-    impossible: Impossible,
-) -> LockedForm:
-    narrow = form if form.bits <= bits else form.with_bits(bits)
-    certificate = notion.certify(narrow, context, impossible=impossible)
-    if certificate.holds:
-        return LockedForm(narrow, certificate, Fraction(0))
-
-    def attempt(blend: Fraction) -> tuple[SupportChannel, Certificate] | None:
-        softer = narrow.softened(blend)
-        verdict = notion.certify(softer, context, impossible=impossible)
-        return (softer, verdict) if verdict.holds else None
-
-    found = _least_blend(attempt, most_blend, narrow.bits, _REFINEMENTS)
-    if found is None:
-        raise NotCertified(certificate, notion.smallest(narrow, context))
-    blend, softer, verdict = found
-    return LockedForm(softer, verdict, blend)
+        raise unprotected or NotCertified(certificate, notion.smallest(plain, context))
+    return _locked(draft, *found)
 
 
 def _least_blend(
-    attempt: Callable[[Fraction], tuple[C, Certificate] | None],
+    attempt: Callable[[Fraction], tuple[Table | SupportChannel, Certificate] | None],
     most_blend: Fraction,
     bits: int,
     refinements: int,
-) -> tuple[Fraction, C, Certificate] | None:
+) -> tuple[Fraction, Table | SupportChannel, Certificate] | None:
     """Find a small blend that passes, or None if the largest allowed does not."""
-    found = attempt(most_blend)
-    if found is None:
+    best: tuple[Fraction, Table | SupportChannel, Certificate] | None = None
+
+    def passes(blend: Fraction) -> bool:
+        nonlocal best
+        found = attempt(blend)
+        best = best if found is None else (blend, *found)
+        return found is not None
+
+    if not passes(most_blend):
         return None
-    best: tuple[Fraction, C, Certificate] = (most_blend, *found)
     # Bisect the exponent first, then the weight itself.
     low = (most_blend.denominator // most_blend.numerator).bit_length() - 1
-    high = bits + 4
+    passing, high = most_blend, bits + 4
     while high - low > 1:
         middle = (low + high) // 2
-        found = attempt(Fraction(1, 1 << middle))
-        if found is None:
-            high = middle
+        if passes(Fraction(1, 1 << middle)):
+            low, passing = middle, Fraction(1, 1 << middle)
         else:
-            low = middle
-            best = (Fraction(1, 1 << middle), *found)
-    passing, failing = best[0], best[0] / 2
+            high = middle
+    failing = passing / 2
     for _ in range(refinements):
         weight = (passing + failing) / 2
-        found = attempt(weight)
-        if found is None:
-            failing = weight
-        else:
-            passing = weight
-            best = (weight, *found)
+        passing, failing = (weight, failing) if passes(weight) else (passing, weight)
     return best
 
 
@@ -256,9 +186,27 @@ def rounded(
     draft: Draft | Channel | FormDraft, *, bits: int = DEFAULT_BITS, noise: float = NOISE
 ) -> Table | SupportChannel:
     """Round a draft as locking does first, without asking what it guarantees."""
-    if isinstance(draft, FormDraft):
-        return draft.channel if draft.channel.bits <= bits else draft.channel.with_bits(bits)
-    return _mixer(draft, Prior.uniform(draft.inputs.labels), noise, bits)[0].table(Fraction(0))
+    return _blends(draft, Prior.uniform(draft.inputs.labels), noise, bits)(Fraction(0))
+
+
+def _blends(
+    draft: Draft | Channel | FormDraft | StructuredChannel,
+    context: Context,
+    noise: float,
+    bits: int,
+) -> Callable[[Fraction], Table | SupportChannel]:
+    """Return what makes the integers of a draft, blended as much as it is told."""
+    form = draft.channel if isinstance(draft, FormDraft) else draft
+    if isinstance(form, SupportChannel):
+        narrow = form if form.bits <= bits else form.with_bits(bits)
+        return lambda blend: narrow.softened(blend) if blend else narrow
+    if isinstance(form, StructuredChannel):
+        raise InputError(
+            "the law of users with a prior each is not locked",
+            value=str(form),
+            remedy="it is exact as it is: make the mechanism with design(labels, notion)",
+        )
+    return _mixer(form, context, noise, bits).table
 
 
 @dataclass
@@ -302,10 +250,8 @@ class _Mixer:
         return Table.of(self.inputs, self.outputs, weights, self.bits)
 
 
-def _mixer(
-    draft: Draft | Channel, context: Context, noise: float, bits: int
-) -> tuple[_Mixer, tuple[Label, ...]]:
-    """Drop noise outputs; return what mixes and rounds the rest, and what was dropped."""
+def _mixer(draft: Draft | Channel, context: Context, noise: float, bits: int) -> _Mixer:
+    """Drop noise outputs; return what mixes and rounds the rest."""
     matrix = draft.floats() if isinstance(draft, Channel) else np.clip(draft.matrix, 0.0, None)
     keep = np.flatnonzero(matrix.max(axis=0) > noise)
     rows = matrix[:, keep]
@@ -319,10 +265,8 @@ def _mixer(
         numerators = draft.weights[:, keep].astype(object)
     elif rows.size <= LARGE or bits > DEFAULT_BITS:
         numerators = np.ldexp(rows, _DRAFT_BITS).astype(np.int64).astype(object)
-    kept = {int(y) for y in keep}
-    dropped = tuple(label for y, label in enumerate(draft.outputs.labels) if y not in kept)
-    outputs = draft.outputs.subset(sorted(kept))
-    return _Mixer(draft.inputs, outputs, rows, numerators, context, bits), dropped
+    outputs = draft.outputs.subset(keep.tolist())
+    return _Mixer(draft.inputs, outputs, rows, numerators, context, bits)
 
 
 def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> Floats:
@@ -347,13 +291,16 @@ def _common_of_profiles(graph: ProfileGraph, inputs: Alphabet, rows: Floats) -> 
 
 
 def _locked(
-    draft: Draft | Channel,
-    table: Table,
-    certificate: Certificate,
+    draft: Draft | Channel | FormDraft | StructuredChannel,
     blend: Fraction,
-    dropped: tuple[Label, ...],
-) -> Locked:
-    return Locked(table, certificate, blend, dropped, _largest_move(draft, table))
+    channel: Table | SupportChannel,
+    certificate: Certificate,
+) -> Locked[Table | SupportChannel]:
+    if isinstance(channel, SupportChannel):
+        return Locked(channel, certificate, blend)
+    assert isinstance(draft, Draft | Channel)
+    dropped = tuple(label for label in draft.outputs.labels if label not in channel.outputs)
+    return Locked(channel, certificate, blend, dropped, _largest_move(draft, channel))
 
 
 def _largest_move(draft: Draft | Channel, table: Table) -> float:

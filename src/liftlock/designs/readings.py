@@ -11,7 +11,7 @@ from liftlock.designs.base import Draft
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
-from liftlock.utility.reading import posterior_means, posterior_medians
+from liftlock.utility.mean import posterior_means, posterior_medians
 from liftlock.utility.utility import Utility
 
 _RARE = 1e-6

@@ -1,12 +1,11 @@
 """From private reports to answers: estimates of counts, sums and histograms, with intervals."""
 
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.api import METHODS, estimate, estimate_reports
+from liftlock.estimate.api import METHODS, estimate
 from liftlock.estimate.estimators import ESTIMATORS
-from liftlock.estimate.fit import Fit
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import QUESTIONS, Question
-from liftlock.estimate.result import Answer, Estimate
+from liftlock.estimate.result import Answer, Estimate, Fit
 
 __all__ = [
     "ESTIMATORS",
@@ -19,5 +18,4 @@ __all__ = [
     "PerUserAggregate",
     "Question",
     "estimate",
-    "estimate_reports",
 ]

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.channel import Channel
+from liftlock.contexts.prior import integers_from_json
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.exact.accumulation import added, exact_sum, exact_sums
 from liftlock.exact.encoding import fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.prior import integers_from_json
 from liftlock.storage import Stored
 
 _WHOLE = ("total", "total_squares", "offset", "least")
@@ -126,14 +126,9 @@ class Aggregate(Stored):
         if isinstance(channel, SupportChannel):
             packed = channel.checked(np.asarray(reports))
             return cls._of_packed(channel, packed, weights, offsets)
-        if isinstance(reports, str | bytes):
-            raise InputError(
-                "one text instead of a column of reports", value=reports, remedy="put it in a list"
-            )
-        column = reports if isinstance(reports, np.ndarray | Sequence) else list(reports)
         table = dense(channel)
         try:
-            codes = table.outputs.encode(column)
+            codes = table.outputs.encode(column_of(reports))
         except LabelError as error:
             raise LabelError(
                 "a report that is no output of the channel",
@@ -158,7 +153,7 @@ class Aggregate(Stored):
                 value=f"{codes.ndim} dimensions of {codes.dtype}",
                 remedy="give positions in the output alphabet",
             )
-        _refuse_empty(len(codes))
+        refuse_empty(len(codes))
         size = len(channel.outputs)
         wrong = (codes < 0) | (codes >= size)
         if wrong.any():
@@ -205,7 +200,7 @@ class Aggregate(Stored):
         weights: npt.ArrayLike | None,
         offsets: npt.ArrayLike | None,
     ) -> Aggregate:
-        _refuse_empty(len(packed))
+        refuse_empty(len(packed))
         numbers = numbers_each(weights, len(packed), "weight")
         shifts = numbers_each(offsets, len(packed), "offset")
         counts = tuple(int(count) for count in channel.support(packed))
@@ -289,7 +284,7 @@ class Aggregate(Stored):
                 value=f"{self.channel[:16]} instead of {channel.fingerprint[:16]}",
                 remedy="use the mechanism that released them",
             )
-        _refuse_empty(self.reports)
+        refuse_empty(self.reports)
         one_each = isinstance(channel, Channel)
         if len(self.counts) != _width(channel) or (one_each and sum(self.counts) != self.reports):
             raise InputError(
@@ -368,7 +363,21 @@ def _width(channel: AnyChannel) -> int:
     return len(channel.inputs if isinstance(channel, SupportChannel) else channel.outputs)
 
 
-def _refuse_empty(number: int) -> None:
+def column_of(reports: Iterable[Any] | npt.NDArray[Any]) -> Sequence[Any] | npt.NDArray[Any]:
+    """Return reports as a column, or refuse what is none."""
+    if isinstance(reports, str | bytes):
+        raise InputError(
+            "one text instead of a column of reports", value=reports, remedy="put it in a list"
+        )
+    if not isinstance(reports, Iterable):
+        raise InputError(
+            "not a column of reports", value=type(reports).__name__, remedy="give a list of them"
+        )
+    return reports if isinstance(reports, np.ndarray | Sequence) else list(reports)
+
+
+def refuse_empty(number: int) -> None:
+    """Refuse to count no reports."""
     if number == 0:
         raise InputError("no reports", remedy="give at least one; nothing was counted")
 

@@ -1,31 +1,39 @@
-"""One call from counted reports to answers: the estimator, its intervals, and what to beware of."""
+"""One call from reports to answers: the estimator, its intervals, and what to beware of."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.contexts import Prior, ProfileGraph
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import intervals
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.encoding import Encoding, posterior_sums
 from liftlock.estimate.estimators import ESTIMATORS, Bayes, Estimator, Unbiased
-from liftlock.estimate.fit import DOUBTFUL, Fit, fit_of_channel, misfit, p_text, test_of_prior
+from liftlock.estimate.fit import (
+    DOUBTFUL,
+    fit_of_channel,
+    fit_of_support,
+    misfit,
+    p_text,
+    test_of_prior,
+)
 from liftlock.estimate.intervals import KINDS, Kind, Spread
 from liftlock.estimate.intervals.base import FEW_WEIGHTED, read_level
 from liftlock.estimate.mixture import Mixture, ThroughProfiles, read_profiles
 from liftlock.estimate.model import Counted, Dense, Model, no_prior
-from liftlock.estimate.per_user import PerUser
+from liftlock.estimate.per_user import PerUser, PosteriorSums
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, About, Question, ask
-from liftlock.estimate.result import Answer, Estimate
+from liftlock.estimate.result import Answer, Estimate, Fit
 from liftlock.exact.integers import Floats
 from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 Method = Literal["auto", "bayes", "unbiased", "likelihood", "consistent"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -40,26 +48,31 @@ _BOTH_SIGNS = ("auto", "bayes", "unbiased")
 
 def estimate(
     channel: AnyChannel,
-    aggregate: Aggregate,
+    reports: Aggregate | PerUserAggregate | Iterable[Any] | npt.NDArray[Any],
     of: str = "histogram",
     *,
     value: Any = None,
     prior: Prior | None = None,
     graph: ProfileGraph | None = None,
     trust_profiles: bool | None = None,
+    weights: npt.ArrayLike | None = None,
+    offsets: npt.ArrayLike | None = None,
     method: str = "auto",
     interval: str = "auto",
     level: object = "0.95",
     about: str = "people",
     seed: int | None = None,
 ) -> Estimate:
-    """Estimate from counted reports: how many people have each value, or what they add up to.
+    """Estimate from reports, or their aggregate: how many have each value, or what they add up to.
 
     `of` is ``histogram``, ``survey`` (how many have `value`, or one of a list of values), ``sum``
-    or ``mean``; weights and offsets come with the aggregate. `method` is ``auto``, ``bayes``,
-    ``unbiased``, ``likelihood`` or ``consistent``; `interval` is one of the kinds of intervals.
-    `about` says whether the interval is to hold the number among the ``people`` who reported, or
-    the expected number if they are a random sample of a ``population``.
+    or ``mean``; weights and offsets come with the reports, or with their aggregate. `method` is
+    ``auto``, ``bayes``, ``unbiased``, ``likelihood`` or ``consistent``; `interval` is one of the
+    kinds of intervals. `about` says whether the interval is to hold the number among the ``people``
+    who reported, or the expected number if they are a random sample of a ``population``.
+
+    The counts of an encoding do not hold which symbols a report supports together, and posteriors
+    depend on that: ``bayes`` needs the reports themselves.
 
     With a `graph` of profiles `of` may also be ``profiles``: how many people have each profile, or
     one of those in `value`. `trust_profiles` says whether questions about values believe the
@@ -70,71 +83,60 @@ def estimate(
 
     >>> from liftlock.channel import Channel
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> reports = Aggregate.of(coin, [1] * 400 + [0] * 600)
-    >>> found = estimate(coin, reports, "survey", value=1)
+    >>> found = estimate(coin, [1] * 400 + [0] * 600, "survey", value=1)
     >>> found.value, found.method, found.why
     (300.0, 'unbiased', 'no prior is known, and this estimate needs none')
     """
     options = Options.of(method, interval, level, about, seed)
-    _check_kinds(aggregate, prior)
-    aggregate.checked(channel)
-    if graph is None:
-        if trust_profiles is not None:
-            raise InputError("no profiles that could be trusted", remedy="give their graph")
-        return answer(model_of(channel, prior), aggregate, ask(channel.inputs, of, value), options)
-    mixture, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
-    model = model_of(channel, prior) if mixture is None else mixture
-    aligned = question if mixture is not None else question.aligned(channel.inputs)
-    return replace(answer(model, aggregate, aligned, options), assumes=assumes)
+    if prior is not None and not isinstance(prior, Prior):
+        raise InputError(
+            "not a prior on the values", value=type(prior).__name__, remedy="give a Prior"
+        )
+    if graph is None and trust_profiles is not None:
+        raise InputError("no profiles that could be trusted", remedy="leave trust_profiles out")
+    if isinstance(reports, PerUserAggregate):
+        question = ask(channel.inputs, of, value)
+        sums = PosteriorSums.of_users(reports, question)
+        return answer(PerUser(channel.inputs), sums, question, options)
+    if not isinstance(reports, Aggregate):
+        aggregate = Aggregate.of(channel, reports, weights=weights, offsets=offsets)
+    elif weights is None and offsets is None:
+        aggregate = reports.checked(channel)
+    else:
+        raise InputError(
+            "weights for reports that are counted already",
+            remedy="give them to aggregate(...), with the reports",
+        )
+    if graph is not None:
+        mixture, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
+        model = model_of(channel, prior) if mixture is None else mixture
+        aligned = question if mixture is not None else question.aligned(channel.inputs)
+        return replace(answer(model, aggregate, aligned, options), assumes=assumes)
+    question, model = ask(channel.inputs, of, value), model_of(channel, prior)
+    if isinstance(model, Encoding) and not isinstance(reports, Aggregate):
+        check_weights(aggregate, question, options)
+        fit, why = _read_each(model, aggregate, options)
+        if fit is not None:
+            packed = model.channel.checked(np.asarray(reports))
+            each = posterior_sums(model, packed, question, aggregate, fit, weights)
+            return answer(PerUser(model.inputs, why), each, question, options)
+    return answer(model, aggregate, question, options)
 
 
-def estimate_reports(
-    channel: AnyChannel,
-    reports: Any,
-    of: str = "histogram",
-    *,
-    value: Any = None,
-    prior: Prior | None = None,
-    method: str = "auto",
-    interval: str = "auto",
-    level: object = "0.95",
-    about: str = "people",
-    seed: int | None = None,
-    weights: npt.ArrayLike | None = None,
-    offsets: npt.ArrayLike | None = None,
-) -> Estimate:
-    """Estimate from reports in memory: `estimate` of their aggregate, and Bayes for encodings.
-
-    The counts of an encoding do not hold which symbols a report supports together, and posteriors
-    depend on that; here the reports themselves are at hand.
-    """
-    options = Options.of(method, interval, level, about, seed)
-    aggregate = Aggregate.of(channel, reports, weights=weights, offsets=offsets)
-    _check_kinds(aggregate, prior)
-    question = ask(channel.inputs, of, value)
-    model = model_of(channel, prior)
-    if not isinstance(channel, SupportChannel):
-        return answer(model, aggregate, question, options)
-    if prior is None and options.method == "bayes":
-        raise no_prior()
-    fit = test_of_prior(model, question, aggregate)
-    fits = fit is not None and fit.p_value >= DOUBTFUL and options.about == "people"
-    if prior is None or not (options.method == "bayes" or (options.method == "auto" and fits)):
-        return answer(model, aggregate, question, options)
-    assert fit is not None
-    check_weights(aggregate, question, options.about)
-    why = "as asked"
-    if options.method == "auto":
-        why = f"the prior fits the reports (p = {p_text(fit.p_value)}), which are all at hand"
-    packed = channel.checked(np.asarray(reports))
-    sums = posterior_sums(channel, packed, question, prior, aggregate, weights)
-    bayes = Bayes(PerUser(channel.inputs), question)
-    values = bayes.values(bayes.model.statistic(sums))
-    spread = spread_of(bayes, sums, options)
-    alone = _alone(model, aggregate, question, options)
-    warning = misfit(fit, "bayes", free=bool(alone))
-    warnings = () if warning is None else (warning,)
-    return answered(question, sums, options, "bayes", why, values, spread, fit, warnings, alone)
+def _read_each(model: Encoding, aggregate: Aggregate, options: Options) -> tuple[Fit | None, str]:
+    """Return the test of the prior, if it is such that reports are read one by one, and why."""
+    if options.method not in ("auto", "bayes"):
+        return None, ""
+    if model.masses is None:
+        if options.method == "bayes":
+            raise no_prior()
+        return None, ""
+    fit = fit_of_support(model, aggregate)
+    fits = fit.p_value >= DOUBTFUL and options.about == "people"
+    if options.method == "bayes":
+        return fit, "as asked"
+    why = f"the prior fits the reports (p = {p_text(fit.p_value)}), which are all at hand"
+    return (fit if fits else None), why
 
 
 def model_of(channel: AnyChannel, prior: Prior | None = None) -> Model:
@@ -144,28 +146,34 @@ def model_of(channel: AnyChannel, prior: Prior | None = None) -> Model:
     return Dense.of(dense(channel), prior)
 
 
-def answer(model: Model, aggregate: Aggregate, question: Question, options: Options) -> Estimate:
+def answer(model: Model, counted: Counted, question: Question, options: Options) -> Estimate:
     """Choose an estimator and an interval, and say what to beware of."""
-    check_weights(aggregate, question, options.about)
-    _refuse_signs(options.method, aggregate)
-    fit = test_of_prior(model, question, aggregate)
+    check_weights(counted, question, options)
+    fit = test_of_prior(model, question, counted)
     if options.method == "auto":
         estimator, why = choose(model, question, fit, options.about)
     else:
-        estimator, why = ESTIMATORS[options.method](model, question), "as asked"
-    key = estimator.key
-    statistic = model.statistic(aggregate)
+        estimator = ESTIMATORS[options.method](model, question)
+        why = model.why if isinstance(model, PerUser) else "as asked"
+    statistic = model.statistic(counted)
     values = estimator.values(statistic)
-    spread = spread_of(estimator, aggregate, options)
-    spread = replace(spread, remarks=(*estimator.remarks(statistic), *spread.remarks))
-    alone: tuple[Answer, ...] = ()
-    if key == "bayes":
-        # No kind of interval keeps its level for so few reports, and there is no room to say so.
-        bare = options.interval == "none" or aggregate.reports < FEW_WEIGHTED
-        free = replace(options, interval="none" if bare else "auto")
-        alone = _alone(model, aggregate, question, free)
-    warnings = _warnings(model, question, aggregate, fit, key, free=bool(alone))
-    return answered(question, aggregate, options, key, why, values, spread, fit, warnings, alone)
+    spread = spread_of(estimator, counted, options)
+    alone = _alone(model, counted, question, options) if estimator.key == "bayes" else ()
+    return Estimate(
+        question.of,
+        answers_of(question, counted, values, spread),
+        estimator.key,
+        why,
+        spread.kind,
+        options.level,
+        options.about,
+        counted.reports,
+        counted.total,
+        fit,
+        _warnings(estimator, counted, fit, free=bool(alone)),
+        (*estimator.remarks(statistic), *spread.remarks),
+        alone,
+    )
 
 
 # --- which estimator ----------------------------------------------------------------------------
@@ -180,6 +188,8 @@ def choose(
     is true; the unbiased one needs none. A population is what the prior describes: an estimate of
     it that starts from the prior is no news.
     """
+    if isinstance(model, PerUser):
+        return Bayes(model, question), model.why
     if "bayes" not in model.estimators:
         why = "counts of an encoding do not say what was supported together, which others need"
         return Unbiased(model, question), why
@@ -226,29 +236,25 @@ def error_ratio(best: Bayes[Model], free: Unbiased[Model]) -> float:
 
 
 def _alone(
-    model: Model, aggregate: Aggregate, question: Question, options: Options
+    model: Model, counted: Counted, question: Question, options: Options
 ) -> tuple[Answer, ...]:
     """Return what the reports say without the prior, if they determine it.
 
     A test that finds nothing does not prove the prior right. What it cannot see is about as large
     as these intervals, so whoever reads a Bayes estimate should see them too.
     """
+    if isinstance(counted, PosteriorSums) and counted.beside is not None:
+        model, counted = counted.beside
+    else:
+        # No kind of interval keeps its level for so few reports, and there is no room to say so.
+        bare = options.interval == "none" or counted.reports < FEW_WEIGHTED
+        options = replace(options, interval="none" if bare else "auto")
     try:
         estimator = Unbiased(model, question)
     except NotDefined:
         return ()
-    spread = spread_of(estimator, aggregate, options)
-    return answers_of(question, aggregate, estimator.values(model.statistic(aggregate)), spread)
-
-
-def _refuse_signs(key: str, aggregate: Aggregate) -> None:
-    if key in _BOTH_SIGNS or aggregate.weights is None or aggregate.weights.least >= 0:
-        return
-    raise NotDefined(
-        f"the {key} estimate",
-        "negative weights",
-        "ask for unbiased or bayes, which take weights of both signs",
-    )
+    spread = spread_of(estimator, counted, options)
+    return answers_of(question, counted, estimator.values(model.statistic(counted)), spread)
 
 
 def spread_of(estimator: Estimator[Model], counted: Counted, options: Options) -> Spread:
@@ -264,21 +270,16 @@ def spread_of(estimator: Estimator[Model], counted: Counted, options: Options) -
 
 
 def _warnings(
-    model: Model,
-    question: Question,
-    aggregate: Aggregate,
-    fit: Fit | None,
-    key: str,
-    *,
-    free: bool,
+    estimator: Estimator[Model], counted: Counted, fit: Fit | None, *, free: bool
 ) -> tuple[str, ...]:
     """Say that the prior, or the whole mechanism, does not fit the reports."""
-    found = []
+    model, found = estimator.model, []
     if fit is not None:
-        warning = misfit(fit, key, free=free, numbers=not question.counts)
+        warning = misfit(fit, estimator.key, free=free, numbers=not estimator.question.counts)
         found += [] if warning is None else [warning]
     if isinstance(model, Dense) and model.rows.size <= _CELLS:
-        foreign = fit_of_channel(model, aggregate)
+        assert isinstance(counted, Aggregate)
+        foreign = fit_of_channel(model, counted)
         if foreign is not None and foreign.p_value < _FOREIGN:
             found.append(
                 f"{model.unexplained} (p = {p_text(foreign.p_value)}): "
@@ -324,82 +325,39 @@ class Options:
         chance = read_level(level)
         if seed is not None and seed < 0:
             raise InputError("the seed is not a whole number of 0 or more", value=seed)
-        return cls(
-            cast("Method", method),
-            cast("Kind", interval),
-            chance,
-            cast("About", about),
-            seed,
-        )
+        kind = cast("Kind", interval)
+        return cls(cast("Method", method), kind, chance, cast("About", about), seed)
 
 
-def _check_kinds(aggregate: object, prior: object) -> None:
-    if not isinstance(aggregate, Aggregate):
-        raise InputError(
-            "not counted reports",
-            value=type(aggregate).__name__,
-            remedy="count them with Aggregate.of(channel, reports)",
-        )
-    if prior is not None and not isinstance(prior, Prior):
-        raise InputError(
-            "not a prior on the values", value=type(prior).__name__, remedy="give a Prior"
-        )
-
-
-def check_weights(aggregate: Aggregate, question: Question, about: About) -> None:
-    """Refuse weights and offsets that give the question no meaning."""
-    if aggregate.weights is None:
-        return
-    if aggregate.weights.total_squares == 0:
+def check_weights(counted: Counted, question: Question, options: Options) -> None:
+    """Refuse weights and offsets that give the question, or the method, no meaning."""
+    weights = counted.weights if isinstance(counted, Aggregate) else None
+    if weights is not None and weights.total_squares == 0:
         raise InputError(
             "all weights are 0, or too small to be squared",
             remedy="give those who count a weight, or measure in another unit",
         )
-    if aggregate.weights.offset != 0:
+    if weights is not None and weights.offset != 0:
         if question.of != "sum":
             raise InputError(
                 f"offsets, but the question is {question.of}",
                 remedy="ask for sum, or count the reports without offsets",
             )
-        if about == "population":
+        if options.about == "population":
             raise InputError(
                 "offsets belong to the people who reported, not to a population",
                 remedy="ask about people, or count the reports without offsets",
             )
-    if question.of == "mean" and aggregate.weights.total == 0:
+    if question.of == "mean" and counted.total == 0:
         raise InputError(
             "the weights add up to 0, so that they have no mean", remedy="ask for sum instead"
         )
-
-
-def answered(
-    question: Question,
-    counted: Counted,
-    options: Options,
-    method: str,
-    why: str,
-    values: Floats,
-    spread: Spread,
-    fit: Fit | None,
-    warnings: tuple[str, ...],
-    alone: tuple[Answer, ...] = (),
-) -> Estimate:
-    """Return the estimate, given the sums and their spread."""
-    return Estimate(
-        question.of,
-        answers_of(question, counted, values, spread),
-        method,
-        why,
-        spread.kind,
-        options.level,
-        options.about,
-        counted.reports,
-        counted.total,
-        fit,
-        warnings,
-        spread.remarks,
-        alone,
-    )
+    if weights is not None and weights.least < 0 and options.method not in _BOTH_SIGNS:
+        raise NotDefined(
+            f"the {options.method} estimate",
+            "negative weights",
+            "ask for unbiased or bayes, which take weights of both signs",
+        )
 
 
 def answers_of(

@@ -23,14 +23,15 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
+from liftlock.contexts import Prior
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.model import Counted, Dense, Model
 from liftlock.estimate.per_user import PosteriorSums
 from liftlock.estimate.question import Question
+from liftlock.estimate.result import Fit
 from liftlock.exact.integers import Floats
 from liftlock.forms import Reports, SupportChannel, UnaryChannel
-from liftlock.prior import Prior
 
 _CELLS = 1 << 22
 """So many pairs of report and symbol are unpacked at once."""
@@ -182,11 +183,11 @@ def sums_symbols(question: Question) -> bool:
 
 
 def posterior_sums(
-    channel: SupportChannel,
+    model: Encoding,
     reports: Reports,
     question: Question,
-    prior: Prior,
     aggregate: Aggregate,
+    fit: Fit,
     weights: npt.ArrayLike | None = None,
 ) -> PosteriorSums:
     """Add up E[f(X) | report] and Var(f(X) | report) over all reports, with weights a_i and a_i^2.
@@ -197,7 +198,8 @@ def posterior_sums(
 
     Source: 001 eq. (10), eq. (14), eq. (27).
     """
-    masses = prior.reordered(channel.inputs).floats()
+    channel, masses = model.channel, model.masses
+    assert masses is not None
     size = len(masses)
     # Only their proportion matters, and integers of many bits leave the range of floats.
     inside = 1.0
@@ -238,6 +240,8 @@ def posterior_sums(
         values,
         np.maximum(variances, 0.0),
         aggregate.weights is not None,
+        fit,
+        (model, aggregate),
     )
 
 

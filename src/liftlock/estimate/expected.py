@@ -17,18 +17,22 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from liftlock.alphabet import Label, label_to_json
+from liftlock.channel import Channel
+from liftlock.contexts import PerUserPriors, Prior, ProfileGraph
+from liftlock.contexts.per_user import POINTS
 from liftlock.errors import InputError, NotDefined
+from liftlock.estimate.api import model_of
 from liftlock.estimate.encoding import Encoding, sums_symbols
 from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.intervals.base import quantile, read_level
 from liftlock.estimate.mixture import read_profiles
-from liftlock.estimate.model import Dense
+from liftlock.estimate.model import Dense, Model
+from liftlock.estimate.per_user_aggregate import counts_symbols
 from liftlock.estimate.question import ABOUT, About, Of, Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
+from liftlock.forms import AnyChannel, SupportChannel, UserChannel
+from liftlock.forms.user_channel import prior_variances
 
 Way = Literal["bayes", "unbiased", "truth", "prior"]
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -138,72 +142,21 @@ def expected_error(
 
     Source: 001 Prop. 2, eq. (14), eq. (42).
     """
-    _check(people, method, about)
-    chance = read_level(level)
-    masses = prior.reordered(question.inputs).floats()
-    own = _variances(masses, question.values)
-    if method == "prior":
-        each = own if about == "people" else np.zeros_like(own)
-    elif method == "truth":
-        each = np.zeros_like(own) if about == "people" else own
-    elif channel is None:
+    if channel is None and method in ("bayes", "unbiased"):
         raise InputError(f"the error of {method} depends on the channel", remedy="give one")
-    elif method == "bayes":
-        each = _of_bayes(channel, prior, question)
-    else:
-        each = _of_unbiased(channel, prior, question)
-        each = each + own if about == "population" else each
-    return ExpectedError(
-        question.of, method, about, chance, people, question.names, tuple(each.tolist())
-    )
-
-
-def _variances(masses: Floats, values: Floats) -> Floats:
-    """Return Var f(X) for each column."""
-    found: Floats = masses @ (values - masses @ values) ** 2
-    return found
-
-
-def _of_bayes(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
-    table = channel
-    if isinstance(table, SupportChannel):
+    if channel is None or method in ("truth", "prior"):
+        channel = Channel.identity(prior.labels)
+    if isinstance(channel, SupportChannel) and method == "bayes":
         try:
-            table = table.expanded()
+            channel = channel.expanded()
         except NotDefined:
             raise NotDefined(
                 "the expected error of bayes",
-                f"an encoding with {table.outputs_text}, too many to add up",
+                f"an encoding with {channel.outputs_text}, too many to add up",
                 "ask for unbiased, or simulate it",
             ) from None
-    model = Dense.of(dense(table), prior.reordered(table.inputs))
-    assert model.masses is not None
-    aligned = question.aligned(model.inputs)
-    found: Floats = model.mixture(model.masses) @ model.posterior_variances(aligned)
-    return found
-
-
-def _of_unbiased(channel: AnyChannel, prior: Prior, question: Question) -> Floats:
-    if isinstance(channel, SupportChannel):
-        return _of_support(channel, prior, question)
-    model = Dense.of(dense(channel), prior.reordered(channel.inputs))
-    assert model.masses is not None
-    aligned = question.aligned(model.inputs)
-    scores = Unbiased(model, aligned).scores
-    found: Floats = model.masses @ model.error_variances(scores, aligned)
-    return found
-
-
-def _of_support(channel: SupportChannel, prior: Prior, question: Question) -> Floats:
-    """Return what a person adds, given their value: bits of a unary encoding are independent."""
-    aligned = question.aligned(channel.inputs)
-    model = Encoding.of(channel, prior)
-    if sums_symbols(aligned) and not model.independent:
-        raise NotDefined(
-            "the expected error of a sum over several symbols",
-            f"{channel.form} encoding, whose supports depend on each other",
-            "ask for the histogram, or use a unary encoding or a table",
-        )
-    return model.noise_per_person(aligned)
+    model = model_of(channel, prior)
+    return _expected(model, question.aligned(model.inputs), people, method, about, level)
 
 
 def expected_of_profiles(
@@ -222,27 +175,44 @@ def expected_of_profiles(
 
     `shares` are those of the profiles, whose distributions are believed; see `expected_error`.
     """
-    _check(people, method, about)
     model, question, _ = read_profiles(channel, graph, of, value, shares, trust=True)
     assert model is not None
-    assert model.masses is not None
-    own = model.value_variances(question)
-    if method in ("prior", "truth"):
-        each = own if (method == "prior") == (about == "people") else np.zeros_like(own)
-    elif method == "bayes":
-        each = model.mixture(model.masses) @ model.posterior_variances(question)
-    else:
-        scores = Unbiased(model, question).scores
-        if about == "population":
-            each = _variances(model.mixture(model.masses), scores)
-        else:
-            each = model.masses @ model.error_variances(scores, question)
+    return _expected(model, question, people, method, about, level)
+
+
+def expected_of_users(
+    channel: UserChannel, priors: PerUserPriors, question: Question, level: object = "0.95"
+) -> ExpectedError:
+    """Return the mean error per user: Var f(X_i) less the part that the report explains.
+
+    Source: 001 Prop. 2.
+    """
+    if not priors.users:
+        raise InputError("no users", remedy="give at least one prior")
+    single = counts_symbols(question)
+    columns = None if single else np.ascontiguousarray(question.values.T)
+    sums = []
+    for block in channel.blocks(priors):
+        masses = block.counts / POINTS
+        own = masses * (1.0 - masses) if columns is None else prior_variances(masses, columns)
+        sums.append(np.maximum(own - channel.explained(block, columns), 0.0).sum(axis=0))
+    each = np.sum(sums, axis=0) / priors.users
+    if single:
+        each = each[question.values.argmax(axis=0)]
     return ExpectedError(
-        question.of, method, about, read_level(level), people, question.names, tuple(each.tolist())
+        question.of,
+        "bayes",
+        "people",
+        read_level(level),
+        priors.users,
+        question.names,
+        tuple(each.tolist()),
     )
 
 
-def _check(people: int, method: str, about: About) -> None:
+def _expected(
+    model: Model, question: Question, people: int, method: str, about: About, level: object
+) -> ExpectedError:
     if people < 1:
         raise InputError("no people", value=people, remedy="give 1 or more")
     if method not in WAYS:
@@ -255,3 +225,40 @@ def _check(people: int, method: str, about: About) -> None:
             "a prior that is taken for the population",
             "ask about the people who report, or for unbiased",
         )
+    each = _per_person(model, question, method, about)
+    return ExpectedError(
+        question.of, method, about, read_level(level), people, question.names, tuple(each.tolist())
+    )
+
+
+def _per_person(model: Model, question: Question, method: str, about: About) -> Floats:
+    """Return what one person adds to the squared error of each answer, on average."""
+    assert model.masses is not None
+    if isinstance(model, Encoding):
+        if sums_symbols(question) and not model.independent:
+            raise NotDefined(
+                "the expected error of a sum over several symbols",
+                f"{model.channel.form} encoding, whose supports depend on each other",
+                "ask for the histogram, or use a unary encoding or a table",
+            )
+        noise = model.noise_per_person(question)
+        return noise if about == "people" else noise + _variances(model.masses, question.values)
+    assert isinstance(model, Dense)
+    if method in ("prior", "truth"):
+        own = model.value_variances(question)
+        return own if (method == "prior") == (about == "people") else np.zeros_like(own)
+    reports = model.mixture(model.masses)
+    if method == "bayes":
+        left: Floats = reports @ model.posterior_variances(question)
+        return left
+    scores = Unbiased(model, question).scores
+    if about == "population":
+        return _variances(reports, scores)
+    found: Floats = model.masses @ model.error_variances(scores, question)
+    return found
+
+
+def _variances(masses: Floats, values: Floats) -> Floats:
+    """Return the variance of each column."""
+    found: Floats = masses @ (values - masses @ values) ** 2
+    return found

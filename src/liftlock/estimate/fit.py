@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet, Label, label_to_json
+from liftlock.alphabet import Alphabet
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.encoding import Encoding
 from liftlock.estimate.estimators import Bayes
 from liftlock.estimate.estimators.likelihood import most_likely
-from liftlock.estimate.model import Dense, Model
+from liftlock.estimate.model import Counted, Dense, Model
+from liftlock.estimate.per_user import PosteriorSums
 from liftlock.estimate.question import Question
+from liftlock.estimate.result import Drift, Fit
 from liftlock.exact.integers import Floats
 
 DOUBTFUL = 0.05
@@ -41,77 +42,21 @@ _CERTAIN = 1e6
 """The score of a symbol that the prior calls impossible when a report shows that it is not."""
 
 
-@dataclass(frozen=True)
-class Drift:
-    """One symbol that the reports see more or less often than the prior says.
-
-    `expected` is its share by the prior, `found` the share that the reports speak for (None if they
-    do not determine it), and `score` how many standard errors they are apart, with the sign.
-    """
-
-    name: Label
-    expected: float
-    found: float | None
-    score: float
-
-    def __str__(self) -> str:
-        way = "more" if self.score > 0 else "less"
-        if self.found is None:
-            return f"{way} {self.name!r} than {100 * self.expected:.3g} %"
-        shares = f"{100 * self.found:.3g} % instead of {100 * self.expected:.3g} %"
-        return f"{way} {self.name!r} ({shares})"
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "name": label_to_json(self.name),
-            "expected": self.expected,
-            "found": self.found,
-            "score": self.score,
-        }
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The test of reports against prior and channel: the p-value, and which symbols stand out.
-
-    `statistic` is compared with a chi-square law of `freedom` degrees, or, where reports are few,
-    with simulated ones (`freedom` is then None). `drifts` begins with the largest misfit, and
-    `note` says how the p-value was found.
-    """
-
-    p_value: float
-    statistic: float
-    freedom: int | None
-    drifts: tuple[Drift, ...]
-    note: str = ""
-    shift: float | None = None
-    """Of a question with one answer: how many standard errors the reports are above the prior."""
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form; a statistic that is infinite is null there."""
-        return {
-            "p_value": self.p_value,
-            "statistic": self.statistic if math.isfinite(self.statistic) else None,
-            "freedom": self.freedom,
-            "drifts": [drift.to_data() for drift in self.drifts],
-            "note": self.note,
-            "shift": self.shift,
-        }
-
-
-def test_of_prior(model: Model, question: Question, aggregate: Aggregate) -> Fit | None:
+def test_of_prior(model: Model, question: Question, counted: Counted) -> Fit | None:
     """Test the reports against the prior of a model: all of them, and the one number asked for."""
+    if isinstance(counted, PosteriorSums):
+        return counted.fit
+    assert isinstance(counted, Aggregate)
     if model.masses is None:
         return None
     if isinstance(model, Encoding):
-        return fit_of_support(model, aggregate)
+        return fit_of_support(model, counted)
     assert isinstance(model, Dense)
-    found = fit_of_prior(model, aggregate)
+    found = fit_of_prior(model, counted)
     if len(question.names) > 1:
         return found
     scores = Bayes(model, question).scores[:, 0]
-    return sharpened(found, scores, model.mixture(model.masses), aggregate)
+    return sharpened(found, scores, model.mixture(model.masses), counted)
 
 
 def fit_of_prior(model: Dense, aggregate: Aggregate) -> Fit:
@@ -370,17 +315,21 @@ def misfit(fit: Fit, key: str, *, free: bool = True, numbers: bool = False) -> s
     """
     if fit.p_value >= WRONG:
         return None
-    shown = ", ".join(str(drift) for drift in fit.drifts[:2] if abs(drift.score) > 2)
+    comma = "; " if fit.users else ", "
+    shown = comma.join(str(drift) for drift in fit.drifts[:2] if abs(drift.score) > 2)
     if numbers and fit.shift is not None and abs(fit.shift) > 2:
         shown = f"{'higher' if fit.shift > 0 else 'lower'} numbers than it says"
     seen = f": they show {shown}" if shown else ""
     if not math.isfinite(fit.statistic):
         seen = f": {fit.note}"
+    subject = "the prior does"
     leaning = "this estimate does not lean on it, but what is promised under that prior does"
     if key == "bayes":
         other = "unbiased does not" if free else "and these reports cannot be read without one"
         leaning = f"the Bayes estimate leans on that prior, {other}"
-    return f"the prior does not fit the reports (p = {p_text(fit.p_value)}){seen}; {leaning}"
+    if fit.users:
+        subject, leaning = "the priors of the users do", "the estimate leans on these priors"
+    return f"{subject} not fit the reports (p = {p_text(fit.p_value)}){seen}; {leaning}"
 
 
 def p_text(p_value: float) -> str:

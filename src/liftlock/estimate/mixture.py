@@ -21,14 +21,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liftlock.channel import Channel
+from liftlock.contexts import Prior, ProfileGraph
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate.model import Dense, no_prior
 from liftlock.estimate.question import Question, ask
 from liftlock.exact.integers import Floats
 from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.notions.profile import OutputLaws
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 BELIEVED = "everybody's value was drawn from the distribution that the graph gives to their profile"
 FREE = "nothing about the profiles: one matrix for all of them is inverted"
@@ -196,7 +195,7 @@ def read_profiles(
         if trust is False:
             raise InputError(
                 "shares of profiles whose distributions are not trusted",
-                remedy="trust the profiles, or ask for histogram",
+                remedy="trust them (trust_profiles=True, --trust-profiles), or ask for histogram",
             )
         if prior is not None and shares is None:
             raise _not_of_profiles(prior, graph)
@@ -205,7 +204,11 @@ def read_profiles(
     uses = graph.uses_profile(channel.inputs)
     if trust is False and (uses or shares is not None):
         why = "a mechanism whose rows depend on the profile" if uses else "shares of the profiles"
-        raise NotDefined("an estimate that does not trust the profiles", why, "trust them")
+        raise NotDefined(
+            "an estimate that does not trust the profiles",
+            why,
+            "trust them (trust_profiles=True, --trust-profiles)",
+        )
     if trust is None:
         trust = uses or shares is not None
         if not trust and isinstance(channel, Channel):

@@ -17,11 +17,11 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
+from liftlock.contexts import Prior
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
-from liftlock.prior import Prior
 
 _SHARE = 1e-2
 """The part of a uniform prior that is mixed in where a reference prior has zeros."""

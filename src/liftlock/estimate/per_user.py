@@ -3,21 +3,43 @@
 Given the reports people are independent, so a sum over people has the mean sum_i E[f(X_i) | report]
 and the variance sum_i Var[f(X_i) | report].
 
+The reports of users who have a prior each test all priors together. If every prior is right, a
+posterior mass is the prior mass on average, so
+
+    z(x) = sum_i (P_i(x | report) - P_i(x)) / sqrt(V),    V = sum_i Var_i P_i(x | report),
+
+has mean 0 and variance 1, with variances that are known before any report. A positive z says that
+more people have the value x than their priors expected. No posterior can be farther than some b
+from its prior, so the skewness of z is at most b / sqrt(V), and to that order the probability of
+|z| or more is at most that of a normal law times exp(b |z|^3 / (6 sqrt(V))). Where a few users have
+most of the variance that says nothing, and Bennett's inequality bounds it by
+
+    2 exp(-(V / b^2) h(b |z| / sqrt(V))),    h(u) = (1 + u) ln(1 + u) - u.
+
+The smaller of the two is taken.
+
 Source: 001 Prop. 2, eq. (14).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from liftlock.alphabet import Alphabet
-from liftlock.errors import NotDefined
+from liftlock.errors import InputError, NotDefined
+from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.model import Counted, Model
+from liftlock.estimate.per_user_aggregate import PerUserAggregate, columns_of, counts_symbols
 from liftlock.estimate.question import Question
+from liftlock.estimate.result import Drift, Fit
 from liftlock.exact.integers import Floats
+
+_CLEAR = 1000
+"""A mean variance of fewer of its units would be mostly rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +51,35 @@ class PosteriorSums:
     offset: float
     sums: Floats
     variances: Floats
-    weighted: bool = False
+    weighted: bool
+    fit: Fit
+    """The test of the priors under which the reports were read."""
+    beside: tuple[Model, Aggregate] | None = None
+    """The same reports as another model reads them, without a prior."""
+
+    @classmethod
+    def of_users(cls, aggregate: PerUserAggregate, question: Question) -> PosteriorSums:
+        """Read what an aggregate says about a question that it was made for."""
+        if not aggregate.reports:
+            raise InputError("no reports", remedy="give at least one")
+        fit = fit_of_priors(question.inputs, aggregate)
+        asked = aggregate.asked
+        weighted = asked is not None and asked.weighted
+        if counts_symbols(question) and not weighted:
+            places = question.values.argmax(axis=0)
+            sums, variances = aggregate.floats("posteriors")[places], aggregate.variances()[places]
+            total = float(aggregate.reports)
+            return cls(aggregate.reports, total, 0.0, sums, variances, weighted, fit)
+        if asked is None or asked.columns != columns_of(question):
+            raise InputError(
+                "the aggregate was made for another question",
+                value=question.of,
+                remedy="aggregate the reports with this question",
+            )
+        sums = np.array([float(value + asked.offset) for value in asked.sums])
+        variances = np.array([float(value) for value in asked.variances])
+        total = float(asked.weight)
+        return cls(aggregate.reports, total, 0.0, sums, variances, weighted, fit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +90,11 @@ class PerUser(Model):
     """
 
     inputs: Alphabet
-    masses: Floats | None = None
+    why: str = (
+        "each user has a prior of their own, and posterior means have the least squared error"
+    )
+    """Why the reports were read one by one."""
+    masses: None = field(default=None, init=False)
     estimators: ClassVar[frozenset[str]] = frozenset(("bayes",))
     lack: ClassVar[str] = "sums of posteriors, in which every user has a prior"
     remedy: ClassVar[str] = "ask for bayes"
@@ -63,3 +117,37 @@ class PerUser(Model):
     def posterior_scores(self, question: Question) -> Floats:
         """Return the identity: the sums are the answers."""
         return np.eye(len(question.names))
+
+
+def fit_of_priors(alphabet: Alphabet, aggregate: PerUserAggregate) -> Fit:
+    """Test the priors symbol by symbol; the p-value is the smallest, times how many were tested."""
+    people = aggregate.reports
+    found = []
+    for label, posterior, expected, variance, reach, units in zip(
+        alphabet.labels,
+        aggregate.floats("posteriors").tolist(),
+        aggregate.floats("priors").tolist(),
+        aggregate.floats("spreads").tolist(),
+        aggregate.floats("reaches").tolist(),
+        aggregate.spreads,
+        strict=True,
+    ):
+        if units >= _CLEAR * people:
+            score = (posterior - expected) / math.sqrt(variance)
+            drift = Drift(label, expected / people, None, score)
+            found.append((_chance(score, reach / math.sqrt(variance)), drift))
+    if not found:
+        return Fit(1.0, 0.0, None, (), "the reports say too little for a test", users=True)
+    drifts = sorted((drift for _, drift in found), key=lambda drift: -abs(drift.score))
+    p_value = min(1.0, len(found) * min(chance for chance, _ in found))
+    note = f"the largest of {len(found)} standard scores"
+    return Fit(p_value, abs(drifts[0].score), None, tuple(drifts), note, users=True)
+
+
+def _chance(score: float, reach: float) -> float:
+    """Bound the probability of so large a score, if one user can move it by `reach` at most."""
+    size = abs(score)
+    away = size * reach
+    bennett = 2.0 * math.exp(-((1.0 + away) * math.log1p(away) - away) / reach**2)
+    skewed = math.erfc(size / math.sqrt(2.0)) * math.exp(min(reach * size**3 / 6.0, 700.0))
+    return min(1.0, bennett, skewed)

@@ -7,24 +7,26 @@ may be merged in any order, on any machine, to the same bits.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.contexts import PerUserPriors
+from liftlock.contexts.prior import integers_from_json
 from liftlock.errors import FileError, InputError
+from liftlock.estimate.aggregate import column_of, numbers_each, refuse_empty
+from liftlock.estimate.question import Question
 from liftlock.exact.accumulation import added, column_sums, exact_sum
-from liftlock.exact.encoding import fraction_text, integer_to_json
+from liftlock.exact.encoding import fingerprint, fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.forms import UserChannel
+from liftlock.forms import ArcChannel, UserChannel
 from liftlock.forms.user_blocks import UserBlock
 from liftlock.forms.user_channel import FINE_BITS, POSTERIOR_BITS
-from liftlock.per_user import PerUserPriors
-from liftlock.prior import integers_from_json
 from liftlock.storage import Stored
 
 _UNITS = {
@@ -67,8 +69,57 @@ class PerUserAggregate(Stored):
     @classmethod
     def none(cls, mechanism: str, symbols: int) -> PerUserAggregate:
         """Return the sum of no reports, to which others can be added."""
-        nothing = (0,) * symbols
-        return cls(mechanism, 0, nothing, nothing, nothing, nothing, nothing)
+        return cls(mechanism, 0, **dict.fromkeys(_UNITS, (0,) * symbols), asked=None)
+
+    @classmethod
+    def of(
+        cls,
+        channel: UserChannel,
+        mechanism: str,
+        question: Question,
+        reports: Iterable[Any] | npt.NDArray[Any],
+        priors: PerUserPriors,
+        *,
+        weights: npt.ArrayLike | None = None,
+        offsets: npt.ArrayLike | None = None,
+        coded: bool = False,
+    ) -> PerUserAggregate:
+        """Add up what reports say, user by user, under each user's own law and prior.
+
+        `weights` and `offsets` are the a_i and b_i of the weighted sum of a_i f(X_i) + b_i. Priors
+        and numbers are in the order of the reports.
+        """
+        column = column_of(reports)
+        refuse_empty(len(column))
+        numbered = coded or isinstance(channel, ArcChannel)
+        codes = np.asarray(column) if numbered else channel.inputs.encode(column)
+        checked = channel.read(codes, priors.users)
+        numbers = {
+            f"{name}s": found
+            for name, given in (("weight", weights), ("offset", offsets))
+            if (found := numbers_each(given, len(column), name, of="user")) is not None
+        }
+        asked = None if counts_symbols(question) and not numbers else question
+        total = cls.none(mechanism, len(channel.inputs))
+        pieces: dict[int, _Piece] = {}
+        for block in channel.blocks(priors):
+            piece = pieces.setdefault(block.level, _Piece(channel, block.level))
+            piece.add(block, checked, asked, list(numbers.values()))
+            if piece.users >= _PIECE:
+                total += pieces.pop(block.level).done(mechanism, asked, list(numbers))
+        for piece in pieces.values():
+            total += piece.done(mechanism, asked, list(numbers))
+        return total
+
+    def checked(self, mechanism: str) -> PerUserAggregate:
+        """Refuse an aggregate of reports from another mechanism."""
+        if self.mechanism != mechanism:
+            raise InputError(
+                "the reports come from another mechanism",
+                value=f"{self.mechanism[:16]} instead of {mechanism[:16]}",
+                remedy="use the mechanism that released them",
+            )
+        return self
 
     def __add__(self, other: PerUserAggregate) -> PerUserAggregate:
         if not isinstance(other, PerUserAggregate):
@@ -89,16 +140,15 @@ class PerUserAggregate(Stored):
         asked = None
         if self.asked is not None and other.asked is not None:
             asked = self.asked + other.asked
-        return PerUserAggregate(
-            self.mechanism,
-            self.reports + other.reports,
-            _added(self.posteriors, other.posteriors),
-            _added(self.squares, other.squares),
-            _added(self.priors, other.priors),
-            _added(self.spreads, other.spreads),
-            tuple(max(pair) for pair in zip(self.reaches, other.reaches, strict=True)),
-            asked,
-        )
+        sums = {
+            name: tuple(
+                max(pair) if name == "reaches" else sum(pair)
+                for pair in zip(getattr(self, name), getattr(other, name), strict=True)
+            )
+            for name in _UNITS
+        }
+        reports = self.reports + other.reports
+        return PerUserAggregate(self.mechanism, reports, **sums, asked=asked)
 
     def __len__(self) -> int:
         return self.reports
@@ -172,8 +222,8 @@ class WeightedSums:
         columns: tuple[tuple[float, ...], ...] | None,
         means: Floats,
         variances: Floats,
-        weights: Floats | None,
-        offsets: Floats | None,
+        weights: Floats | None = None,
+        offsets: Floats | None = None,
     ) -> WeightedSums:
         """Add up means and variances, a row for each user and a column for each answer."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -243,118 +293,75 @@ class WeightedSums:
         return cls(columns, sums, variances, weight, offset, weighted)
 
 
-@dataclass(frozen=True, eq=False)
-class Gathering:
-    """How reports are added up: through which channel, and for which question."""
-
-    mechanism: str
-    channel: UserChannel
-    asking: bool
-    """Whether the sums over posteriors, without weights, do not answer the question."""
-    columns: Floats | None
-    """A row of numbers f(x) for each answer; None for a histogram."""
-
-    def gathered(
-        self,
-        priors: PerUserPriors,
-        reports: npt.NDArray[Any],
-        weights: Floats | None,
-        offsets: Floats | None,
-    ) -> PerUserAggregate:
-        """Add up the reports of all users."""
-        total = PerUserAggregate.none(self.mechanism, len(self.channel.inputs))
-        open_pieces: dict[int, _Piece] = {}
-        for block in self.channel.blocks(priors):
-            piece = open_pieces.setdefault(block.level, _Piece(self, block.level))
-            piece.add(block, reports, weights, offsets)
-            if piece.users >= _PIECE:
-                total += open_pieces.pop(block.level).done()
-        for piece in open_pieces.values():
-            total += piece.done()
-        return total
-
-    @cached_property
-    def asked_columns(self) -> tuple[tuple[float, ...], ...] | None:
-        if self.columns is None:
-            return None
-        return tuple(tuple(column) for column in self.columns.tolist())
-
-    def moments(self, posteriors: Floats) -> tuple[Floats, Floats]:
-        """Return mean and variance of each answer under each user's posterior."""
-        from liftlock.forms.per_user_kernels import moments
-
-        if self.columns is None:
-            return posteriors, posteriors * (1.0 - posteriors)
-        means, variances = (np.empty((len(posteriors), len(self.columns))) for _ in range(2))
-        moments(posteriors, self.columns, means, variances)
-        return means, variances
-
-
 @dataclass(eq=False)
 class _Piece:
     """Users who share a law, as many as fit into sums of 64 bits."""
 
-    gathering: Gathering
+    channel: UserChannel
     level: int
     users: int = 0
-    totals: npt.NDArray[np.int64] = field(init=False)
-    means: list[Floats] = field(default_factory=list)
-    variances: list[Floats] = field(default_factory=list)
-    weights: list[Floats] = field(default_factory=list)
-    offsets: list[Floats] = field(default_factory=list)
+    rows: list[list[Floats]] = field(default_factory=list)
+    """What each block adds for a question: means, variances, and their weights and offsets."""
 
     def __post_init__(self) -> None:
-        channel = self.gathering.channel
-        self.totals = np.zeros((channel.rows, len(channel.inputs)), dtype=np.int64)
+        self.totals = np.zeros((self.channel.rows, len(self.channel.inputs)), dtype=np.int64)
 
     def add(
         self,
         block: UserBlock,
         reports: npt.NDArray[Any],
-        weights: Floats | None,
-        offsets: Floats | None,
+        question: Question | None,
+        numbers: list[Floats],
     ) -> None:
-        """Add up the reports of a block."""
-        channel = self.gathering.channel
-        said = reports[block.places]
-        channel.add(block, said, self.totals)
+        """Add up the reports of a block, and the moments that a question needs."""
+        posteriors = np.empty(block.counts.shape)
+        self.channel.add(block, reports[block.places], posteriors, self.totals)
         self.users += len(block)
-        if not self.gathering.asking:
-            return
-        found = np.empty(block.counts.shape)
-        channel.posteriors(block, said, found)
-        means, variances = self.gathering.moments(found)
-        self.means.append(means)
-        self.variances.append(variances)
-        if weights is not None:
-            self.weights.append(weights[block.places])
-        if offsets is not None:
-            self.offsets.append(offsets[block.places])
+        if question is not None:
+            own = [given[block.places] for given in numbers]
+            self.rows.append([*_moments(posteriors, question), *own])
 
-    def done(self) -> PerUserAggregate:
-        """Return the sums as an aggregate."""
+    def done(self, mechanism: str, question: Question | None, named: list[str]) -> PerUserAggregate:
+        """Return the sums as an aggregate; `named` says what the numbers are."""
         asked = None
-        if self.gathering.asking:
-            asked = WeightedSums.of(
-                self.gathering.asked_columns,
-                np.concatenate(self.means),
-                np.concatenate(self.variances),
-                np.concatenate(self.weights) if self.weights else None,
-                np.concatenate(self.offsets) if self.offsets else None,
-            )
-        sums = self.gathering.channel.sums(self.level, self.totals)
-        posteriors, squares, priors, spreads, reaches = map(tuple, sums)
-        return PerUserAggregate(
-            self.gathering.mechanism,
-            self.users,
-            posteriors,
-            squares,
-            priors,
-            spreads,
-            reaches,
-            asked,
-        )
+        if question is not None:
+            means, variances, *numbers = map(np.concatenate, zip(*self.rows, strict=True))
+            given = dict(zip(named, numbers, strict=True))
+            asked = WeightedSums.of(columns_of(question), means, variances, **given)
+        found = self.channel.sums(self.level, self.totals)
+        sums = {name: tuple(each) for name, each in zip(_UNITS, found, strict=True)}
+        return PerUserAggregate(mechanism, self.users, **sums, asked=asked)
 
 
-def _added(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(a + b for a, b in zip(left, right, strict=True))
+def _moments(posteriors: Floats, question: Question) -> tuple[Floats, Floats]:
+    """Return mean and variance of each answer under each user's posterior."""
+    from liftlock.forms.per_user_kernels import moments
+
+    if question.of == "histogram":
+        return posteriors, posteriors * (1.0 - posteriors)
+    columns = np.ascontiguousarray(question.values.T)
+    means, variances = (np.empty((len(posteriors), len(columns))) for _ in range(2))
+    moments(posteriors, columns, means, variances)
+    return means, variances
+
+
+def columns_of(question: Question) -> tuple[tuple[float, ...], ...] | None:
+    """Return the numbers f(x) of each answer; None for a histogram."""
+    if question.of == "histogram":
+        return None
+    return tuple(tuple(column) for column in question.values.T.tolist())
+
+
+def counts_symbols(question: Question) -> bool:
+    """Tell whether the sums of the histogram answer a question: it counts single symbols."""
+    return question.counts and bool((np.count_nonzero(question.values, axis=0) == 1).all())
+
+
+def fingerprint_of_users(channel: UserChannel, guarantee: str) -> str:
+    """Return the sha256 by which aggregates know the mechanism that their reports come from."""
+    parts: list[Any] = ["local-mechanism", channel.inputs.to_data(), guarantee, channel.form]
+    for level, limits in enumerate(channel.limits):
+        if level:
+            parts.append([str(budget) for budget in limits])
+        parts += [[name, str(value)] for name, value in channel.integers_of(level).items()]
+    return fingerprint(parts)

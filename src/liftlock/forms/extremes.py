@@ -24,10 +24,9 @@ from fractions import Fraction
 import numpy as np
 
 from liftlock.alphabet import Label
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.contexts import Context, Joint, Prior, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.forms.support_channel import SupportChannel
-from liftlock.prior import Prior
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,11 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
+from liftlock.contexts.per_user import read_alphabet
 from liftlock.errors import InputError, RowError
 from liftlock.exact.budget import Budget
-from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
-from liftlock.forms.support_channel import Counts, Reports, SupportChannel, whole_number
+from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.forms.support_channel import Counts, Reports, SupportChannel
 
 FIELD_BITS = 16
 POLYNOMIAL = 0x1002B
@@ -83,6 +84,7 @@ class HashingChannel(SupportChannel):
     """
 
     form: ClassVar[str] = "hashing"
+    integers = ("buckets", "other")
     every_set: ClassVar[bool] = False
 
     inputs: Alphabet
@@ -91,10 +93,7 @@ class HashingChannel(SupportChannel):
     bits: int = DEFAULT_BITS
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bits <= MOST_BITS:
-            raise RowError(
-                "bits out of range", value=self.bits, remedy=f"use 1 to {MOST_BITS} bits"
-            )
+        super().__post_init__()
         if not 2 <= self.buckets <= MOST_SYMBOLS:
             raise RowError(
                 "number of buckets out of range",
@@ -116,14 +115,6 @@ class HashingChannel(SupportChannel):
     # --- making one -----------------------------------------------------------------------------
 
     @classmethod
-    def of(
-        cls, inputs: Iterable[Any] | Alphabet, *, buckets: int, other: int, bits: int = DEFAULT_BITS
-    ) -> HashingChannel:
-        """Make a hashing channel from its integers."""
-        labels = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
-        return cls(labels, buckets, other, bits)
-
-    @classmethod
     def optimal(
         cls,
         inputs: Iterable[Any] | Alphabet,
@@ -136,7 +127,7 @@ class HashingChannel(SupportChannel):
 
         Of the two neighbours of E + 1, the one with the smaller variance of rare frequencies.
         """
-        labels = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
+        labels = read_alphabet(inputs)
         ratio = budget.exp().lower
         most = min(MOST_SYMBOLS, 1 << bits)
 
@@ -260,18 +251,6 @@ class HashingChannel(SupportChannel):
             hashed = (_products(a[rows], len(self.inputs)) ^ b[rows, None]) * self.buckets
             found[rows] = hashed >> FIELD_BITS == number[rows, None]
         return found
-
-    # --- files ----------------------------------------------------------------------------------
-
-    def law(self) -> dict[str, int]:
-        """Return the integers of the law."""
-        return {"bits": self.bits, "buckets": self.buckets, "other": self.other}
-
-    @classmethod
-    def from_data(cls, data: Any) -> HashingChannel:
-        """Read the JSON form."""
-        buckets, other, bits = (whole_number(data, name) for name in ("buckets", "other", "bits"))
-        return cls(Alphabet.from_data(data.get("inputs")), buckets, other, bits)
 
 
 def _products(a: Counts, symbols: int) -> Counts:

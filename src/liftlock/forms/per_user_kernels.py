@@ -1,8 +1,7 @@
 """Compiled loops for users who have a prior each; imported only when there are any.
 
-`liftlock.forms.user_blocks` says how priors become integers, `liftlock.forms.arc_law` and
-`liftlock.forms.safe_law` what the two laws are, and `liftlock.sampling.per_user` how they are drawn
-from.
+`liftlock.forms.user_blocks` says how priors become integers, `liftlock.forms.user_laws` what the
+two laws are, and `liftlock.sampling.per_user` how they are drawn from.
 
 All sums are of integers that float64 holds exactly, at most 1024 users at a time, so that the
 loops over symbols run several at once and yet no order of users or batches changes a bit. Squares
@@ -188,17 +187,13 @@ def windows(
         start = np.int64(0)
         for symbol in range(code):
             start += counts[user, symbol]
-        # word * length is a number of 96 bits, multiplied in halves.
         n = np.uint64(length)
-        word = words[2 * place]
-        bottom = (word & _MASK) * n
-        top = (word >> _HALF) * n + (bottom >> _HALF)
-        rest = (top << _HALF) | (bottom & _MASK)
+        inner, rest = _product(words[2 * place], n)
         if rest < n and rest < (~n + np.uint64(1)) % n:
             pending[waiting] = user
             waiting += 1
             continue
-        point = np.uint64(start) + (top >> _HALF)
+        point = np.uint64(start) + inner
         unit = words[2 * place + 1] >> np.uint64(2)
         if unit < taller:
             point -= unit // np.uint64(high + 1)
@@ -239,50 +234,6 @@ def kept(
 
 
 @compiled()
-def arc_posteriors(
-    counts: npt.NDArray[np.int64],
-    reports: npt.NDArray[np.uint32],
-    width: int,
-    extra: int,
-    low: int,
-    high: int,
-    unit: int,
-    found: npt.NDArray[np.float64],
-) -> None:
-    """Return P(x | u) of every user and symbol."""
-    for user in range(counts.shape[0]):
-        start = -np.int64(reports[user])
-        for symbol in range(counts.shape[1]):
-            length = counts[user, symbol]
-            offset = start % _POINTS
-            covered = max(np.int64(0), min(offset + length, width) - offset)
-            covered += max(np.int64(0), min(offset + length - _POINTS, width))
-            raised = max(np.int64(0), min(offset + length, extra) - offset)
-            raised += max(np.int64(0), min(offset + length - _POINTS, extra))
-            weight = float(low) * float(length - covered) + float(high) * float(covered)
-            found[user, symbol] = (weight + float(raised)) / (float(unit) * float(_POINTS))
-            start += length
-
-
-@compiled()
-def safe_posteriors(
-    counts: npt.NDArray[np.int64],
-    reports: npt.NDArray[np.int64],
-    keeps: npt.NDArray[np.int64],
-    found: npt.NDArray[np.float64],
-) -> int:
-    """Fill in P(x | y); return the first user whose report has probability 0, or -1."""
-    for user in range(counts.shape[0]):
-        if counts[user, reports[user]] <= 0:
-            return user
-        own = keeps[user]
-        for symbol in range(counts.shape[1]):
-            found[user, symbol] = float(_POINTS - own) * float(counts[user, symbol]) * 2.0**-64
-        found[user, reports[user]] += float(own) * 2.0**-32
-    return -1
-
-
-@compiled()
 def arc_sums(
     counts: npt.NDArray[np.int64],
     reports: npt.NDArray[np.uint32],
@@ -290,9 +241,10 @@ def arc_sums(
     high: float,
     width: float,
     extra: float,
+    found: npt.NDArray[np.float64],
     totals: npt.NDArray[np.int64],
 ) -> None:
-    """Add up posteriors of the arc mechanism, by how much of each arc the window covers.
+    """Fill in P(x | u) of the arc mechanism and add it up, by how much of each arc is covered.
 
     A posterior is (low length + (high - low) covered + raised) / 2^62. Its variance over the
     reports is ((high - low) / 2^30)^2 times that of the covered share of the circle, which for an
@@ -327,6 +279,7 @@ def arc_sums(
             covered = inside[symbol + 1] - inside[symbol]
             more = raised[symbol + 1] - raised[symbol]
             posterior = (low * length + rise * covered + more) * unit
+            found[user, symbol] = posterior * 2.0**-21
             sums[0, symbol] += length
             sums[1, symbol] += covered
             sums[2, symbol] += more
@@ -352,9 +305,12 @@ def safe_sums(
     counts: npt.NDArray[np.int64],
     reports: npt.NDArray[np.int64],
     keeps: npt.NDArray[np.int64],
+    found: npt.NDArray[np.float64],
     totals: npt.NDArray[np.int64],
 ) -> int:
-    """Add up posteriors of the safe response; return the first impossible report, or -1.
+    """Fill in P(x | y) of the safe response and add it up; return the first impossible report.
+
+    If all are possible, -1 is returned.
 
     A posterior is ((2^32 - T) p(x) + T 2^32 [x = y]) / 2^64, the product added up in three parts of
     11 bits of 2^32 - T. Its variance over the reports is t^2 P(x) (1 - P(x)), with t = T / 2^32.
@@ -386,6 +342,7 @@ def safe_sums(
             sums[3, symbol] += third * length
         for symbol in range(symbols):
             posterior = lengths[symbol] * unit
+            found[user, symbol] = posterior * 2.0**-21
             sums[5, symbol] += np.floor(posterior * posterior + 0.5)
             part = lengths[symbol] * (1.0 / _CIRCLE)
             sums[6, symbol] += np.floor(factor * (part * (1.0 - part)) + 0.5)
@@ -393,6 +350,7 @@ def safe_sums(
         posterior = lengths[report] * unit
         sums[5, report] -= np.floor(posterior * posterior + 0.5)
         posterior += kept * 2.0**21
+        found[user, report] = posterior * 2.0**-21
         sums[5, report] += np.floor(posterior * posterior + 0.5)
     for symbol in range(symbols):
         for row in range(SAFE_ROWS):

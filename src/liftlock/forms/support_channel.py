@@ -14,17 +14,19 @@ symbols that y supports,
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Label
-from liftlock.errors import FileError, InputError, NotDefined
+from liftlock.alphabet import Alphabet, Label
+from liftlock.contexts.per_user import read_alphabet
+from liftlock.errors import FileError, InputError, NotDefined, RowError
 from liftlock.exact.encoding import integer_to_json
 from liftlock.exact.integers import Floats
+from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
 from liftlock.forms.structured_channel import StructuredChannel
 
 Reports: TypeAlias = npt.NDArray[np.uint8]
@@ -41,6 +43,19 @@ class SupportChannel(StructuredChannel):
     """
 
     bits: int
+    integers: ClassVar[tuple[str, ...]]
+    """The names of the integers of the law, besides `bits`."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bits <= MOST_BITS:
+            raise RowError(
+                "bits out of range", value=self.bits, remedy=f"use 1 to {MOST_BITS} bits"
+            )
+
+    @classmethod
+    def of(cls, inputs: Iterable[Any] | Alphabet, *, bits: int = DEFAULT_BITS, **law: int) -> Self:
+        """Make a channel of this form from the integers of its law."""
+        return cls(read_alphabet(inputs), bits=bits, **law)  # type: ignore[call-arg]
 
     # --- the law --------------------------------------------------------------------------------
 
@@ -142,13 +157,19 @@ class SupportChannel(StructuredChannel):
             return f"{start} that supports all but {_several(rest)}"
         return f"{start} that supports only {_several([labels[i] for i in sorted(inside)])}"
 
-    @abstractmethod
     def law(self) -> dict[str, int]:
         """Return the integers of the law by name, as files hold them."""
+        return {name: getattr(self, name) for name in ("bits", *self.integers)}
 
     def law_data(self) -> dict[str, Any]:
         """Return the integers of the law as JSON."""
         return {name: integer_to_json(value) for name, value in self.law().items()}
+
+    @classmethod
+    def from_data(cls, data: Any) -> Self:
+        """Read the JSON form."""
+        law = {name: whole_number(data, name) for name in ("bits", *cls.integers)}
+        return cls.of(Alphabet.from_data(data.get("inputs")), **law)
 
     def __str__(self) -> str:
         return f"{self.form} encoding of {len(self.inputs)} symbols, {self.report_size} a report"

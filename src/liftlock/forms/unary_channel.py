@@ -17,8 +17,8 @@ from liftlock.channel import Channel
 from liftlock.errors import InputError, RowError
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import as_integers
-from liftlock.exact.weights import DEFAULT_BITS, MOST_BITS
-from liftlock.forms.support_channel import Counts, Reports, SupportChannel, whole_number
+from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.forms.support_channel import Counts, Reports, SupportChannel
 
 MOST_EXPANDED = 10
 """With more symbols than this, the 2^d reports are not written out as a table."""
@@ -43,6 +43,7 @@ class UnaryChannel(SupportChannel):
     """
 
     form: ClassVar[str] = "unary"
+    integers = ("own", "other")
     every_set: ClassVar[bool] = True
 
     inputs: Alphabet
@@ -51,10 +52,7 @@ class UnaryChannel(SupportChannel):
     bits: int = DEFAULT_BITS
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bits <= MOST_BITS:
-            raise RowError(
-                "bits out of range", value=self.bits, remedy=f"use 1 to {MOST_BITS} bits"
-            )
+        super().__post_init__()
         if not 0 < self.other <= self.own < 1 << self.bits:
             raise RowError(
                 "bit probabilities out of range",
@@ -63,14 +61,6 @@ class UnaryChannel(SupportChannel):
             )
 
     # --- making one -----------------------------------------------------------------------------
-
-    @classmethod
-    def of(
-        cls, inputs: Iterable[Any] | Alphabet, *, own: int, other: int, bits: int = DEFAULT_BITS
-    ) -> UnaryChannel:
-        """Make a unary encoding from its two integer weights."""
-        labels = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
-        return cls(labels, own, other, bits)
 
     @classmethod
     def optimal(
@@ -181,15 +171,3 @@ class UnaryChannel(SupportChannel):
         packed = self.checked(reports)
         bits = np.unpackbits(packed, axis=1, count=len(self.inputs), bitorder="little")
         return bits.astype(np.bool_)
-
-    # --- files ----------------------------------------------------------------------------------
-
-    def law(self) -> dict[str, int]:
-        """Return the integers of the law."""
-        return {"bits": self.bits, "own": self.own, "other": self.other}
-
-    @classmethod
-    def from_data(cls, data: Any) -> UnaryChannel:
-        """Read the JSON form."""
-        own, other, bits = (whole_number(data, name) for name in ("own", "other", "bits"))
-        return cls(Alphabet.from_data(data.get("inputs")), own, other, bits)

@@ -6,8 +6,8 @@ and what is missing or too much goes to the largest of the row. Counts that sum 
 they are. The guarantees are about these integers, exactly.
 
 Of a set of priors the mechanisms need the fewest and the most points that it can give a symbol. The
-ends of intervals are rounded outwards, so that the guarantee is about all priors within them; each
-prior of a family is rounded by the rule; a distance is rounded up.
+ends of intervals and of balls are rounded outwards, so that the guarantee is about all priors that
+were named, not only about those near their integers; a prior of a family is rounded by the rule.
 """
 
 from __future__ import annotations
@@ -19,14 +19,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.contexts import PerUserPriors
+from liftlock.contexts.per_user import POINTS, SUM_TOLERANCE, Table, checked_table, users_per_block
 from liftlock.errors import CountError
-from liftlock.per_user import (
-    POINTS,
-    SUM_TOLERANCE,
-    PerUserPriors,
-    checked_table,
-    users_per_block,
-)
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 
@@ -76,7 +71,8 @@ def user_blocks(
     for first, rows in priors.blocks():
         for start, counts in counted_blocks(rows, first):
             stop = start + len(counts)
-            block = UserBlock(slice(start, stop), counts, set_ends(priors, start, counts))
+            ends = set_ends(priors, start, rows[start - first : stop - first], counts)
+            block = UserBlock(slice(start, stop), counts, ends)
             if levels is None:
                 yield block
                 continue
@@ -127,12 +123,15 @@ def prior_counts(masses: npt.NDArray[Any]) -> Counts:
     return counts
 
 
-def set_ends(priors: PerUserPriors, start: int, counts: Counts) -> tuple[Counts, Counts] | None:
+def set_ends(
+    priors: PerUserPriors, start: int, rows: Table, counts: Counts
+) -> tuple[Counts, Counts] | None:
     """Return the fewest and the most points of each symbol for some users; None for one prior."""
     stop = start + len(counts)
     if priors.radius is not None:
-        fewest = np.maximum(counts - priors.radius, 0)
-        return fewest, np.minimum(counts + priors.radius, POINTS)
+        fewest, most = _enclosed(rows)
+        low = np.minimum(counts, fewest) - priors.radius
+        return np.maximum(low, 0), np.minimum(np.maximum(counts, most) + priors.radius, POINTS)
     if priors.members is not None:
         inside = family_counts(priors, start, stop)
         return inside.min(axis=1), inside.max(axis=1)
@@ -145,6 +144,19 @@ def set_ends(priors: PerUserPriors, start: int, counts: Counts) -> tuple[Counts,
     least = POINTS - (high.sum(axis=1, keepdims=True) - high)
     most = POINTS - (low.sum(axis=1, keepdims=True) - low)
     return np.maximum(low, least), np.minimum(high, most)
+
+
+def _enclosed(rows: Table) -> tuple[Counts, Counts]:
+    """Return integers around 2^32 m / sum(m) for the masses m of each row, whatever floats round.
+
+    With n symbols the sum of a row is off by less than n 2^-53 of itself; what came before (64-bit
+    counts, smoothing) and the quotient are off by as much again and a few units.
+    """
+    masses = rows.astype(np.float64)
+    points = masses / masses.sum(axis=1, keepdims=True) * float(POINTS)
+    error = (masses.shape[1] + 8) * 2.0**-52
+    low, high = np.floor(points * (1.0 - error)), np.ceil(points * (1.0 + error))
+    return low.astype(np.int64), high.astype(np.int64)
 
 
 def family_counts(priors: PerUserPriors, start: int, stop: int) -> Counts:

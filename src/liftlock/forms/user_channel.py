@@ -19,15 +19,15 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
+from liftlock.contexts import PerUserPriors
+from liftlock.contexts.per_user import POINTS, Limits, read_alphabet, read_limits
 from liftlock.errors import FileError, InputError, NotDefined
 from liftlock.exact.encoding import integer_to_json
 from liftlock.exact.integers import Floats
-from liftlock.forms.arc_law import ArcLaw
-from liftlock.forms.safe_law import SafeLaw
 from liftlock.forms.structured_channel import StructuredChannel
 from liftlock.forms.support_channel import whole_number
 from liftlock.forms.user_blocks import UserBlock, user_blocks
-from liftlock.per_user import POINTS, Limits, PerUserPriors, read_alphabet, read_limits
+from liftlock.forms.user_laws import ArcLaw, SafeLaw, UserLaw
 
 POSTERIOR_BITS = 64
 """Posteriors are integers over 2^64, exactly."""
@@ -54,7 +54,7 @@ class UserChannel(StructuredChannel):
     limits: tuple[Limits, ...]
     laws: tuple[Any, ...]
 
-    law: ClassVar[type[ArcLaw] | type[SafeLaw]]
+    law: ClassVar[type[UserLaw]]
     takes_sets: ClassVar[bool]
     """Whether users may have sets of priors."""
     bits: ClassVar[int]
@@ -63,6 +63,9 @@ class UserChannel(StructuredChannel):
     """How many integers for each symbol are gathered from reports."""
     integers: ClassVar[tuple[str, ...]]
     """The names of the integers of a law."""
+    outputs_name: ClassVar[str]
+    report_type: ClassVar[type[np.integer[Any]]]
+    """What reports are called, and the type of number they are counted as."""
 
     @classmethod
     def of(cls, labels: Iterable[Any] | Alphabet, limits: Iterable[Limits]) -> Self:
@@ -71,6 +74,11 @@ class UserChannel(StructuredChannel):
         if not pairs:
             raise InputError("no budgets", remedy="give at least one")
         return cls(read_alphabet(labels), pairs, tuple(cls.law.of(*pair) for pair in pairs))
+
+    @property
+    @abstractmethod
+    def output_number(self) -> int:
+        """How many reports there are."""
 
     @property
     def largest(self) -> Fraction:
@@ -110,7 +118,7 @@ class UserChannel(StructuredChannel):
                 return None
             raise InputError(
                 f"users without budgets, for a mechanism with {len(self.limits)} of them",
-                remedy="say who has which: priors.with_budgets([...])",
+                remedy="say who has which: priors.with_budgets([...]), or --local-budgets",
             )
         for place, limits in enumerate(priors.budgets):
             if limits not in self.limits:
@@ -126,23 +134,42 @@ class UserChannel(StructuredChannel):
         places = np.array([self.limits.index(limits) for limits in priors.budgets])
         return np.asarray(places[priors.levels], dtype=np.int64)
 
-    @abstractmethod
     def read(self, reports: npt.NDArray[Any], users: int) -> npt.NDArray[Any]:
-        """Return a checked copy of reports, one for each user."""
+        """Return a checked copy of reports, one for each user: whole numbers from 0 on."""
+        if reports.ndim != 1 or reports.dtype.kind not in "iu":
+            raise InputError(
+                f"reports of {self.form} are not a column of whole numbers",
+                value=f"{reports.ndim} dimensions of {reports.dtype}",
+                remedy="give what release returned, with coded=True for labels",
+            )
+        if len(reports) != users:
+            raise InputError(
+                f"{len(reports)} reports for {users} priors", remedy="give one prior to each report"
+            )
+        wrong = (reports < 0) | (reports >= self.output_number)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise InputError(
+                f"report outside {self.outputs_name}",
+                where=f"report {place + 1}",
+                value=int(reports[place]),
+                remedy=f"reports are 0 to {self.output_number - 1}; nothing was counted",
+            )
+        return reports.astype(self.report_type)
 
     @abstractmethod
     def add(
-        self, block: UserBlock, reports: npt.NDArray[Any], totals: npt.NDArray[np.int64]
+        self,
+        block: UserBlock,
+        reports: npt.NDArray[Any],
+        posteriors: Floats,
+        totals: npt.NDArray[np.int64],
     ) -> None:
-        """Add up what the reports of a block of users say."""
+        """Fill in P(x | report) for a block of users, and add up what their reports say."""
 
     @abstractmethod
     def sums(self, level: int, totals: npt.NDArray[np.int64]) -> Sums:
         """Turn what was added up for users of one law into sums of posteriors."""
-
-    @abstractmethod
-    def posteriors(self, block: UserBlock, reports: npt.NDArray[Any], found: Floats) -> None:
-        """Fill in P(x | report) for a block of users."""
 
     @abstractmethod
     def explained(self, block: UserBlock, columns: Floats | None) -> Floats:
@@ -205,42 +232,28 @@ class ArcChannel(UserChannel):
     bits = 62
     rows = 6
     integers = ("low", "high", "width", "extra")
+    outputs_name = "the circle of 2^32 points"
+    report_type = np.uint32
 
     @property
     def output_number(self) -> int:
         """How many reports there are: the points of the circle."""
         return POINTS
 
-    def read(self, reports: npt.NDArray[Any], users: int) -> npt.NDArray[Any]:
-        """Return a checked copy of reports: any number of 32 bits is one."""
-        if reports.ndim != 1 or reports.dtype.kind not in "iu":
-            raise InputError(
-                "reports of the arc mechanism are not a column of whole numbers",
-                value=f"{reports.ndim} dimensions of {reports.dtype}",
-                remedy="give what release returned",
-            )
-        _check_number(reports, users)
-        wrong = (reports < 0) | (reports >= POINTS)
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            raise InputError(
-                "report outside the circle of 2^32 points",
-                where=f"report {place + 1}",
-                value=int(reports[place]),
-                remedy="give what release returned; nothing was counted",
-            )
-        return reports.astype(np.uint32)
-
     def add(
-        self, block: UserBlock, reports: npt.NDArray[Any], totals: npt.NDArray[np.int64]
+        self,
+        block: UserBlock,
+        reports: npt.NDArray[Any],
+        posteriors: Floats,
+        totals: npt.NDArray[np.int64],
     ) -> None:
-        """Add up what the reports of a block of users say."""
+        """P(x | u) is the prior times L + (U - L) (share of the arc in the window)."""
         from liftlock.forms.per_user_kernels import arc_sums
 
         law = self.laws[block.level]
         arc_sums(
             block.counts, reports, float(law.low), float(law.high), float(law.width),
-            float(law.extra), totals,
+            float(law.extra), posteriors, totals,
         )  # fmt: skip
 
     def sums(self, level: int, totals: npt.NDArray[np.int64]) -> Sums:
@@ -259,15 +272,6 @@ class ArcChannel(UserChannel):
         reach = max(law.largest - 1, 1 - law.smallest)
         reaches = [min(math.ceil(reach * part), POINTS) for part in parts]
         return posterior, squares, lengths, spread, reaches
-
-    def posteriors(self, block: UserBlock, reports: npt.NDArray[Any], found: Floats) -> None:
-        """Fill in P(x | u): the prior times L + (U - L) (share of the arc in the window)."""
-        from liftlock.forms.per_user_kernels import arc_posteriors
-
-        law = self.laws[block.level]
-        arc_posteriors(
-            block.counts, reports, law.width, law.extra, law.low, law.high, law.unit, found
-        )
 
     def explained(self, block: UserBlock, columns: Floats | None) -> Floats:
         """Return Var E[f(X) | u]: (U - L)^2 times the variance of the integral over the window."""
@@ -299,32 +303,13 @@ class SafeChannel(UserChannel):
     bits = 64
     rows = 8
     integers = ("floor", "ceiling")
+    outputs_name = "the output alphabet"
+    report_type = np.int64
 
     @property
     def output_number(self) -> int:
         """How many reports there are: one for each symbol."""
         return len(self.inputs)
-
-    def read(self, reports: npt.NDArray[Any], users: int) -> npt.NDArray[Any]:
-        """Return a checked copy of reports: positions of symbols."""
-        if reports.ndim != 1 or reports.dtype.kind not in "iu":
-            raise InputError(
-                "codes are not a column of whole numbers",
-                value=f"{reports.ndim} dimensions of {reports.dtype}",
-                remedy="encode the labels with the channel's input alphabet",
-            )
-        copied = reports.astype(np.int64)
-        _check_number(copied, users)
-        wrong = (copied < 0) | (copied >= len(self.inputs))
-        if wrong.any():
-            place = int(np.argmax(wrong))
-            raise InputError(
-                "report outside the output alphabet",
-                where=f"report {place + 1}",
-                value=int(reports[place]),
-                remedy=f"reports are 0 to {len(self.inputs) - 1}; nothing was counted",
-            )
-        return copied
 
     def keeps(self, block: UserBlock) -> npt.NDArray[np.int64]:
         """Return T of each user of a block; see `SafeLaw.keep`."""
@@ -340,12 +325,16 @@ class SafeChannel(UserChannel):
         return found
 
     def add(
-        self, block: UserBlock, reports: npt.NDArray[Any], totals: npt.NDArray[np.int64]
+        self,
+        block: UserBlock,
+        reports: npt.NDArray[Any],
+        posteriors: Floats,
+        totals: npt.NDArray[np.int64],
     ) -> None:
-        """Add up what the reports of a block of users say."""
+        """P(x | y) is (1 - t) P(x), and t more for the symbol that was reported."""
         from liftlock.forms.per_user_kernels import safe_sums
 
-        wrong = safe_sums(block.counts, reports, self.keeps(block), totals)
+        wrong = safe_sums(block.counts, reports, self.keeps(block), posteriors, totals)
         if wrong >= 0:
             raise _refuse_report(block, wrong, reports)
 
@@ -358,14 +347,6 @@ class SafeChannel(UserChannel):
             for a, b, c, own in zip(first, second, third, kept, strict=True)
         ]
         return posterior, squares, lengths, spread, keeps
-
-    def posteriors(self, block: UserBlock, reports: npt.NDArray[Any], found: Floats) -> None:
-        """Fill in P(x | y): (1 - t) P(x), and t more for the symbol that was reported."""
-        from liftlock.forms.per_user_kernels import safe_posteriors
-
-        wrong = safe_posteriors(block.counts, reports, self.keeps(block), found)
-        if wrong >= 0:
-            raise _refuse_report(block, wrong, reports)
 
     def explained(self, block: UserBlock, columns: Floats | None) -> Floats:
         """Return Var E[f(X) | y] = t^2 Var f(X)."""
@@ -401,13 +382,6 @@ def prior_variances(masses: Floats, columns: Floats) -> Floats:
         "ix,ixt->it", masses, (columns.T[None, :, :] - means[:, None, :]) ** 2
     )
     return found
-
-
-def _check_number(reports: npt.NDArray[Any], users: int) -> None:
-    if len(reports) != users:
-        raise InputError(
-            f"{len(reports)} reports for {users} priors", remedy="give one prior to each report"
-        )
 
 
 def _refuse_report(block: UserBlock, row: int, reports: npt.NDArray[Any]) -> InputError:

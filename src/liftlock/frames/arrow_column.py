@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liftlock.column_code import KEPT, PLAIN, ColumnCode
+from liftlock.contexts import ProfileGraph
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate, numbers_each
 from liftlock.forms import SupportChannel, UserChannel
@@ -16,7 +17,6 @@ from liftlock.frames.arrow_cells import CellCodes, encoded, filled, first_row, w
 from liftlock.frames.packed_reports import packed, packed_type, unpacked
 from liftlock.frames.written_cells import Codes, WrittenCells
 from liftlock.line.grid import GridPrior
-from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.release import release_codes
 from liftlock.utility.mean import points_of
 

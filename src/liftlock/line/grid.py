@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from liftlock.alphabet import Alphabet
+from liftlock.contexts import STORED, Prior
+from liftlock.contexts.prior import integers_from_json
 from liftlock.errors import CountError, InputError
 from liftlock.exact.encoding import fingerprint
 from liftlock.exact.integers import Floats
@@ -26,7 +28,6 @@ from liftlock.exact.numbers import exact
 from liftlock.exact.reproducible import dot
 from liftlock.line.cutting import counted, cuts, masses_between, moments, occupied
 from liftlock.line.law import Law, Sample, numbers_of
-from liftlock.prior import Prior, integers_from_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -241,6 +242,9 @@ class GridPrior(Prior):
         alphabet = Alphabet.from_data(data.get("labels"))
         counts = integers_from_json(data.get("counts"), "counts")
         return cls(alphabet, counts, Grid.from_data(data.get("grid"))).checked()
+
+
+STORED["grid"] = GridPrior.from_json
 
 
 @dataclass(frozen=True, eq=False)

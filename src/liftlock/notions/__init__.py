@@ -1,8 +1,8 @@
 """Privacy notions: a class for each, with the same verbs.
 
-``LIP.measure(channel, context)`` returns a `Reading` (the leakage with its witness); an instance is
-a guarantee, ``LIP("1")``, with ``certify(channel, context)``, which returns a `Certificate`, and
-says what it limits, implies and promises.
+``LIP.measure(channel, context)`` returns a `Measurement` (the leakage with its witness); an
+instance is a guarantee, ``LIP("1")``, with ``certify(channel, context)``, which returns a
+`Certificate`, and says what it limits, implies and promises.
 """
 
 from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP, DeltaCurve
@@ -23,6 +23,7 @@ from liftlock.notions.information import (
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import LiftTable, lift_range, lift_table, worst_case
 from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
+from liftlock.notions.measurement import Measurement, Witness
 from liftlock.notions.per_output import (
     AlphaLift,
     AlphaLiftInverse,
@@ -32,7 +33,6 @@ from liftlock.notions.per_output import (
     L1LiftInverse,
 )
 from liftlock.notions.profile import ProfilePrivacy
-from liftlock.notions.reading import Reading, Witness
 from liftlock.notions.relations import implied
 
 __all__ = [
@@ -60,13 +60,13 @@ __all__ = [
     "LiftTable",
     "MaxLift",
     "MaximalLeakage",
+    "Measurement",
     "MinLift",
     "MutualInformation",
     "NoBreach",
     "Notion",
     "ProfileAudit",
     "ProfilePrivacy",
-    "Reading",
     "Sibson",
     "TotalVariation",
     "Witness",

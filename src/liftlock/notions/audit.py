@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any, Protocol, overload
 
 from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel
-from liftlock.context import Context, Family, Joint
+from liftlock.contexts import (
+    AnyUserPrior,
+    Context,
+    Joint,
+    PerUserPriors,
+    Prior,
+    ProfileGraph,
+)
+from liftlock.contexts.per_user import Limits
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget, decimal_text
+from liftlock.exact.decimals import moves
 from liftlock.exact.enclosure import Enclosure, nearest_float
 from liftlock.forms import AnyChannel, StructuredChannel, SupportChannel, UserChannel, dense
 from liftlock.forms.user_channel import budget_text
-from liftlock.notions.approximate import FORMS, ApproximateLDP, DeltaCurve
+from liftlock.notions.approximate import CURVES, DeltaCurve
 from liftlock.notions.base import (
     Notion,
     Order,
-    OrderedTableBound,
+    OrderedBound,
     TableMeasure,
     order_text,
     read_order,
@@ -39,7 +48,8 @@ from liftlock.notions.lift import (
     lift_table,
     refuse_impossible,
 )
-from liftlock.notions.lip import lift_claims, lip_reading, lower_reading, upper_reading
+from liftlock.notions.lip import lift_claims
+from liftlock.notions.measurement import Measurement, Witness, number_to_json
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
@@ -47,21 +57,17 @@ from liftlock.notions.profile import (
     outside_losses,
     worst_edge,
 )
-from liftlock.notions.reading import Reading, number_to_json
 from liftlock.notions.registry import NOTIONS
 from liftlock.notions.user_lifts import UserLifts, user_lifts
-from liftlock.per_user import AnyUserPrior, Limits, PerUserPriors
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Progress, Step, silent
 
 
 @dataclass(frozen=True)
 class Audit:
-    """All readings of one channel in one context.
+    """All measurements of one channel in one context.
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> bit = Channel.from_rows(
     ...     {"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}}
     ... )
@@ -73,7 +79,7 @@ class Audit:
 
     channel: AnyChannel
     context: Context
-    readings: Mapping[str, Reading]
+    measurements: Mapping[str, Measurement]
     lift_range: LiftRange | None
     unprotected: tuple[Label, ...]
     alpha: Order = None
@@ -82,10 +88,12 @@ class Audit:
     @property
     def measures(self) -> dict[str, float | str]:
         """Every value as a float, infinite ones as the text "inf"."""
-        return {key: number_to_json(reading.value) for key, reading in self.readings.items()}
+        return {
+            key: number_to_json(measurement.value) for key, measurement in self.measurements.items()
+        }
 
-    def __getitem__(self, key: str) -> Reading:
-        return self.readings[key]
+    def __getitem__(self, key: str) -> Measurement:
+        return self.measurements[key]
 
     @property
     def lifts(self) -> LiftRange:
@@ -101,13 +109,16 @@ class Audit:
 
     def worst_case(self) -> str:
         """Say in words what an adversary learns at worst."""
-        sentences = [
-            _sentence(self, self.lifts.largest.lift, up=True),
-            _sentence(self, self.lifts.smallest.lift, up=False),
-        ]
-        if self.lifts.largest.lift == 1 and self.lifts.smallest.lift == 1:
+        most, least = self.lifts.largest, self.lifts.smallest
+        if most.lift == 1 and least.lift == 1:
             return "No output changes any belief: the release is independent of the secret."
-        return "\n".join(sentences)
+        if most.witness == Witness() and most.lift is not None and least.lift is not None:
+            # Nobody need attain these limits, so they are rounded to their safe side.
+            who = self.context.describe()
+            return (
+                f"A report may raise the belief in any value {moves(most.lift, least.lift)}: {who}."
+            )
+        return "\n".join(_sentence(self, up=up) for up in (True, False))
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form: `measures` under stable keys, `readings` with exact values."""
@@ -119,11 +130,13 @@ class Audit:
             "context_kind": self.context.describe(),
             "inputs": len(self.channel.inputs),
             "outputs": self.channel.output_number,
-            "alpha": None if "alpha_lift" not in self.readings else order_text(self.alpha),
+            "alpha": None if "alpha_lift" not in self.measurements else order_text(self.alpha),
             "at_epsilon": None if self.at_epsilon is None else str(self.at_epsilon),
             "unprotected": [label_to_json(label) for label in self.unprotected],
             "measures": self.measures,
-            "readings": {key: reading.to_data() for key, reading in self.readings.items()},
+            "readings": {
+                key: measurement.to_data() for key, measurement in self.measurements.items()
+            },
             "worst_case": self.worst_case(),
         }
 
@@ -150,7 +163,9 @@ class ProfileAudit(Audit):
         edges = edge_losses(laws)
         worst = worst_edge(edges)
         ratio = Fraction(1) if worst is None else worst.ratio
-        reading = Reading.of_ratio("profile", ratio, None if worst is None else worst.witness)
+        measurement = Measurement.of_ratio(
+            "profile", ratio, None if worst is None else worst.witness
+        )
         names, values = graph.profiles.labels, graph.inputs.labels
         outside = {(names[i], values[x]): lost for (i, x), lost in outside_losses(laws).items()}
         # Impossible pairs that would give away more than any edge does.
@@ -162,7 +177,7 @@ class ProfileAudit(Audit):
         return cls(
             channel,
             graph,
-            {"profile": reading},
+            {"profile": measurement},
             None,
             unprotected,
             laws=laws,
@@ -271,6 +286,7 @@ class UserAudit(Audit):
         """
         found = user_lifts(channel, priors)
         whole = reduce(UserLifts.joined, found)
+        ends = whole.range
         limits = None if notion is None else notion.lift_limits()
         claims: list[UserClaim] = []
         guarantee = ""
@@ -282,21 +298,15 @@ class UserAudit(Audit):
         if isinstance(channel, UserChannel) and (notion is None or len(channel.limits) > 1):
             for each in found:
                 own = channel.limits[each.level]
-                claims += _user_claims(
-                    each, own, f" of {each.users:,} users with {budget_text(own)}"
-                )
+                who = f"{each.users:,} user{'s' * (each.users != 1)}"
+                budgets = f"budget{'s' * (own[0] != own[1])} {budget_text(own)}"
+                claims += _user_claims(each, own, f" ({who} with {budgets})")
             guarantee = guarantee or f"budgets {', '.join(map(budget_text, channel.limits))}"
-        ends = _lift_range(whole)
-        readings = {
-            "lip": lip_reading(ends),
-            "eps_lower": lower_reading(ends),
-            "eps_upper": upper_reading(ends),
-        }
         kind = "a set of priors" if priors.are_sets else "a prior"
         return cls(
             channel,
             priors,
-            readings,
+            ends.measurements(),
             ends,
             (),
             guarantee=guarantee,
@@ -306,7 +316,7 @@ class UserAudit(Audit):
         )
 
     def __repr__(self) -> str:
-        return f"<UserAudit of {self.context.describe()}: {self.readings['lip']}>"
+        return f"<UserAudit of {self.context.describe()}: {self.measurements['lip']}>"
 
     @property
     def users(self) -> int:
@@ -349,7 +359,8 @@ class UserAudit(Audit):
         return self.extremes.excluding
 
     def __str__(self) -> str:
-        who = f"each of {self.users:,} users, each under {self.kind} of their own"
+        each = f"each of {self.users:,} users, each" if self.users != 1 else "1 user"
+        who = f"{each} under {self.kind} of their own"
         if self.guarantee:
             verdict = "CERTIFIED" if self.holds else "NOT CERTIFIED"
             lines = [f"{verdict}: {self.guarantee} for {who}"]
@@ -364,12 +375,12 @@ class UserAudit(Audit):
                 )
             ]
         names = ("eps_lower", "eps_upper")
-        values = ", ".join(f"{name} {self.readings[name].value}" for name in names)
+        values = ", ".join(f"{name} {self.measurements[name].value}" for name in names)
         lines.append(f"  leakage in nats: {values}")
         if self.excluding:
             lines.append(
-                f"  NOT protected: values of probability 0, which {self.excluding:,} users have; "
-                "their release is refused"
+                f"  NOT protected: values of probability 0, which {self.excluding:,} "
+                f"user{'s have' if self.excluding != 1 else ' has'}; their release is refused"
             )
         return "\n".join(lines)
 
@@ -388,18 +399,11 @@ class UserAudit(Audit):
         }
 
 
-def _lift_range(found: UserLifts) -> LiftRange:
-    return LiftRange(found.largest.extreme, found.smallest.extreme)
-
-
 def _user_claims(found: UserLifts, limits: Limits, whose: str = "") -> list[UserClaim]:
     """Compare the extreme lifts of some users with their budgets."""
-    claims, _ = lift_claims(_lift_range(found), *limits)
     users = (found.largest.user + 1, found.smallest.user + 1)
-    return [
-        UserClaim(replace(claim, quantity=f"{claim.quantity}{whose}"), user)
-        for claim, user in zip(claims, users, strict=True)
-    ]
+    claims = lift_claims(found.range, *limits, whose)
+    return [UserClaim(claim, user) for claim, user in zip(claims, users, strict=True)]
 
 
 class Certified(Protocol):
@@ -470,66 +474,53 @@ def audit(
     if isinstance(context, PerUserPriors):
         _refuse_options(context, alpha, at_epsilon, "only the lifts of users are")
         return UserAudit.of(subject, context, getattr(channel, "notion", None))
-    if isinstance(context, AnyUserPrior):
-        raise NotDefined(
-            "the audit of every notion",
-            context.describe(),
-            "its certificate is for all users; with their priors, mechanism.audit(priors) says who "
-            "comes closest",
-        )
-    channel = subject
     if isinstance(context, ProfileGraph):
         _refuse_options(context, alpha, at_epsilon, "only the losses of edges are")
-        return ProfileAudit.of(channel, context)
-    unprotected = refuse_impossible(channel, context, impossible)
+        return ProfileAudit.of(subject, context)
     order = read_order(alpha) if alpha is not None else None
     budget = Budget.of(at_epsilon) if at_epsilon is not None else None
+    unprotected = refuse_impossible(subject, context, impossible)
     tell = progress or silent
     tell(Step("lifts"))
-    found = extremes(channel, context)
-    readings: dict[str, Reading] = {
-        "lip": lip_reading(found),
-        "eps_lower": lower_reading(found),
-        "eps_upper": upper_reading(found),
-    }
+    found = extremes(subject, context)
+    measurements = found.measurements()
+    result = Audit(subject, context, measurements, found, unprotected, order, budget)
+    if isinstance(context, AnyUserPrior):
+        _refuse_options(context, alpha, at_epsilon, "only the lifts of users are")
+        return result
     tell(Step("ldp"))
-    readings["ldp"] = LDP.measure(channel, context)
-    if isinstance(channel, SupportChannel):
-        try:
-            table_of_all = channel.expanded()
-        except NotDefined:
-            return Audit(channel, context, readings, found, unprotected, order, budget)
-    else:
-        table_of_all = dense(channel)
+    measurements["ldp"] = LDP.measure(subject, context)
+    try:
+        everything = dense(subject)
+    except NotDefined:
+        if isinstance(subject, SupportChannel):
+            return result  # with too many outputs for a table
+        raise
     if isinstance(context, Prior | Joint):
-        table = lift_table(table_of_all, context)
+        table = lift_table(everything, context)
         for notion in NOTIONS:
             if issubclass(notion, TableMeasure):
                 tell(Step(notion.key))
-                readings[notion.key] = notion.of_table(table)
+                measurements[notion.key] = notion.of_table(table)
         for notion in NOTIONS:
-            if alpha is not None and issubclass(notion, OrderedTableBound):
+            if alpha is not None and issubclass(notion, OrderedBound):
                 tell(Step(notion.key))
-                readings[notion.key] = notion.of_table(table, order)
+                measurements[notion.key] = notion.of_table(table, order)
     else:
-        readings["maximal_leakage"] = MaximalLeakage.measure(table_of_all, context)
-        if isinstance(context, Family):
+        for measured in (MaximalLeakage, Identifiability):
             with contextlib.suppress(NotDefined):
-                readings["identifiability"] = Identifiability.measure(table_of_all, context)
-    if budget is not None:
-        for form in FORMS:
-            tell(Step(f"delta_{form}"))
-            try:
-                readings[f"delta_{form}"] = DeltaCurve.of(table_of_all, context, form).delta(budget)
-            except NotDefined:
-                continue
-        readings["delta_ldp"] = ApproximateLDP.measure(table_of_all, context, budget)
-    return Audit(channel, context, readings, found, unprotected, order, budget)
+                measurements[measured.key] = measured.measure(everything, context)
+    for form in CURVES if budget is not None else ():
+        tell(Step(f"delta_{form}"))
+        with contextlib.suppress(NotDefined):
+            curve = DeltaCurve.of(everything, context, form)
+            measurements[f"delta_{form}"] = curve.delta(budget)
+    return result
 
 
-def _sentence(result: Audit, lift: Fraction | None, *, up: bool) -> str:
+def _sentence(result: Audit, *, up: bool) -> str:
     extreme = result.lifts.largest if up else result.lifts.smallest
-    secret, output = extreme.witness.secret, extreme.witness.output
+    lift, secret, output = extreme.lift, extreme.witness.secret, extreme.witness.output
     prior = extreme.witness.prior or _prior_of(result.context)
     verb = "rise" if up else "fall"
     start = f"Seeing {_quoted(output)}, the belief in {_quoted(secret)} can {verb}"

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from liftlock.channel import Channel
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.errors import NotDefined, NumberError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact
-from liftlock.forms import AnyChannel, StructuredChannel
+from liftlock.forms import AnyChannel
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
-from liftlock.notions.reading import Reading
+from liftlock.notions.measurement import Measurement, Witness
 
 MOST_BITS = 4096
 """A comparison that is still open at this precision counts as a refusal, the safe side."""
 
 
+Decided: TypeAlias = tuple[Sequence[Claim], Mapping[str, Enclosure]]
+"""What a certificate claims, and the leakages that it shows in nats."""
 Order: TypeAlias = Fraction | None
 """None stands for infinity."""
 
@@ -136,6 +137,11 @@ class Notion(ABC):
         """Return the kinds of guarantee that this class makes, each under its own key."""
         return (Kind(cls.key, cls.title, cls.parameters, cls, cls.says, cls.page or cls.key),)
 
+    @classmethod
+    def found(cls, value: Enclosure, witness: Witness | None = None) -> Measurement:
+        """Return a value as what was measured."""
+        return Measurement(cls.key, value, cls.unit, None, witness)
+
     @property
     def name(self) -> str:
         """The key of the notion, such as ``lip``."""
@@ -154,11 +160,19 @@ class Notion(ABC):
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.budgets.values())})"
 
-    @abstractmethod
     def certify(
         self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
     ) -> Certificate:
         """Audit exactly whether the guarantee holds."""
+        unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
+        claims, nats = self.decide(channel, context)
+        return make_certificate(
+            self.name, self.budgets, channel, context, claims, nats, unprotected
+        )
+
+    @abstractmethod
+    def decide(self, channel: AnyChannel, context: Context) -> Decided:
+        """Compare what is measured with the budgets, exactly."""
 
     @abstractmethod
     def smallest(self, channel: AnyChannel, context: Context) -> str:
@@ -203,7 +217,7 @@ class Notion(ABC):
         """The guarantee without a delta that implies it: itself, if it has none."""
         return self
 
-    def epsilon_at_delta(self, channel: AnyChannel, context: Context) -> Reading:  # noqa: ARG002
+    def epsilon_at_delta(self, channel: AnyChannel, context: Context) -> Measurement:  # noqa: ARG002
         """Return the smallest epsilon that a channel keeps at the delta of the notion."""
         raise NotDefined("the smallest epsilon at a delta", str(self), "give a notion with a delta")
 
@@ -267,6 +281,9 @@ class UpperBound(Notion):
 
     budget: Budget | Fraction
 
+    of_ratio: ClassVar[bool] = False
+    """Whether it is the logarithm of an exact ratio."""
+
     def __init__(self, budget: object) -> None:
         object.__setattr__(self, "budget", self._read_budget(budget))
 
@@ -282,17 +299,8 @@ class UpperBound(Notion):
         return value
 
     @abstractmethod
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         """Measure the leakage with a precision of so many bits."""
-
-    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
-        """Measure the leakage of a form; unless a notion knows better, write out its table."""
-        return self.read(channel.expanded(), context, bits)
-
-    def _read(self, channel: AnyChannel, context: Context, bits: int) -> Reading:
-        if isinstance(channel, Channel):
-            return self.read(channel, context, bits)
-        return self.read_form(channel, context, bits)
 
     def bound(self, bits: int = BITS) -> Enclosure:
         """Enclose the budget."""
@@ -300,49 +308,76 @@ class UpperBound(Notion):
             return self.budget.nats(bits)
         return Enclosure.of(self.budget)
 
-    def _decide(self, channel: AnyChannel, context: Context) -> tuple[bool, Reading]:
-        bits = BITS
-        while True:
-            reading = self._read(channel, context, bits)
-            value = reading.value
-            if value.upper is None:
-                return False, reading
-            if isinstance(self.budget, Budget) and reading.ratio is not None:
-                return self.budget.allows(reading.ratio), reading
-            bound = self.bound(bits)
-            if bound.upper is None or value.upper <= bound.lower:
-                return True, reading
-            if value.lower > bound.upper or bits >= MOST_BITS:
-                return False, reading
-            bits *= 2
+    def _holds(self, found: Measurement, bits: int) -> bool | None:
+        """Tell whether a value is within the budget; None: it takes more bits to say."""
+        if found.value.upper is None:
+            return False
+        if isinstance(self.budget, Budget) and found.ratio is not None:
+            return self.budget.allows(found.ratio)
+        bound = self.bound(bits)
+        if bound.upper is None or found.value.upper <= bound.lower:
+            return True
+        return False if found.value.lower > bound.upper or bits >= MOST_BITS else None
 
-    def certify(
-        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
-    ) -> Certificate:
-        """Audit exactly whether the value stays within the budget."""
-        unprotected = () if self.context_free else refuse_impossible(channel, context, impossible)
+    def decide(self, channel: AnyChannel, context: Context) -> Decided:
+        """Compare the value with the budget, with as many bits as it takes."""
+        bits, holds = BITS // 2, None
         try:
-            holds, reading = self._decide(channel, context)
+            while holds is None:
+                bits *= 2
+                found = self.read(channel, context, bits)
+                holds = self._holds(found, bits)
         except NotDefined as error:
             raise NotDefined(self.name, error.context, error.remedy) from None
-        claim = Claim(self.key, reading.value, "<=", self.bound(), holds, reading.witness)
-        nats = {self.key: reading.value} if self.unit == "nats" else {}
-        return make_certificate(
-            self.name, self.budgets, channel, context, [claim], nats, unprotected
-        )
+        claim = Claim(self.key, found.value, "<=", self.bound(), holds, found.witness)
+        return [claim], {self.key: found.value} if self.unit == "nats" else {}
 
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budget that the channel satisfies."""
-        return f"{self.name}={safe_text(self._read(channel, context, BITS).value)}"
+        return f"{self.name}={safe_text(self.read(channel, context, BITS).value)}"
+
+
+class MeasuredBound(UpperBound):
+    """A bound of one number that needs nothing but the channel and the context."""
+
+    @classmethod
+    @abstractmethod
+    def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
+        """Measure the leakage exactly, or enclose it."""
+
+    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
+        """Measure the leakage."""
+        return self.measure(channel, context, bits)
+
+
+class TableMeasure(Notion):
+    """A notion that is measured on the table of lifts of one prior or joint; an audit has it."""
+
+    audited = "a prior or a joint"
+
+    @classmethod
+    @abstractmethod
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
+        """Measure it on a table of lifts."""
+
+    @classmethod
+    def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
+        """Measure it exactly, or enclose it."""
+        return cls.of_table(lift_table(channel, context), bits)
+
+
+class TableBound(TableMeasure, MeasuredBound):
+    """A bound of one number that the table of lifts shows."""
 
 
 @dataclass(frozen=True, init=False)
-class OrderedUpperBound(UpperBound):
-    """A notion of some order alpha that bounds one number from above."""
+class OrderedBound(UpperBound):
+    """A bound of one number of some order alpha that the table of lifts shows."""
 
     alpha: Order
 
     parameters: ClassVar[tuple[str, ...]] = ("alpha", "budget")
+    audited = "with `--alpha`"
 
     def __init__(self, alpha: object, budget: object) -> None:
         super().__init__(budget)
@@ -353,49 +388,19 @@ class OrderedUpperBound(UpperBound):
         """The order and the budget as exact text."""
         return {"alpha": order_text(self.alpha), "budget": _exact_text(self.budget)}
 
-
-class TableMeasure(Notion):
-    """A notion that is measured on the table of lifts of one prior or joint; an audit has it."""
-
-    audited = "a prior or a joint"
-
     @classmethod
     @abstractmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
-        """Measure it on a table of lifts."""
-
-    @classmethod
-    def measure(cls, channel: Channel, context: Context, bits: int = BITS) -> Reading:
-        """Measure it exactly, or enclose it."""
-        return cls.of_table(lift_table(channel, context), bits)
-
-
-class TableBound(UpperBound, TableMeasure):
-    """A bound of one number that the table of lifts shows."""
-
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
-        """Measure the leakage."""
-        return self.measure(channel, context, bits)
-
-
-class OrderedTableBound(OrderedUpperBound):
-    """A bound of one number of some order that the table of lifts shows."""
-
-    audited = "with `--alpha`"
-
-    @classmethod
-    @abstractmethod
-    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:
         """Measure it on a table of lifts."""
 
     @classmethod
     def measure(
-        cls, channel: Channel, context: Context, alpha: object, bits: int = BITS
-    ) -> Reading:
+        cls, channel: AnyChannel, context: Context, alpha: object, bits: int = BITS
+    ) -> Measurement:
         """Measure it exactly, or enclose it."""
         return cls.of_table(lift_table(channel, context), read_order(alpha), bits)
 
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         """Measure the leakage."""
         return self.of_table(lift_table(channel, context), self.alpha, bits)
 

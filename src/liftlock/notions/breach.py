@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from liftlock.alphabet import Label
-from liftlock.channel import Channel
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.errors import NumberError
 from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.numbers import exact_probability
-from liftlock.forms import AnyChannel, dense
-from liftlock.notions.base import Notion
-from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible, LiftTable, lift_table, refuse_impossible
-from liftlock.notions.reading import Reading, Witness
+from liftlock.forms import AnyChannel
+from liftlock.notions.base import Decided, Notion
+from liftlock.notions.certificate import Claim
+from liftlock.notions.lift import LiftTable, lift_table
+from liftlock.notions.measurement import Measurement, Witness
 
 _TICKS = 10**10
 
@@ -30,7 +29,7 @@ MOST_NODES = 20_000
 """Search steps for one output; when they do not suffice the value is an interval, still certain."""
 
 
-def highest_posterior(table: LiftTable, rho1: Fraction) -> Reading:
+def highest_posterior(table: LiftTable, rho1: Fraction) -> Measurement:
     """Return the highest posterior of any property of prior at most rho1, on a table of lifts."""
     best, ceiling = Fraction(0), Fraction(0)
     witness = Witness(secrets=(), output=table.outputs.labels[0])
@@ -41,7 +40,7 @@ def highest_posterior(table: LiftTable, rho1: Fraction) -> Reading:
             best = found
             names: tuple[Label, ...] = tuple(table.secrets.labels[s] for s in members)
             witness = Witness(secrets=names, output=label)
-    return Reading("breach", Enclosure(best, max(best, ceiling)), "", None, witness)
+    return Measurement("breach", Enclosure(best, max(best, ceiling)), "", None, witness)
 
 
 def _best_set(
@@ -93,8 +92,8 @@ class BreachReport:
 
     rho1: Fraction
     rho2: Fraction
-    upward: Reading
-    downward: Reading
+    upward: Measurement
+    downward: Measurement
 
     @property
     def possible(self) -> bool:
@@ -111,12 +110,13 @@ class BreachReport:
         )
 
 
-def breaches(channel: Channel, context: Context, rho1: object, rho2: object) -> BreachReport:
+def breaches(channel: AnyChannel, context: Context, rho1: object, rho2: object) -> BreachReport:
     """Look for upward rho1-to-rho2 and downward rho2-to-rho1 breaches, exactly.
 
     Source: 002 Def A1, eq. (A1), Prop A1.
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.contexts import Prior
     >>> report = breaches(Channel.identity("ab"), Prior.uniform("ab"), "0.5", "0.9")
     >>> report.possible
     True
@@ -133,7 +133,7 @@ def breaches(channel: Channel, context: Context, rho1: object, rho2: object) -> 
     # The property that falls is everything outside the one that rises.
     rest = tuple(s for s in table.secrets.labels if s not in (risen.secrets or ()))
     witness = Witness(secrets=rest, output=risen.output)
-    return BreachReport(low, high, upward, Reading("breach_down", fallen, "", None, witness))
+    return BreachReport(low, high, upward, Measurement("breach_down", fallen, "", None, witness))
 
 
 def _levels(rho1: object, rho2: object) -> tuple[Fraction, Fraction]:
@@ -170,7 +170,7 @@ class NoBreach(Notion):
         object.__setattr__(self, "rho2", high)
 
     @staticmethod
-    def measure(channel: Channel, context: Context, rho1: object) -> Reading:
+    def measure(channel: AnyChannel, context: Context, rho1: object) -> Measurement:
         """Measure the highest posterior of any property whose prior is at most rho1.
 
         Choosing the property is a knapsack problem; it is solved exactly by branch and bound, with
@@ -178,41 +178,26 @@ class NoBreach(Notion):
 
         Source: 002 Def A1.
 
-        >>> from liftlock.prior import Prior
+        >>> from liftlock.channel import Channel
+        >>> from liftlock.contexts import Prior
         >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-        >>> reading = NoBreach.measure(bit, Prior.from_counts({0: 9, 1: 1}), "0.1")
-        >>> reading.value.lower, reading.witness.secrets
+        >>> measurement = NoBreach.measure(bit, Prior.from_counts({0: 9, 1: 1}), "0.1")
+        >>> measurement.value.lower, measurement.witness.secrets
         (Fraction(1, 4), (1,))
         """
         return highest_posterior(lift_table(channel, context), exact_probability(rho1, name="rho1"))
 
-    def certify(
-        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
-    ) -> Certificate:
-        """Audit exactly whether a breach exists."""
-        unprotected = refuse_impossible(channel, context, impossible)
-        report = breaches(dense(channel), context, self.rho1, self.rho2)
+    def decide(self, channel: AnyChannel, context: Context) -> Decided:
+        """Compare the extreme posteriors with the levels, exactly."""
+        report = breaches(channel, context, self.rho1, self.rho2)
         up, down = report.upward, report.downward
+        low, high = Enclosure.of(self.rho1), Enclosure.of(self.rho2)
         assert up.value.upper is not None
-        claims = [
-            Claim(
-                "highest posterior",
-                up.value,
-                "<=",
-                Enclosure.of(self.rho2),
-                up.value.upper <= self.rho2,
-                up.witness,
-            ),
-            Claim(
-                "lowest posterior",
-                down.value,
-                ">=",
-                Enclosure.of(self.rho1),
-                down.value.lower >= self.rho1,
-                down.witness,
-            ),
-        ]
-        return make_certificate(self.name, self.budgets, channel, context, claims, {}, unprotected)
+        rises, falls = up.value.upper <= self.rho2, down.value.lower >= self.rho1
+        return [
+            Claim("highest posterior", up.value, "<=", high, rises, up.witness),
+            Claim("lowest posterior", down.value, ">=", low, falls, down.witness),
+        ], {}
 
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest rho2 that the channel satisfies at this rho1, to ten decimals."""

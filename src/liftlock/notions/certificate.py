@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from liftlock.alphabet import Label, label_to_json
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.encoding import fraction_text
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel
-from liftlock.notions.reading import Witness, ends_to_json, number_to_json
+from liftlock.notions.measurement import Witness, ends_to_json, number_to_json
 from liftlock.storage import check_format
 
 FORMAT = "liftlock.certificate"
@@ -154,7 +154,7 @@ def make_certificate(
 
 
 def enclosure_to_json(value: Enclosure) -> Any:
-    """Return exact ends as text, with a float for reading; infinity is the text "inf"."""
+    """Return exact ends as text, with a float to be read; infinity is the text "inf"."""
     if value.is_infinite:
         return "inf"
     if value.is_exact:

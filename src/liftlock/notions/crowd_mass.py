@@ -16,15 +16,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import BITS, Enclosure
 from liftlock.exact.numbers import exact_probability
-from liftlock.forms import AnyChannel, dense
-from liftlock.notions.base import TableMeasure
-from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible, LiftTable, refuse_impossible
-from liftlock.notions.reading import Reading, Witness
+from liftlock.forms import AnyChannel
+from liftlock.notions.base import Decided, TableMeasure
+from liftlock.notions.certificate import Claim
+from liftlock.notions.lift import LiftTable
+from liftlock.notions.measurement import Measurement, Witness
 
 
 def limit(*, lower: object, upper: object) -> Enclosure:
@@ -67,7 +67,7 @@ class CrowdMass(TableMeasure):
         object.__setattr__(self, "at_least", exact_probability(at_least, name="crowd mass"))
 
     @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:  # noqa: ARG003 - exact
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:  # noqa: ARG003 - exact
         """Measure the smallest crowd: min over y of P(s : lift(s, y) > 1), exactly.
 
         A channel that never changes any belief points at nobody; its crowd is everybody, mass 1.
@@ -75,9 +75,11 @@ class CrowdMass(TableMeasure):
         Source: math the crowd an output points at.
 
         >>> from liftlock.channel import Channel
-        >>> from liftlock.prior import Prior
-        >>> reading = CrowdMass.measure(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3}))
-        >>> reading.value.lower, reading.witness.secrets
+        >>> from liftlock.contexts import Prior
+        >>> measurement = CrowdMass.measure(
+        ...     Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 3})
+        ... )
+        >>> measurement.value.lower, measurement.witness.secrets
         (Fraction(1, 4), ('a',))
         """
         best, witness = Fraction(1), None
@@ -96,24 +98,14 @@ class CrowdMass(TableMeasure):
                 best = mass
                 names = tuple(table.secrets.labels[s] for s in raised)
                 witness = Witness(secrets=names, output=label)
-        return Reading(cls.key, Enclosure.of(best), "", None, witness)
+        return Measurement(cls.key, Enclosure.of(best), "", None, witness)
 
-    def certify(
-        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
-    ) -> Certificate:
-        """Audit exactly whether every crowd is large enough."""
-        unprotected = refuse_impossible(channel, context, impossible)
-        found = self.measure(dense(channel), context)
-        claim = Claim(
-            "crowd_mass",
-            found.value,
-            ">=",
-            Enclosure.of(self.at_least),
-            found.value.lower >= self.at_least,
-            found.witness,
-        )
-        return make_certificate(self.name, self.budgets, channel, context, [claim], {}, unprotected)
+    def decide(self, channel: AnyChannel, context: Context) -> Decided:
+        """Compare the smallest crowd with the share, exactly."""
+        found, share = self.measure(channel, context), Enclosure.of(self.at_least)
+        holds = found.value.lower >= self.at_least
+        return [Claim(self.key, found.value, ">=", share, holds, found.witness)], {}
 
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the largest share that the channel satisfies."""
-        return f"crowd_mass={self.measure(dense(channel), context).value.lower}"
+        return f"crowd_mass={self.measure(channel, context).value.lower}"

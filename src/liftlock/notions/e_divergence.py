@@ -14,13 +14,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from liftlock.contexts import Prior
 from liftlock.errors import NumberError
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.notions.reading import Reading, Witness
-from liftlock.prior import Prior
+from liftlock.notions.measurement import Measurement, Witness
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def excess(
     )
 
 
-def measure(first: Prior, second: Prior, gamma: object) -> Reading:
+def measure(first: Prior, second: Prior, gamma: object) -> Measurement:
     """Measure E_gamma(first || second) of two distributions, for an exact gamma of 0 or more.
 
     Source: 000 Def 8, eq. (22).
@@ -120,7 +120,7 @@ def measure(first: Prior, second: Prior, gamma: object) -> Reading:
     found = excess(first.counts, first.total, other.counts, other.total, Budget(None, number))
     outputs = tuple(first.labels[y] for y in found.outputs)
     value = found.value(Enclosure.of(number))
-    return Reading("e_divergence", value, "", None, Witness(outputs=outputs))
+    return Measurement("e_divergence", value, "", None, Witness(outputs=outputs))
 
 
 def positive_parts(p: Floats, q: Floats, ratio: float) -> Floats:

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from liftlock.channel import Channel
-from liftlock.context import Context, Family
+from liftlock.contexts import Context, Family
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import BITS
+from liftlock.forms import AnyChannel
 from liftlock.notions.base import TableBound
 from liftlock.notions.lift import LiftTable, lift_table
 from liftlock.notions.likelihood import SMALLEST
-from liftlock.notions.reading import Reading, Witness
+from liftlock.notions.measurement import Measurement, Witness
 
 
 class Identifiability(TableBound):
@@ -27,9 +27,10 @@ class Identifiability(TableBound):
     title = "identifiability"
     says = "posterior odds below e^budget"
     audited = "a prior, a joint, most families"
+    of_ratio = True
 
     @classmethod
-    def measure(cls, channel: Channel, context: Context, bits: int = BITS) -> Reading:
+    def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
         """Measure DI = max over y, s, s' of ln P(s | y) / P(s' | y), in nats.
 
         On singletons: with sets of secrets even a constant channel would not be private. A family
@@ -38,7 +39,8 @@ class Identifiability(TableBound):
 
         Source: 000 Def 3, eq. (10).
 
-        >>> from liftlock.prior import Prior
+        >>> from liftlock.channel import Channel
+        >>> from liftlock.contexts import Prior
         >>> constant = Channel.from_rows({"a": {"y": 1}, "b": {"y": 1}})
         >>> Identifiability.measure(constant, Prior.from_counts({"a": 1, "b": 3})).ratio
         Fraction(3, 1)
@@ -50,15 +52,15 @@ class Identifiability(TableBound):
                     "a family in which a prior gives some symbol probability 0",
                     "smooth the priors",
                 )
-            readings = [cls.measure(channel, prior, bits) for prior in context.priors]
-            best = max(readings, key=lambda r: (r.ratio is None, r.ratio or 0))
+            measurements = [cls.measure(channel, prior, bits) for prior in context.priors]
+            best = max(measurements, key=lambda r: (r.ratio is None, r.ratio or 0))
             assert best.witness is not None
-            prior = context.priors[readings.index(best)]
+            prior = context.priors[measurements.index(best)]
             return replace(best, witness=replace(best.witness, prior=prior))
         return cls.of_table(lift_table(channel, context), bits)
 
     @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
         """Measure it on a table of lifts."""
         masses = np.array([[float(m)] for m in table.secret_masses])
         with np.errstate(invalid="ignore"):
@@ -86,4 +88,4 @@ class Identifiability(TableBound):
                 )
             if ratio is None:
                 break
-        return Reading.of_ratio(cls.key, best, witness, bits)
+        return Measurement.of_ratio(cls.key, best, witness, bits)

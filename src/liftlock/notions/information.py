@@ -15,14 +15,15 @@ from fractions import Fraction
 import numpy as np
 
 from liftlock.channel import Channel
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint
 from liftlock.exact.enclosure import BITS, Enclosure, exp_of, log, log_of, nearest_float
 from liftlock.exact.integers import Floats, sum_of
-from liftlock.notions.base import Order, OrderedTableBound, TableBound
+from liftlock.forms import AnyChannel, dense
+from liftlock.notions.base import Order, OrderedBound, TableBound
 from liftlock.notions.lift import LiftTable, impossible_inputs
 from liftlock.notions.likelihood import Likelihoods, likelihoods
+from liftlock.notions.measurement import Measurement, screening_error
 from liftlock.notions.per_output import power_sum
-from liftlock.notions.reading import Reading, screening_error
 
 FLOAT_CELLS = 20_000
 """Tables with more cells are enclosed by float64 with a rigorous margin, unless more bits are
@@ -39,7 +40,7 @@ class MutualInformation(TableBound):
 
     Source: 000 Def 2; 001 Def 2.
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> fair = Prior.uniform("ab")
     >>> float(MutualInformation.measure(Channel.identity("ab"), fair)) == float(np.log(2))
     True
@@ -50,9 +51,9 @@ class MutualInformation(TableBound):
     says = "mean log-lift, in nats"
 
     @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
         """Measure it on a table of lifts."""
-        return Reading(cls.key, shannon(table, bits), "nats")
+        return cls.found(shannon(table, bits))
 
 
 def shannon(table: LiftTable, bits: int = BITS) -> Enclosure:
@@ -103,7 +104,7 @@ class MaximalLeakage(TableBound):
 
     Source: 000 Def 4, eq. (2).
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> MaximalLeakage.measure(Channel.identity("abc"), Prior.uniform("abc")).ratio
     Fraction(3, 1)
     """
@@ -112,16 +113,18 @@ class MaximalLeakage(TableBound):
     title = "maximal leakage"
     says = "gain in guessing anything, in nats"
     audited = "always"
+    of_ratio = True
 
     @classmethod
-    def measure(cls, channel: Channel, context: Context, bits: int = BITS) -> Reading:
+    def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
         """Measure it; of a prior it needs the support alone."""
-        return Reading.of_ratio(cls.key, guessing_gain(supported(channel, context)), None, bits)
+        given = supported(dense(channel), context)
+        return Measurement.of_ratio(cls.key, guessing_gain(given), None, bits)
 
     @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
         """Measure it on a table of lifts."""
-        return Reading.of_ratio(cls.key, guessing_gain(table.likelihoods), None, bits)
+        return Measurement.of_ratio(cls.key, guessing_gain(table.likelihoods), None, bits)
 
 
 def supported(channel: Channel, context: Context) -> Likelihoods:
@@ -150,7 +153,7 @@ class TotalVariation(TableBound):
 
     Source: 002 Prop 1, section 6 (half the mean l1-lift).
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> TotalVariation.measure(Channel.identity("ab"), Prior.uniform("ab")).value.lower
     Fraction(1, 2)
     """
@@ -161,16 +164,9 @@ class TotalVariation(TableBound):
     unit = ""
 
     @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:  # noqa: ARG003 - exact
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:  # noqa: ARG003 - exact
         """Measure it on a table of lifts, exactly."""
-        masses = np.array(table.masses, dtype=object)
-        terms = []
-        for s, mass in enumerate(table.secret_masses):
-            row = np.array(table.likelihoods.row(s), dtype=object)
-            total = table.likelihoods.denominators[s]
-            gap = abs(row * table.mass_total - masses * total).sum()
-            terms.append(mass * Fraction(int(gap), total * table.mass_total))
-        return Reading(cls.key, Enclosure.of(sum_of(terms) / 2), "")
+        return cls.found(Enclosure.of(mean_distance(table, 1) / 2))
 
 
 class Chi2(TableBound):
@@ -180,7 +176,7 @@ class Chi2(TableBound):
 
     Source: 002 Prop 1, section 6 (the mean chi2-lift).
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> Chi2.measure(Channel.identity("abc"), Prior.uniform("abc")).value.lower
     Fraction(2, 1)
     """
@@ -191,29 +187,30 @@ class Chi2(TableBound):
     unit = ""
 
     @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:  # noqa: ARG003 - exact
-        """Measure it on a table of lifts: sum of P(s) P(y | s)^2 / P(y), minus 1."""
-        given = table.likelihoods
-        common = len(set(given.denominators)) == 1
-        terms = []
-        for y, mass in enumerate(table.masses):
-            column = given.numerators.column(y)
-            if common:
-                square = sum(n * k * k for n, k in zip(table.counts, column, strict=True))
-                inner = Fraction(square, table.count_total * given.denominators[0] ** 2)
-            else:
-                inner = sum_of(
-                    p * Fraction(k, d) ** 2
-                    for p, k, d in zip(table.secret_masses, column, given.denominators, strict=True)
-                )
-            terms.append(inner * Fraction(table.mass_total, mass))
-        return Reading(cls.key, Enclosure.of(sum_of(terms) - 1), "")
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:  # noqa: ARG003 - exact
+        """Measure it on a table of lifts, exactly."""
+        return cls.found(Enclosure.of(mean_distance(table, 2)))
+
+
+def mean_distance(table: LiftTable, exponent: int) -> Fraction:
+    """Return sum over s, y of P(s) P(y) abs(lift - 1)^exponent."""
+    given, total = table.likelihoods, table.mass_total
+    terms = []
+    for y, mass in enumerate(table.masses):
+        gathered: dict[int, int] = {}
+        secrets = zip(table.counts, given.numerators.column(y), given.denominators, strict=True)
+        for count, numerator, denominator in secrets:
+            off = abs(numerator * total - denominator * mass)
+            gathered[denominator] = gathered.get(denominator, 0) + count * off**exponent
+        sums = (Fraction(each, denominator**exponent) for denominator, each in gathered.items())
+        terms.append(sum_of(sums) / (table.count_total * total * mass ** (exponent - 1)))
+    return sum_of(terms)
 
 
 # --- orders of information ------------------------------------------------------------------------
 
 
-class Sibson(OrderedTableBound):
+class Sibson(OrderedBound):
     """The guarantee that Sibson's information of order alpha is at most a budget in nats.
 
         alpha/(alpha-1) ln sum_y (sum_s P(s) P(y|s)^alpha)^(1/alpha)
@@ -222,7 +219,7 @@ class Sibson(OrderedTableBound):
 
     Source: 002 Prop 1, section 6 (alpha/(alpha-1) times ln of the mean alpha-lift).
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> fair = Prior.uniform("ab")
     >>> float(Sibson.measure(Channel.identity("ab"), fair, 2)) == float(np.log(2))
     True
@@ -233,18 +230,18 @@ class Sibson(OrderedTableBound):
     says = "Sibson information of order alpha, in nats"
 
     @classmethod
-    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:
         """Measure it on a table of lifts."""
         if order is None:
-            return Reading.of_ratio(cls.key, guessing_gain(table.likelihoods), None, bits)
+            return Measurement.of_ratio(cls.key, guessing_gain(table.likelihoods), None, bits)
         if order == 1:
-            return Reading(cls.key, shannon(table, bits), "nats")
+            return cls.found(shannon(table, bits))
         ones = (Fraction(1),) * len(table.secrets)
         found = log_mean_norm(table, table.secret_masses, ones, order, bits)
-        return Reading(cls.key, scaled_log(found, order), "nats")
+        return cls.found(scaled_log(found, order))
 
 
-class Arimoto(OrderedTableBound):
+class Arimoto(OrderedBound):
     """The guarantee that Arimoto's information of order alpha is at most a budget in nats.
 
     It is Sibson's information at the prior tilted to P(s)^alpha:
@@ -256,7 +253,7 @@ class Arimoto(OrderedTableBound):
 
     Source: 002 Prop 1.
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> fair = Prior.uniform("ab")
     >>> Arimoto.measure(Channel.identity("ab"), fair, "inf").ratio
     Fraction(2, 1)
@@ -267,7 +264,7 @@ class Arimoto(OrderedTableBound):
     says = "Arimoto information of order alpha, in nats"
 
     @classmethod
-    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
+    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:
         """Measure it on a table of lifts."""
         masses = table.secret_masses
         if order is None:
@@ -276,14 +273,14 @@ class Arimoto(OrderedTableBound):
                 max(m * given.at(s, y) for s, m in enumerate(masses))
                 for y in range(len(table.outputs))
             )
-            return Reading.of_ratio(cls.key, guess / max(masses), None, bits)
+            return Measurement.of_ratio(cls.key, guess / max(masses), None, bits)
         if order == 1:
-            return Reading(cls.key, shannon(table, bits), "nats")
+            return cls.found(shannon(table, bits))
         ones = (Fraction(1),) * len(masses)
         joint = log_mean_norm(table, ones, masses, order, bits)
         work = bits + 16 + math.ceil(abs(order / (order - 1))).bit_length()
         alone = log_norm(masses, ones, order, work)
-        return Reading(cls.key, scaled_log(joint + alone.scaled(-1), order), "nats")
+        return cls.found(scaled_log(joint + alone.scaled(-1), order))
 
 
 def log_mean_norm(

@@ -7,25 +7,25 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from liftlock.channel import Channel
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import fold
 from liftlock.exact.enclosure import BITS
-from liftlock.forms import AnyChannel, StructuredChannel, SupportChannel, dense
+from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.forms.extremes import ratio_corner
-from liftlock.notions.base import LiftLimits, Notion, UpperBound, safe_text
+from liftlock.notions.base import LiftLimits, MeasuredBound, Notion, safe_text
 from liftlock.notions.likelihood import likelihoods
-from liftlock.notions.reading import Reading, Witness
+from liftlock.notions.measurement import Measurement, Witness
 
 
-class LDP(UpperBound):
+class LDP(MeasuredBound):
     """The guarantee of epsilon-LDP: P(y | s) <= e^epsilon P(y | s') for all s, s', y.
 
     Source: 000 Def 1 with delta 0; 001 Def 1; 002 Def 2.
 
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.contexts import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
-    >>> from liftlock.prior import Prior
     >>> LDP("ln 3").certify(bit, Prior.uniform([0, 1])).holds
     True
     """
@@ -37,9 +37,12 @@ class LDP(UpperBound):
     says = "likelihoods of any two secrets within e^budget"
     audited = "always"
     context_free = True
+    of_ratio = True
 
-    @staticmethod
-    def measure(channel: AnyChannel, context: Context | None = None, bits: int = BITS) -> Reading:
+    @classmethod
+    def measure(
+        cls, channel: AnyChannel, context: Context | None = None, bits: int = BITS
+    ) -> Measurement:
         """Measure L_LDP = max over y, s, s' of ln P(y | s) / P(y | s'), in nats.
 
         For a joint it speaks of the secret, otherwise of the channel's inputs. Outputs that no
@@ -47,6 +50,7 @@ class LDP(UpperBound):
 
         Source: 000 Def 1 with delta 0; 001 Def 1; 002 Def 2, eq. (4).
 
+        >>> from liftlock.channel import Channel
         >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
         >>> LDP.measure(bit).ratio
         Fraction(3, 1)
@@ -55,7 +59,7 @@ class LDP(UpperBound):
             corner = ratio_corner(channel, context)
             report = channel.report_text(corner.places)
             place = Witness(corner.secret, report, corner.other)
-            return Reading.of_ratio("ldp", corner.value, place, bits)
+            return Measurement.of_ratio("ldp", corner.value, place, bits)
         given = likelihoods(dense(channel), context)
         tops, bottoms = given.column_extremes(1), given.column_extremes(-1)
         best: Fraction | None = Fraction(1)
@@ -75,15 +79,7 @@ class LDP(UpperBound):
                 )
             if ratio is None:
                 break
-        return Reading.of_ratio("ldp", best, witness, bits)
-
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
-        """Measure the leakage."""
-        return self.measure(channel, context, bits)
-
-    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
-        """Measure the leakage without a table."""
-        return self.measure(channel, context, bits)
+        return Measurement.of_ratio("ldp", best, witness, bits)
 
     def attained(self, channel: AnyChannel, context: Context) -> Notion | None:
         """Return the smallest guarantee of this kind that a channel keeps; None if it has none."""

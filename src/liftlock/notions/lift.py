@@ -9,9 +9,9 @@ lift of 0, an infinite log-lift.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Literal
 
 import numpy as np
@@ -19,17 +19,23 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
-from liftlock.context import Context, Intervals, Joint, PriorSet
+from liftlock.contexts import (
+    AnyUserPrior,
+    Context,
+    Intervals,
+    Joint,
+    PerUserPriors,
+    Prior,
+    PriorSet,
+)
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
-from liftlock.exact.enclosure import Enclosure, nearest_float
+from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.exact.integers import Floats, Integers
 from liftlock.forms import AnyChannel, SupportChannel, UserChannel, dense
 from liftlock.forms.extremes import Corner, lift_corners
 from liftlock.notions.likelihood import SMALLEST, Likelihoods, likelihoods
-from liftlock.notions.reading import Witness, screening_error
-from liftlock.per_user import AnyUserPrior, PerUserPriors
-from liftlock.prior import Prior
+from liftlock.notions.measurement import Measurement, Witness, screening_error
 
 Impossible = Literal["refuse", "ignore"]
 """What to do with inputs of prior probability 0 that the channel accepts."""
@@ -218,6 +224,27 @@ class LiftRange:
     largest: Extreme
     smallest: Extreme
 
+    def eps_upper(self, bits: int = BITS) -> Measurement:
+        """Return ln(largest lift)."""
+        top = self.largest
+        return Measurement.of_ratio("eps_upper", top.lift, top.witness, bits)
+
+    def eps_lower(self, bits: int = BITS) -> Measurement:
+        """Return -ln(smallest lift)."""
+        ratio = 1 / self.smallest.lift if self.smallest.lift else None
+        return Measurement.of_ratio("eps_lower", ratio, self.smallest.witness, bits)
+
+    def lip(self, bits: int = BITS) -> Measurement:
+        """Return the larger of the two."""
+        sides = self.eps_lower(bits), self.eps_upper(bits)
+        ratios = [side.ratio for side in sides]
+        down = ratios[0] is None or (ratios[1] is not None and ratios[0] > ratios[1])
+        return replace(sides[0] if down else sides[1], notion="lip")
+
+    def measurements(self) -> dict[str, Measurement]:
+        """Return what lifts show, in nats."""
+        return {"lip": self.lip(), "eps_lower": self.eps_lower(), "eps_upper": self.eps_upper()}
+
 
 def extremes(channel: AnyChannel, context: Context) -> LiftRange:
     """Return the exact extreme lifts in any context (for a set of priors: over the whole set).
@@ -225,10 +252,9 @@ def extremes(channel: AnyChannel, context: Context) -> LiftRange:
     For a form whose reports do not support every set of symbols they are bounds on the safe side.
     """
     if isinstance(context, PerUserPriors):
-        from liftlock.notions.user_lifts import all_users
+        from liftlock.notions.user_lifts import UserLifts, user_lifts
 
-        users = all_users(channel, context)
-        return LiftRange(users.largest.extreme, users.smallest.extreme)
+        return reduce(UserLifts.joined, user_lifts(channel, context)).range
     if isinstance(channel, UserChannel) and isinstance(context, AnyUserPrior):
         return law_range(channel.largest, channel.smallest)
     if isinstance(channel, SupportChannel):
@@ -261,7 +287,7 @@ def lift_range(channel: Channel, priors: PriorSet) -> LiftRange:
     Source: 000 Def 6.
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.context import Intervals
+    >>> from liftlock.contexts import Intervals
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> everything = lift_range(bit, Intervals.all_priors([0, 1]))
     >>> everything.largest.lift, everything.smallest.lift

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint
 from liftlock.exact.integers import (
     EXACT_FLOAT_BITS,
     Floats,
@@ -21,7 +21,7 @@ from liftlock.exact.integers import (
     multiply,
     wide,
 )
-from liftlock.notions.reading import screening_error
+from liftlock.notions.measurement import screening_error
 
 Indices: TypeAlias = npt.NDArray[np.intp]
 

@@ -9,82 +9,35 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from liftlock.channel import Channel
-from liftlock.context import Context
+from liftlock.contexts import AnyUserPrior, Context
 from liftlock.errors import NumberError
 from liftlock.exact.budget import Budget
 from liftlock.exact.decimals import down_to, fold, moves
 from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.forms import AnyChannel, StructuredChannel, UserChannel
+from liftlock.forms import AnyChannel, UserChannel
 from liftlock.forms.user_channel import budget_text
-from liftlock.notions.base import LiftLimits, Notion, UpperBound, safe_text
-from liftlock.notions.certificate import Certificate, Claim, make_certificate
-from liftlock.notions.lift import Impossible, LiftRange, extremes, law_range, refuse_impossible
-from liftlock.notions.reading import Reading
-from liftlock.per_user import AnyUserPrior
+from liftlock.notions.base import Decided, LiftLimits, MeasuredBound, Notion, safe_text
+from liftlock.notions.certificate import Claim
+from liftlock.notions.lift import LiftRange, extremes, law_range
+from liftlock.notions.measurement import Measurement
 
 
-def upper_reading(found: LiftRange, bits: int = BITS) -> Reading:
-    """Turn the largest lift into nats: eps_upper = ln(largest lift)."""
-    return Reading.of_ratio("eps_upper", found.largest.lift, found.largest.witness, bits)
-
-
-def lower_reading(found: LiftRange, bits: int = BITS) -> Reading:
-    """Turn the smallest lift into nats: eps_lower = -ln(smallest lift)."""
-    smallest = found.smallest.lift
-    ratio = 1 / smallest if smallest else None
-    return Reading.of_ratio("eps_lower", ratio, found.smallest.witness, bits)
-
-
-def lip_reading(found: LiftRange, bits: int = BITS) -> Reading:
-    """Take the larger of the two sides."""
-    largest, smallest = found.largest.lift, found.smallest.lift
-    assert smallest is not None
-    down = not smallest or (largest is not None and smallest * largest < 1)
-    side = lower_reading(found, bits) if down else upper_reading(found, bits)
-    return Reading("lip", side.value, "nats", side.ratio, side.witness)
-
-
-def lift_claims(
-    found: LiftRange, lower: Budget, upper: Budget
-) -> tuple[list[Claim], dict[str, Enclosure]]:
+def lift_claims(found: LiftRange, lower: Budget, upper: Budget, whose: str = "") -> list[Claim]:
     """Compare the extreme lifts with e^upper and e^-lower, exactly."""
     largest, smallest = found.largest, found.smallest
     top = Enclosure.infinity() if largest.lift is None else Enclosure.of(largest.lift)
-    bottom = smallest.lift
+    bottom, floor = smallest.lift, lower.exp()
     assert bottom is not None
-    inverse = 1 / bottom if bottom else None
-    ceiling = upper.exp()
-    floor = lower.exp()
     assert floor.upper is not None
-    low_bound = Enclosure(1 / floor.upper, 1 / floor.lower)
-    claims = [
-        Claim("max-lift", top, "<=", ceiling, upper.allows(largest.lift), largest.witness),
-        Claim(
-            "min-lift",
-            Enclosure.of(bottom),
-            ">=",
-            low_bound,
-            lower.allows(inverse),
-            smallest.witness,
-        ),
+    least = Enclosure(1 / floor.upper, 1 / floor.lower)
+    falls = lower.allows(1 / bottom if bottom else None)
+    rises = upper.allows(largest.lift)
+    return [
+        Claim(f"max-lift{whose}", top, "<=", upper.exp(), rises, largest.witness),
+        Claim(f"min-lift{whose}", Enclosure.of(bottom), ">=", least, falls, smallest.witness),
     ]
-    nats = {
-        "eps_lower": lower_reading(found).value,
-        "eps_upper": upper_reading(found).value,
-    }
-    return claims, nats
-
-
-def _law_claims(channel: UserChannel) -> list[Claim]:
-    """Compare the limits of each law with the budgets of the users who have it."""
-    found = []
-    for own, law in zip(channel.limits, channel.laws, strict=True):
-        claims, _ = lift_claims(law_range(law.largest, law.smallest), *own)
-        of = f" of users with {budget_text(own)}"
-        found += [replace(claim, quantity=claim.quantity + of) for claim in claims]
-    return found
 
 
 class LiftNotion(Notion):
@@ -123,22 +76,21 @@ class LiftNotion(Notion):
 class _BothSides(LiftNotion):
     """A notion that limits the rise and the fall of beliefs."""
 
-    def certify(
-        self, channel: AnyChannel, context: Context, *, impossible: Impossible = "refuse"
-    ) -> Certificate:
-        """Audit exactly whether every lift stays within the budgets."""
-        unprotected = refuse_impossible(channel, context, impossible)
+    def decide(self, channel: AnyChannel, context: Context) -> Decided:
+        """Compare every lift with the budgets, and those of users with their own."""
         lower, upper = self.lift_limits()
         assert lower is not None
         assert upper is not None
-        claims, nats = lift_claims(extremes(channel, context), lower, upper)
+        found = extremes(channel, context)
+        claims = lift_claims(found, lower, upper)
         if isinstance(channel, UserChannel) and channel.limits != ((lower, upper),):
-            claims += _law_claims(channel)
+            for own, law in zip(channel.limits, channel.laws, strict=True):
+                limits = law_range(law.largest, law.smallest)
+                claims += lift_claims(limits, *own, whose=f" of users with {budget_text(own)}")
         if isinstance(context, AnyUserPrior):
             claims = [replace(claim, witness=None) for claim in claims]
-        return make_certificate(
-            self.name, self.budgets, channel, context, claims, nats, unprotected
-        )
+        sides = found.eps_lower(), found.eps_upper()
+        return claims, {side.notion: side.value for side in sides}
 
 
 @dataclass(frozen=True, init=False)
@@ -151,7 +103,7 @@ class LIP(_BothSides):
     Source: 000 Def 5 with delta 0, eq. (5)-(7), Cor 1; 001 Def 3; 002 Def 1, eq. (3).
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> print(LIP("0.7").certify(bit, Prior.uniform([0, 1])))
     CERTIFIED: lip(epsilon=0.7) for a prior on 2 symbols
@@ -172,8 +124,8 @@ class LIP(_BothSides):
     def __init__(self, epsilon: object) -> None:
         object.__setattr__(self, "epsilon", Budget.of(epsilon))
 
-    @staticmethod
-    def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
+    @classmethod
+    def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
         """Measure L_LIP = max over s, y of abs(ln lift(s, y)), in nats.
 
         In a set of priors (bounded-prior LIP) the maximum is over every prior of the set as well.
@@ -181,12 +133,12 @@ class LIP(_BothSides):
         Source: 000 eq. (8), Def 6; 001 Def 3; 002 Def 1.
 
         >>> from liftlock.channel import Channel
-        >>> from liftlock.prior import Prior
-        >>> reading = LIP.measure(Channel.identity("ab"), Prior.uniform("ab"))
-        >>> reading.value.is_infinite, str(reading.witness)
+        >>> from liftlock.contexts import Prior
+        >>> measurement = LIP.measure(Channel.identity("ab"), Prior.uniform("ab"))
+        >>> measurement.value.is_infinite, str(measurement.witness)
         (True, 'secret "b", output "a"')
         """
-        return lip_reading(extremes(channel, context), bits)
+        return extremes(channel, context).lip(bits)
 
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest epsilon that the channel satisfies."""
@@ -203,7 +155,8 @@ class ALIP(_BothSides):
 
     Source: 002 Def 3, eq. (5).
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.channel import Channel
+    >>> from liftlock.contexts import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> fair = Prior.uniform([0, 1])
     >>> ALIP(lower="0.7", upper="0.41").certify(bit, fair).holds
@@ -230,7 +183,7 @@ class ALIP(_BothSides):
     def smallest(self, channel: AnyChannel, context: Context) -> str:
         """Say the smallest budgets that the channel satisfies."""
         found = extremes(channel, context)
-        lower, upper = lower_reading(found).value, upper_reading(found).value
+        lower, upper = found.eps_lower().value, found.eps_upper().value
         return f"lower={safe_text(lower)}, upper={safe_text(upper)}"
 
     def lift_limits(self) -> LiftLimits:
@@ -238,74 +191,52 @@ class ALIP(_BothSides):
         return LiftLimits(self.lower, self.upper)
 
 
-class MaxLift(LiftNotion, UpperBound):
+class _OneSide(LiftNotion, MeasuredBound):
+    """A notion that limits the rise or the fall of beliefs alone."""
+
+    budget: Budget
+
+    audited = "always"
+    page = "alip"
+    of_ratio = True
+    rises: ClassVar[bool]
+
+    @classmethod
+    def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
+        """Measure eps_upper = ln(largest lift), or eps_lower = -ln(smallest lift).
+
+        Source: 002 Def 3.
+        """
+        found = extremes(channel, context)
+        return found.eps_upper(bits) if cls.rises else found.eps_lower(bits)
+
+    def lift_limits(self) -> LiftLimits:
+        """Return the budget of the rise or of the fall."""
+        return LiftLimits(None, self.budget) if self.rises else LiftLimits(self.budget, None)
+
+
+class MaxLift(_OneSide):
     """The guarantee that no belief rises by more than a factor e^budget (one side only).
 
     Source: 002 eq. (2), Def 3.
     """
 
-    budget: Budget
-
     key = "eps_upper"
     title = "eps_upper (max-lift)"
     says = "no lift above e^budget"
-    audited = "always"
-    page = "alip"
-
-    @staticmethod
-    def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
-        """Measure eps_upper = ln(largest lift).
-
-        Source: 002 Def 3.
-        """
-        return upper_reading(extremes(channel, context), bits)
-
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
-        """Measure the leakage."""
-        return self.measure(channel, context, bits)
-
-    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
-        """Measure the leakage without a table."""
-        return self.measure(channel, context, bits)
-
-    def lift_limits(self) -> LiftLimits:
-        """Return the budget of the rise."""
-        return LiftLimits(None, self.budget)
+    rises = True
 
 
-class MinLift(LiftNotion, UpperBound):
+class MinLift(_OneSide):
     """The guarantee that no belief falls by more than a factor e^budget (one side only).
 
     Source: 002 eq. (2), Def 3.
     """
 
-    budget: Budget
-
     key = "eps_lower"
     title = "eps_lower (min-lift)"
     says = "no lift below e^-budget"
-    audited = "always"
-    page = "alip"
-
-    @staticmethod
-    def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
-        """Measure eps_lower = -ln(smallest lift).
-
-        Source: 002 Def 3.
-        """
-        return lower_reading(extremes(channel, context), bits)
-
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
-        """Measure the leakage."""
-        return self.measure(channel, context, bits)
-
-    def read_form(self, channel: StructuredChannel, context: Context, bits: int) -> Reading:
-        """Measure the leakage without a table."""
-        return self.measure(channel, context, bits)
-
-    def lift_limits(self) -> LiftLimits:
-        """Return the budget of the fall."""
-        return LiftLimits(self.budget, None)
+    rises = False
 
 
 def lift_notion(*, lower: object = None, upper: object = None) -> Notion:

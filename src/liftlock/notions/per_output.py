@@ -15,32 +15,29 @@ import numpy as np
 
 from liftlock.exact.enclosure import BITS, Enclosure, nearest_float, power
 from liftlock.exact.integers import Floats, sum_of
-from liftlock.notions.base import Order, OrderedTableBound, OutputLimit, TableBound
+from liftlock.notions.base import Order, OrderedBound, OutputLimit, TableBound
 from liftlock.notions.lift import LiftTable
-from liftlock.notions.reading import Reading, Witness, exact_maximum, screening_error
+from liftlock.notions.measurement import Measurement, Witness, exact_maximum, screening_error
 
 Lifts = TypeVar("Lifts", Fraction, Floats)
 
 
 def worst_output(
-    notion: str,
     table: LiftTable,
     estimate: Callable[[Floats], Floats],
     exactly: Callable[[list[Fraction]], Enclosure],
     *,
     inverse: bool = False,
     amplify: float = 1.0,
-) -> Reading:
+) -> tuple[Enclosure, Witness]:
     """Take the maximum over outputs of an average over secrets.
 
     `estimate` maps the matrix of lifts to floats to be averaged with P(s); `exactly` maps the lifts
     at one output to the exact (or enclosed) value. `inverse` says that a lift of 0 makes it
     infinite. `amplify` is by how much the function multiplies the relative error of a lift.
     """
-    if inverse:
-        smallest = table.smallest()
-        if smallest.lift == 0:
-            return Reading(notion, Enclosure.infinity(), "", None, smallest.witness)
+    if inverse and (smallest := table.smallest()).lift == 0:
+        return Enclosure.infinity(), smallest.witness
     masses = np.array([float(m) for m in table.secret_masses])
     with np.errstate(all="ignore"):
         values = masses @ estimate(table.floats())
@@ -50,7 +47,7 @@ def worst_output(
     else:  # beyond the range of floats: look at every output exactly
         values, error = np.zeros(len(values)), math.inf
     value, y = exact_maximum(values, error, lambda y: exactly(table.column(y)))
-    return Reading(notion, value, "", None, Witness(output=table.outputs.labels[y]))
+    return value, Witness(output=table.outputs.labels[y])
 
 
 def power_sum(
@@ -65,11 +62,6 @@ def power_sum(
     for value, weight in gathered.items():
         total += power(Enclosure.of(value), order, bits).scaled(weight).rounded(bits)
     return total
-
-
-def average(masses: tuple[Fraction, ...], values: list[Fraction]) -> Fraction:
-    """Return the exact mean of values under P(s)."""
-    return sum_of(m * v for m, v in zip(masses, values, strict=True))
 
 
 # --- means of a distance from 1 -------------------------------------------------------------------
@@ -91,16 +83,16 @@ class _MeanDistance(TableBound):
         return abs(off) if cls.exponent == 1 else off**2
 
     @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Reading:  # noqa: ARG003 - exact
+    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:  # noqa: ARG003 - exact
         """Measure it on a table of lifts, exactly."""
+
+        def exactly(lifts: list[Fraction]) -> Enclosure:
+            return Enclosure.of(
+                sum_of(m * cls.distance(v) for m, v in zip(masses, lifts, strict=True))
+            )
+
         masses = table.secret_masses
-        return worst_output(
-            cls.key,
-            table,
-            cls.distance,
-            lambda lifts: Enclosure.of(average(masses, [cls.distance(v) for v in lifts])),
-            inverse=cls.inverse,
-        )
+        return cls.found(*worst_output(table, cls.distance, exactly, inverse=cls.inverse))
 
     def output_limit(self) -> OutputLimit:
         """Return the mean of lifts that is limited at every output."""
@@ -113,7 +105,7 @@ class L1Lift(_MeanDistance):
     Source: 002 Def 5, eq. (31).
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> L1Lift.measure(Channel.identity("ab"), Prior.uniform("ab")).value.lower
     Fraction(1, 1)
     """
@@ -144,7 +136,7 @@ class Chi2Lift(_MeanDistance):
     Source: 002 Def 5, eq. (32).
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> Chi2Lift.measure(Channel.identity("abc"), Prior.uniform("abc")).value.lower
     Fraction(2, 1)
     """
@@ -172,13 +164,45 @@ class Chi2LiftInverse(_MeanDistance):
 # --- norms ----------------------------------------------------------------------------------------
 
 
-class _Norm(OrderedTableBound):
-    """A bound of max over y of (sum over s of P(s) l^alpha)^(1/alpha), l the lift or 1/lift."""
+class _Norm(OrderedBound):
+    """A bound of max over y of (sum over s of P(s) l^alpha)^(1/alpha), l the lift or 1/lift.
+
+    Order infinity is the largest l.
+    """
 
     budget: Fraction
 
     unit = ""
     inverse: ClassVar[bool] = False
+
+    @classmethod
+    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:
+        """Measure it on a table of lifts."""
+        end = table.smallest() if cls.inverse else table.largest()
+        if cls.inverse and not end.lift:
+            return cls.found(Enclosure.infinity(), end.witness)
+        assert end.lift is not None
+        scale = 1 / end.lift if cls.inverse else end.lift
+        if order is None:
+            return cls.found(Enclosure.of(scale), end.witness)
+        if order == 1 and not cls.inverse:  # the mean lift, which is 1 at every output
+            return cls.found(Enclosure.of(1), Witness(output=table.outputs.labels[0]))
+        exponent, sign = nearest_float(order), -1.0 if cls.inverse else 1.0
+        # The worst sum is at least the smallest P(s), and has to be known relative to that.
+        digits = bits + math.ceil(1 / min(table.secret_masses)).bit_length() + 16
+
+        def estimate(lifts: Floats) -> Floats:
+            # Logarithms relative to the largest lift, so that high orders do not overflow.
+            logs = sign * np.log(lifts)
+            scaled: Floats = np.exp(exponent * (logs - logs[np.isfinite(logs)].max(initial=0.0)))
+            return scaled
+
+        def exactly(lifts: list[Fraction]) -> Enclosure:
+            values = [(1 / v if cls.inverse else v) / scale for v in lifts]
+            return power_sum(values, table.secret_masses, order, digits)
+
+        value, witness = worst_output(table, estimate, exactly, amplify=1 + exponent)
+        return cls.found(power(value, 1 / order, bits).scaled(scale), witness)
 
     def output_limit(self) -> OutputLimit:
         """Return the norm of lifts that is limited at every output."""
@@ -195,7 +219,7 @@ class AlphaLift(_Norm):
     Source: 002 Def 5, eq. (33), eq. (37).
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> float(AlphaLift.measure(Channel.identity("ab"), Prior.uniform("ab"), 2).value) == 2**0.5
     True
     """
@@ -203,19 +227,6 @@ class AlphaLift(_Norm):
     key = "alpha_lift"
     title = "alpha-lift"
     says = "alpha-norm of the lift"
-
-    @classmethod
-    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
-        """Measure it on a table of lifts."""
-        if order is None:
-            found = table.largest()
-            assert found.lift is not None
-            return Reading(cls.key, Enclosure.of(found.lift), "", None, found.witness)
-        if order == 1:  # the mean lift, which is 1 at every output
-            return Reading(
-                cls.key, Enclosure.of(1), "", None, Witness(output=table.outputs.labels[0])
-            )
-        return _norm(cls.key, table, order, bits, inverse=False)
 
 
 class AlphaLiftInverse(_Norm):
@@ -233,40 +244,3 @@ class AlphaLiftInverse(_Norm):
     page = "alpha_lift"
     says = "alpha-norm of the inverse lift"
     inverse = True
-
-    @classmethod
-    def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Reading:
-        """Measure it on a table of lifts."""
-        if order is None:
-            found = table.smallest()
-            value = Enclosure.of(1 / found.lift) if found.lift else Enclosure.infinity()
-            return Reading(cls.key, value, "", None, found.witness)
-        return _norm(cls.key, table, order, bits, inverse=True)
-
-
-def _norm(notion: str, table: LiftTable, order: Fraction, bits: int, *, inverse: bool) -> Reading:
-    """Find the output with the largest power mean, then take the root."""
-    exponent = nearest_float(order)
-    sign = -1.0 if inverse else 1.0
-    scale = table.largest().lift if not inverse else table.smallest().lift
-    if inverse:
-        scale = 1 / scale if scale else Fraction(1)
-    assert scale is not None
-    # The worst sum is at least the smallest P(s), and has to be known relative to that.
-    digits = bits + math.ceil(1 / min(table.secret_masses)).bit_length() + 16
-
-    def estimate(lifts: Floats) -> Floats:
-        # Logarithms relative to the largest lift, so that high orders do not overflow.
-        logs = sign * np.log(lifts)
-        scaled: Floats = np.exp(exponent * (logs - logs[np.isfinite(logs)].max(initial=0.0)))
-        return scaled
-
-    def exactly(lifts: list[Fraction]) -> Enclosure:
-        values = [(1 / v if inverse else v) / scale for v in lifts]
-        return power_sum(values, table.secret_masses, order, digits)
-
-    found = worst_output(notion, table, estimate, exactly, inverse=inverse, amplify=1 + exponent)
-    if found.value.is_infinite:
-        return found
-    root = power(found.value, 1 / order, bits).scaled(scale)
-    return Reading(notion, root, "", None, found.witness)

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from liftlock.alphabet import Alphabet, Label, label_to_json
-from liftlock.channel import Channel
-from liftlock.context import Context
+from liftlock.contexts import Context, ProfileGraph
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
@@ -27,11 +26,10 @@ from liftlock.exact.enclosure import BITS, Enclosure, nearest_float
 from liftlock.exact.encoding import fraction_text
 from liftlock.exact.integers import Floats, Integers
 from liftlock.forms import AnyChannel, dense
-from liftlock.notions.base import UpperBound
+from liftlock.notions.base import MeasuredBound
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible
-from liftlock.notions.reading import Reading, Witness, number_to_json, screening_error
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions.measurement import Measurement, Witness, number_to_json, screening_error
 
 _SMALLEST = 1e-290
 """Quotients of floats below this are not to be trusted, so they do not screen."""
@@ -100,6 +98,7 @@ class OutputLaws:
     def of(cls, channel: AnyChannel, graph: ProfileGraph) -> OutputLaws:
         """Compute them exactly.
 
+        >>> from liftlock.channel import Channel
         >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
         >>> OutputLaws.of(Channel.identity([0, 1]), graph).at(0, 1)
         Fraction(1, 5)
@@ -179,6 +178,7 @@ def edge_losses(laws: OutputLaws) -> tuple[EdgeLoss, ...]:
 
     Source: 004 eq. (2).
 
+    >>> from liftlock.channel import Channel
     >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
     >>> edge_losses(OutputLaws.of(Channel.identity([0, 1]), graph))[0].ratio
     Fraction(8, 1)
@@ -221,6 +221,7 @@ def outside_losses(laws: OutputLaws) -> dict[tuple[int, int], Fraction | None]:
     by a value that is impossible there. Where all of these keep a budget, so does every mixture of
     what the two profiles call possible and impossible.
 
+    >>> from liftlock.channel import Channel
     >>> graph = ProfileGraph.bernoulli(["0", "1"])
     >>> outside_losses(OutputLaws.of(Channel.identity([0, 1]), graph))
     {(0, 1): None, (1, 0): None}
@@ -263,7 +264,7 @@ def outside_losses(laws: OutputLaws) -> dict[tuple[int, int], Fraction | None]:
     return found
 
 
-class ProfilePrivacy(UpperBound):
+class ProfilePrivacy(MeasuredBound):
     """The guarantee of (G, epsilon)-profile-based privacy.
 
     It holds for data that comes from the profiles. A value that a profile calls impossible is
@@ -272,6 +273,7 @@ class ProfilePrivacy(UpperBound):
 
     Source: 004 Def 2.
 
+    >>> from liftlock.channel import Channel
     >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
     >>> ProfilePrivacy("ln 8").certify(Channel.identity([0, 1]), graph).holds
     True
@@ -283,12 +285,13 @@ class ProfilePrivacy(UpperBound):
     title = "profile-based privacy"
     says = "outputs of joined profiles within e^budget"
 
-    @staticmethod
-    def measure(channel: AnyChannel, context: Context, bits: int = BITS) -> Reading:
+    @classmethod
+    def measure(cls, channel: AnyChannel, context: Context, bits: int = BITS) -> Measurement:
         """Measure the largest loss of any edge, in nats; a graph without edges promises nothing.
 
         Source: 004 Def 2.
 
+        >>> from liftlock.channel import Channel
         >>> graph = ProfileGraph.bernoulli(["0.2", "0.9"])
         >>> ProfilePrivacy.measure(Channel.identity([0, 1]), graph).ratio
         Fraction(8, 1)
@@ -296,12 +299,8 @@ class ProfilePrivacy(UpperBound):
         graph = _graph(context)
         worst = worst_edge(edge_losses(OutputLaws.of(channel, graph)))
         if worst is None:
-            return Reading.of_ratio("profile", Fraction(1), None, bits)
-        return Reading.of_ratio("profile", worst.ratio, worst.witness, bits)
-
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
-        """Measure the largest loss of any edge."""
-        return self.measure(channel, context, bits)
+            return Measurement.of_ratio("profile", Fraction(1), None, bits)
+        return Measurement.of_ratio("profile", worst.ratio, worst.witness, bits)
 
     @property
     def profile_budget(self) -> Budget:
@@ -322,7 +321,9 @@ class ProfilePrivacy(UpperBound):
         laws = OutputLaws.of(channel, graph)
         worst = worst_edge(edge_losses(laws))
         ratio = Fraction(1) if worst is None else worst.ratio
-        reading = Reading.of_ratio("profile", ratio, None if worst is None else worst.witness)
+        measurement = Measurement.of_ratio(
+            "profile", ratio, None if worst is None else worst.witness
+        )
         unprotected = tuple(
             (graph.profiles.labels[i], graph.inputs.labels[x])
             for (i, x), lost in outside_losses(laws).items()
@@ -331,13 +332,13 @@ class ProfilePrivacy(UpperBound):
         holds = self.budget.allows(ratio)
         if holds and unprotected and impossible == "refuse":
             raise UnprotectedInput(unprotected, whose="the profile")
-        claim = Claim(self.key, reading.value, "<=", self.bound(), holds, reading.witness)
+        claim = Claim(self.key, measurement.value, "<=", self.bound(), holds, measurement.witness)
         return make_certificate(
             self.name,
             self.budgets,
             channel,
             graph,
             [claim],
-            {self.key: reading.value},
+            {self.key: measurement.value},
             unprotected,
         )

@@ -85,7 +85,7 @@ AUDITED: Mapping[str, tuple[Kind, str]] = {
     for kind in notion.kinds()
     if notion.audited
 }
-"""What an audit measures, by the keys of its readings: the guarantee, and when it is measured."""
+"""What an audit measures, by key: the guarantee, and when it is measured."""
 
 
 def make_notion(name: str, budgets: Mapping[str, object]) -> Notion:

@@ -7,11 +7,11 @@ not exist are listed with the reason.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint, Prior
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
@@ -20,16 +20,25 @@ from liftlock.notions.base import (
     DeltaLimit,
     Notion,
     Order,
-    OrderedUpperBound,
+    OrderedBound,
     UpperBound,
     read_order,
     safe_text,
 )
-from liftlock.notions.reading import number_to_json
-from liftlock.notions.rules import NATS, ORDERED, PLAIN, RATIOS, RULES, Facts, Population
-from liftlock.prior import Prior
+from liftlock.notions.measurement import number_to_json
+from liftlock.notions.registry import NOTIONS
+from liftlock.notions.rules import DELTA_RULES, RULES, Population
 
-Bounds = Mapping[str, Fraction]
+
+def leakages() -> dict[str, type[UpperBound]]:
+    """Return what the rules speak of: logarithms of ratios first, then other nats, then numbers.
+
+    >>> list(leakages())[:3]
+    ['eps_upper', 'eps_lower', 'ldp']
+    """
+    found = [each for each in NOTIONS if issubclass(each, UpperBound) and each.audited]
+    found.sort(key=lambda each: (not each.of_ratio, each.unit != "nats"))
+    return {each.key: each for each in found}
 
 
 @dataclass(frozen=True)
@@ -77,39 +86,39 @@ def implied(
     >>> float(table["ldp"].bound)
     2.0
     """
-    population = None if context is None else Population.of(_secret_prior(context))
+    prior = None if context is None else Population.of(_secret_prior(context))
     limit = guarantee.delta_limit()
     if limit is not None:
-        return list(_approximate(guarantee, limit, context, population))
+        return [*_deltas(guarantee, limit, prior), *_without_delta(guarantee, limit, context)]
     order = None if alpha is None else _finite(read_order(alpha), "the measures")
-    facts, how = _given(guarantee)
-    given = dict(facts)
-    known = _known_logarithms(guarantee, facts)
+    table = _Table.of(guarantee, prior)
+    given = dict(table.bounds)
     try:
-        if isinstance(guarantee, OrderedUpperBound):
+        if isinstance(guarantee, OrderedBound):
             own = _finite(guarantee.alpha, guarantee.name)
             if order is not None and order != own:
-                _close(facts, how, population, own)
-                _change_order(facts, how, own, order)
+                table.close(own)
+                table.change_order(own, order)
             else:
                 order = own
-        _close(facts, how, population, order)
+        table.close(order)
     except _Impossible:
         raise InputError(
             "no mechanism keeps this guarantee, not even one that releases nothing",
             value=str(guarantee),
             remedy="give a larger budget",
         ) from None
-    if population is not None and not population.complete:
+    if prior is not None and not prior.complete:
         # The rules speak of the symbols that can occur; LDP is about every row of the channel.
-        facts.pop("ldp", None)
+        table.bounds.pop("ldp", None)
         if "ldp" in given:
-            facts["ldp"], how["ldp"] = given["ldp"], ("given", "given")
-    return [_line(target, facts, how, known, given, population) for target in _targets(order)]
+            table.bounds["ldp"], table.how["ldp"] = given["ldp"], _GIVEN
+    targets = (key for key, each in leakages().items() if order is not None or not _ordered(each))
+    return [table.line(target, given) for target in ("lip", *targets)]
 
 
-class _Impossible(Exception):
-    """A leakage would have to be below what it is for a channel that says nothing."""
+def _ordered(notion: type[Notion]) -> bool:
+    return issubclass(notion, OrderedBound)
 
 
 def _finite(order: Order, what: str) -> Fraction:
@@ -122,25 +131,6 @@ def _finite(order: Order, what: str) -> Fraction:
     return order
 
 
-def _change_order(
-    facts: dict[str, Fraction], how: dict[str, tuple[str, str]], own: Fraction, order: Fraction
-) -> None:
-    """Forget what was said of measures of one order, except what holds for lower orders too."""
-    for name in ORDERED:
-        if name in facts:
-            if order < own and name != "arimoto":
-                how[name] = (f"at most its value at order {own}", "power means grow with alpha")
-            else:
-                del facts[name], how[name]
-
-
-def _targets(order: Fraction | None) -> Iterator[str]:
-    yield "lip"
-    for target in (*RATIOS, *NATS, *PLAIN):
-        if target not in ORDERED or order is not None:
-            yield target
-
-
 def _secret_prior(context: Context) -> Prior:
     if isinstance(context, Prior):
         return context
@@ -149,197 +139,163 @@ def _secret_prior(context: Context) -> Prior:
     raise NotDefined("the table of relations", context.describe(), "give a prior or a joint")
 
 
-# --- what a guarantee says directly ---------------------------------------------------------------
+# --- bounds that are proved one after the other ---------------------------------------------------
+
+_GIVEN = ("given", "given")
 
 
-def _given(guarantee: Notion) -> tuple[dict[str, Fraction], dict[str, tuple[str, str]]]:
+class _Impossible(Exception):
+    """A leakage would have to be below what it is for a channel that says nothing."""
+
+
+@dataclass
+class _Table:
+    """Upper bounds proved so far (of ratios, nats or numbers), each with its formula and source."""
+
+    prior: Population | None
     bounds: dict[str, Fraction]
-    limits = guarantee.lift_limits()
-    if limits is not None:
-        sides = {"eps_upper": limits.upper, "eps_lower": limits.lower}
-        bounds = {name: ratio_above(side) for name, side in sides.items() if side is not None}
-    elif guarantee.profile_budget is not None:
-        raise NotDefined(
-            guarantee.name,
-            "the table of relations",
-            "it depends on a graph of profiles; LDP of the value implies it for every graph",
-        )
-    elif isinstance(guarantee, UpperBound):
-        budget = guarantee.budget
-        if guarantee.name in RATIOS and isinstance(budget, Budget):
-            bounds = {guarantee.name: ratio_above(budget)}
-        elif isinstance(budget, Budget):
-            bounds = {guarantee.name: upper_end(budget.nats())}
+    how: dict[str, tuple[str, str]]
+    logarithms: dict[Fraction, Enclosure] = field(default_factory=dict)
+    """Ratios that are e^budget, so that a budget of 1 is not printed 1.0000000001."""
+
+    @classmethod
+    def of(cls, guarantee: Notion, prior: Population | None) -> _Table:
+        """Write down what a guarantee says directly."""
+        limits = guarantee.lift_limits()
+        if limits is not None:
+            sides = {"eps_upper": limits.upper, "eps_lower": limits.lower}
+        elif isinstance(guarantee, UpperBound) and guarantee.key in leakages():
+            budget = guarantee.budget
+            if not guarantee.of_ratio:
+                value = upper_end(budget.nats()) if isinstance(budget, Budget) else budget
+                return cls(prior, {guarantee.key: value}, {guarantee.key: _GIVEN})
+            assert isinstance(budget, Budget)
+            sides = {guarantee.key: budget}
         else:
-            bounds = {guarantee.name: budget}
-    else:
-        raise NotDefined(guarantee.name, "the table of relations", "use another guarantee")
-    return bounds, dict.fromkeys(bounds, ("given", "given"))
+            graph = "it depends on a graph of profiles; LDP of the value implies it for every graph"
+            remedy = "use another guarantee" if guarantee.profile_budget is None else graph
+            raise NotDefined(guarantee.name, "the table of relations", remedy)
+        budgets = {name: side for name, side in sides.items() if side is not None}
+        bounds = {name: ratio_above(side) for name, side in budgets.items()}
+        known = {bounds[name]: side.nats() for name, side in budgets.items()}
+        # The keys are rounded as the rules round their results.
+        (up, upper), *_, (down, lower) = known.items() if len(known) > 1 else 2 * [*known.items()]
+        known[rounded_up(down * up)] = lower + upper
+        return cls(prior, bounds, dict.fromkeys(bounds, _GIVEN), known)
 
+    def close(self, order: Fraction | None) -> None:
+        """Apply every rule until nothing improves."""
+        ratios = {key for key, each in leakages().items() if each.of_ratio}
+        improved = True
+        rounds = 0
+        while improved and rounds < 8:
+            improved = False
+            rounds += 1
+            for rule in RULES:
+                value = rule.apply(self.bounds, self.prior, order)
+                if value is None:
+                    continue
+                if value < (1 if rule.gives in ratios else 0):
+                    raise _Impossible
+                value = rounded_up(value)
+                old = self.bounds.get(rule.gives)
+                # A relative gain below 1e-12 is rounding, not a better theorem.
+                if old is None or value < old - abs(old) / 10**12:
+                    self.bounds[rule.gives] = value
+                    self.how[rule.gives] = (rule.formula, rule.source)
+                    improved = True
 
-def _close(
-    bounds: dict[str, Fraction],
-    how: dict[str, tuple[str, str]],
-    population: Population | None,
-    order: Fraction | None,
-) -> None:
-    """Apply every rule until nothing improves."""
-    facts = Facts(bounds, population, order)
-    improved = True
-    rounds = 0
-    while improved and rounds < 8:
-        improved = False
-        rounds += 1
-        for rule in RULES:
-            value = rule.apply(facts)
-            if value is None:
-                continue
-            if value < (1 if rule.gives in RATIOS else 0):
-                raise _Impossible
-            value = rounded_up(value)
-            old = bounds.get(rule.gives)
-            # A relative gain below 1e-12 is rounding, not a better theorem.
-            if old is None or value < old - abs(old) / 10**12:
-                bounds[rule.gives] = value
-                how[rule.gives] = (rule.formula, rule.source)
-                improved = True
+    def change_order(self, own: Fraction, order: Fraction) -> None:
+        """Forget what was said of measures of one order, except what holds for lower orders too."""
+        for name, each in leakages().items():
+            if name in self.bounds and _ordered(each):
+                if order < own and name != "arimoto":
+                    at_most = f"at most its value at order {own}"
+                    self.how[name] = (at_most, "power means grow with alpha")
+                else:
+                    del self.bounds[name], self.how[name]
 
+    def line(self, target: str, given: Mapping[str, Fraction]) -> Implication:
+        """Return the line of the table for one leakage."""
+        if target == "lip":
+            if "eps_upper" in self.bounds and "eps_lower" in self.bounds:
+                side = max(("eps_upper", "eps_lower"), key=lambda name: self.bounds[name])
+                formula = f"max of both sides, {side}"
+                return Implication("lip", self._nats(side), "nats", formula, self.how[side][1])
+            return Implication("lip", None, "nats", self._no_bound("lip", given), "")
+        notion = leakages()[target]
+        if target not in self.bounds:
+            return Implication(target, None, notion.unit, self._no_bound(target, given), "")
+        if notion.of_ratio:
+            bound = self._nats(target)
+        else:
+            value = self.bounds[target]
+            nats = {
+                rounded_up(upper_end(log_enclosed(ratio))): known
+                for ratio, known in self.logarithms.items()
+            }
+            bound = (nats.get(value) if notion.unit else None) or Enclosure.of(value)
+        return Implication(target, bound, notion.unit, *self.how[target])
 
-def _known_logarithms(guarantee: Notion, bounds: Bounds) -> dict[Fraction, Enclosure]:
-    """Remember which ratios are e^budget, so that a budget of 1 is not printed 1.0000000001."""
-    limits = guarantee.lift_limits()
-    if limits is not None:
-        sides = {"eps_lower": limits.lower, "eps_upper": limits.upper}
-    elif isinstance(guarantee, UpperBound) and guarantee.name in RATIOS:
-        assert isinstance(guarantee.budget, Budget)
-        sides = {guarantee.name: guarantee.budget}
-    else:
-        return {}
-    known = {bounds[name]: side.nats() for name, side in sides.items() if side is not None}
-    # The keys are rounded as the rules round their results.
-    ends = list(known.items())
-    (down, lower), (up, upper) = ends[0], ends[-1]
-    return known | {rounded_up(down * up): lower + upper}
+    def _nats(self, name: str) -> Enclosure:
+        return self.logarithms.get(self.bounds[name]) or log_enclosed(self.bounds[name])
 
-
-def _line(
-    target: str,
-    facts: Bounds,
-    how: Mapping[str, tuple[str, str]],
-    known: Mapping[Fraction, Enclosure],
-    given: Bounds,
-    population: Population | None,
-) -> Implication:
-    if target == "lip":
-        if "eps_upper" in facts and "eps_lower" in facts:
-            side = max(("eps_upper", "eps_lower"), key=lambda name: facts[name])
-            bound = known.get(facts[side]) or log_enclosed(facts[side])
-            return Implication("lip", bound, "nats", f"max of both sides, {side}", how[side][1])
-        return Implication("lip", None, "nats", _no_bound("lip", facts, given, population), "")
-    unit = "" if target in PLAIN else "nats"
-    if target not in facts:
-        return Implication(target, None, unit, _no_bound(target, facts, given, population), "")
-    value = facts[target]
-    if target in RATIOS:
-        bound = known.get(value) or log_enclosed(value)
-    else:
-        logarithms = {
-            rounded_up(upper_end(log_enclosed(ratio))): nats for ratio, nats in known.items()
-        }
-        bound = (logarithms.get(value) if target in NATS else None) or Enclosure.of(value)
-    return Implication(target, bound, unit, *how[target])
+    def _no_bound(self, target: str, given: Mapping[str, Fraction]) -> str:
+        """Say why there is no bound."""
+        lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
+        means = {"l1_lift", "chi2_lift", "alpha_lift"}
+        inverse = {f"{mean}_inverse" for mean in means}
+        averages = {"mutual_information", "maximal_leakage", "total_variation", "chi2"}
+        averages |= {"sibson", "arimoto"}
+        if target == "ldp" and self.prior is not None and not self.prior.complete:
+            return _NOT_EVERY_SYMBOL
+        if averages & set(given) and target in lifts | means | inverse:
+            return f"averages do not bound the worst output: {_COUNTEREXAMPLE}"
+        if target == "identifiability" and self.prior is None:
+            return "it needs the prior: posterior odds contain the prior's own odds"
+        if target in {"lip", "ldp"} and "eps_lower" in self.bounds:
+            return "it needs the prior: a rare symbol may rise without limit"
+        if target in {"lip", "eps_lower", "ldp", "identifiability"} | inverse:
+            return "nothing here keeps the min-lift away from 0 (or it needs the prior)"
+        return "not known, or it needs the prior"
 
 
 _COUNTEREXAMPLE = (
     "an output of tiny probability may reveal everything: rows (.999, .001) and (1, 0) under a "
     "uniform prior have maximal leakage .001 and infinite LIP"
 )
-
-
-def _no_bound(target: str, facts: Bounds, given: Bounds, population: Population | None) -> str:
-    worst = {"l1_lift", "chi2_lift", "alpha_lift"}
-    inverse = {"l1_lift_inverse", "chi2_lift_inverse", "alpha_lift_inverse"}
-    lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
-    averages = {"mutual_information", "maximal_leakage", "total_variation", "chi2", *ORDERED[:2]}
-    if target == "ldp" and population is not None and not population.complete:
-        return "a symbol of prior probability 0 has no guarantee, and LDP covers every symbol"
-    if averages & set(given) and target in lifts | worst | inverse:
-        return f"averages do not bound the worst output: {_COUNTEREXAMPLE}"
-    if target == "identifiability" and population is None:
-        return "it needs the prior: posterior odds contain the prior's own odds"
-    if target in {"lip", "ldp"} and "eps_lower" in facts:
-        return "it needs the prior: a rare symbol may rise without limit"
-    if target in {"lip", "eps_lower", "ldp", "identifiability"} | inverse:
-        return "nothing here keeps the min-lift away from 0 (or it needs the prior)"
-    return "not known, or it needs the prior"
+_NOT_EVERY_SYMBOL = "a symbol of prior probability 0 has no guarantee, and LDP covers every symbol"
 
 
 # --- (epsilon, delta) -----------------------------------------------------------------------------
 
 
-def _approximate(
-    guarantee: Notion, limit: DeltaLimit, context: Context | None, who: Population | None
+def _deltas(
+    guarantee: Notion, limit: DeltaLimit, prior: Population | None
 ) -> Iterator[Implication]:
     """Convert between the forms of delta, which all stand at the same epsilon except LDP's."""
-    ratio, delta, epsilon = ratio_above(limit.epsilon), limit.delta, str(limit.epsilon)
-    missing = "needs the prior"
-    bounds: dict[str, tuple[Fraction | None, str, str]] = {}
-    same = f"at epsilon {epsilon}"
-    if limit.form == "ldp":
-        share = Fraction(1) if who is None else 1 - who.smallest
-        doubt = Fraction(1, 4) if who is None else who.doubt
-        bounds["lip_ediv"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
-        bounds["lip_def5"] = (share * delta, f"(1-P_min) delta {same}", "000 Cor 3 (tight form)")
-        bounds["lip_joint"] = (
-            doubt * delta,
-            f"max P(1-P) delta {same}",
-            "003 Prop 1 (tight form)",
-        )
-    else:
-        doubled = f"at epsilon 2 x {epsilon}"
-        if limit.form == "def5":
-            ediv: Fraction | None = ratio * delta
-            bounds["lip_ediv"] = (ediv, f"e^eps delta {same}", "000 Def 5")
-            bounds["ldp_delta"] = (
-                2 * ratio * delta,
-                f"2 e^eps delta {doubled}",
-                "000 Cor 3 (corrected)",
-            )
-        elif limit.form == "ediv":
-            ediv = delta
-            bounds["lip_def5"] = (delta, f"delta {same}", "000 Cor 9")
-            bounds["ldp_delta"] = (
-                (ratio + 1) * delta,
-                f"(e^eps+1) delta {doubled}",
-                "000 Cor 3 (corrected)",
-            )
-        else:
-            ediv = delta / who.smallest if who is not None else None if delta else delta
-            bounds["lip_ediv"] = (ediv, f"delta/P_min {same}", "003 Def 4")
-            bounds["lip_def5"] = (ediv, f"delta/P_min {same}", "003 Def 4")
-            pair = ediv if who is None else delta * (ratio / who.smallest + 1 / who.second)
-            bounds["ldp_delta"] = (
-                pair,
-                f"delta (e^eps/P_(1) + 1/P_(2)) {doubled}",
-                "003 Prop 1 (tight form)",
-            )
-        if limit.form != "joint":
-            assert ediv is not None
-            joint = ediv if who is None else who.largest * ediv
-            bounds["lip_joint"] = (joint, f"P_max ediv {same}", "003 Def 4")
-    for target, (value, formula, source) in bounds.items():
-        if target == "ldp_delta" and who is not None and not who.complete:
-            yield Implication(target, None, "", _no_bound("ldp", {}, {}, who), "")
+    given = {guarantee.name: limit.delta, "ratio": ratio_above(limit.epsilon)}
+    for rule in (each for each in DELTA_RULES if guarantee.name in each.needs):
+        doubled = "2 x " * (rule.gives == "ldp_delta")
+        value = rule.apply(given, prior)
+        if doubled and prior is not None and not prior.complete:
+            yield Implication(rule.gives, None, "", _NOT_EVERY_SYMBOL, "")
         elif value is None:
-            yield Implication(target, None, "", missing, "")
+            yield Implication(rule.gives, None, "", "needs the prior", "")
         else:
-            yield Implication(
-                target, Enclosure.of(rounded_up(min(value, Fraction(1)))), "", formula, source
-            )
-    pure_notions = ("lip", "ldp", "identifiability")
-    if delta:
+            bound = Enclosure.of(rounded_up(min(value, Fraction(1))))
+            where = f"{rule.formula} at epsilon {doubled}{limit.epsilon}"
+            yield Implication(rule.gives, bound, "", where, rule.source)
+
+
+def _without_delta(
+    guarantee: Notion, limit: DeltaLimit, context: Context | None
+) -> Iterator[Implication]:
+    """Say what follows for notions without a delta."""
+    targets = ("lip", "ldp", "identifiability")
+    if limit.delta:
         reason = "a delta above 0 lets some outputs reveal everything"
-        yield from (Implication(target, None, "nats", reason, "") for target in pure_notions)
+        yield from (Implication(target, None, "nats", reason, "") for target in targets)
     else:
         rows = implied(guarantee.without_delta, context)
-        yield from (row for row in rows if row.target in pure_notions)
+        yield from (row for row in rows if row.target in targets)

@@ -19,20 +19,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.channel import Channel
+from liftlock.contexts import PerUserPriors, Prior
+from liftlock.contexts.per_user import POINTS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.forms import AnyChannel, ArcChannel, SafeChannel, UserChannel, dense
 from liftlock.forms.user_blocks import UserBlock, family_counts, user_blocks
-from liftlock.notions.lift import Extreme, lift_table
-from liftlock.notions.reading import Witness
-from liftlock.per_user import POINTS, PerUserPriors
-from liftlock.prior import Prior
+from liftlock.notions.lift import Extreme, LiftRange, lift_table
+from liftlock.notions.measurement import Witness
 
 _SLACK = 1e-9
 """Lifts that floats call so close to the extreme are compared as fractions."""
@@ -46,11 +45,6 @@ class UserExtreme:
     user: int
     witness: Witness
 
-    @property
-    def extreme(self) -> Extreme:
-        """The same without the user."""
-        return Extreme(self.lift, self.witness)
-
 
 @dataclass(frozen=True)
 class UserLifts:
@@ -62,6 +56,12 @@ class UserLifts:
     smallest: UserExtreme
     excluding: int = 0
     """Users whose priors call some value impossible."""
+
+    @property
+    def range(self) -> LiftRange:
+        """The extremes without the users."""
+        ends = self.largest, self.smallest
+        return LiftRange(*(Extreme(each.lift, each.witness) for each in ends))
 
     def joined(self, other: UserLifts) -> UserLifts:
         """Return the extremes of both; of equals, those of the user who comes first."""
@@ -82,11 +82,6 @@ def user_lifts(channel: AnyChannel, priors: PerUserPriors) -> tuple[UserLifts, .
         before = found.get(lifts.level)
         found[lifts.level] = lifts if before is None else before.joined(lifts)
     return tuple(found[level] for level in sorted(found))
-
-
-def all_users(channel: AnyChannel, priors: PerUserPriors) -> UserLifts:
-    """Return the exact extreme lifts of all users."""
-    return reduce(UserLifts.joined, user_lifts(channel, priors))
 
 
 def _each_block(channel: Channel | UserChannel, priors: PerUserPriors) -> Iterator[UserLifts]:

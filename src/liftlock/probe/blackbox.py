@@ -25,7 +25,6 @@ from scipy import special
 
 from liftlock.errors import InputError, NumberError
 from liftlock.probe import intervals
-from liftlock.probe.claims import Claims, Side, read_confidence
 from liftlock.probe.events import (
     MOST_CELLS,
     Horizon,
@@ -36,9 +35,8 @@ from liftlock.probe.events import (
     point_estimate,
 )
 from liftlock.probe.outputs import OutputCodes
-from liftlock.probe.population import Population, tested_sides
-from liftlock.probe.randomness import fresh_seed, own_generator
-from liftlock.probe.result import SLACK, Finding, ProbeResult
+from liftlock.probe.population import Population, fresh_seed, own_generator, tested_sides
+from liftlock.probe.result import SLACK, Claims, Finding, ProbeResult, Side, read_confidence
 from liftlock.progress import Progress, Step
 
 Codes = npt.NDArray[np.int64]
@@ -285,7 +283,7 @@ def _confirm(
         trials += (part - others, others)
     top, bottom = (0, 1) if own_on_top else (1, 0)
     if method == "share":
-        ratio = intervals.ratio_lower_by_share(hits[top], hits[bottom], share, alpha)
+        ratio = float(intervals.ratio_lower_by_share(hits[top], hits[bottom], share, alpha))
     else:
         ratio = intervals.ratio_lower_by_bounds(
             hits[top], trials[top], hits[bottom], trials[bottom], alpha

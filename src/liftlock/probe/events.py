@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.probe.claims import Side
+from liftlock.probe.result import Side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,6 @@ probability at most alpha, whatever the true probabilities are.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -57,8 +56,10 @@ def proportion_upper(hits: npt.ArrayLike, trials: npt.ArrayLike, alpha: float) -
     return np.where(inside, np.minimum(quantile * (1 + _OUTWARD), 1.0), 1.0)
 
 
-def ratio_lower_by_share(hits_top: float, hits_bottom: float, share: float, alpha: float) -> float:
-    """Return a lower bound of p_top / p_bottom when a coin chose the source of every draw.
+def ratio_lower_by_share(
+    hits_top: npt.ArrayLike, hits_bottom: npt.ArrayLike, share: npt.ArrayLike, alpha: float
+) -> Floats:
+    """Return lower bounds of p_top / p_bottom when a coin chose the source of every draw.
 
     Each draw came from the top source with probability `share`, else from the bottom one. Among
     the draws that hit, the number from the top source is then exactly binomial, with
@@ -68,27 +69,13 @@ def ratio_lower_by_share(hits_top: float, hits_bottom: float, share: float, alph
     so one Clopper-Pearson bound of rho is a bound of the ratio: no error has to be divided
     between numerator and denominator. Sharp for rare events.
 
-    >>> round(ratio_lower_by_share(3000, 1000, 0.5, 0.001), 3)
-    2.681
-    """
-    rho = float(proportion_lower(hits_top, hits_top + hits_bottom, alpha))
-    if rho >= 1.0:
-        return math.inf
-    return rho / (1.0 - rho) * (1.0 - share) / share
-
-
-def ratios_lower_by_share(
-    hits_top: Floats, hits_bottom: Floats, shares: Floats, alpha: float
-) -> Floats:
-    """Return `ratio_lower_by_share` of each.
-
-    >>> top, bottom, shares = np.array([3000, 9]), np.array([1000, 0]), np.array([0.5, 0.75])
-    >>> ratios_lower_by_share(top, bottom, shares, 0.001).round(3).tolist()
+    >>> ratio_lower_by_share([3000, 9], [1000, 0], [0.5, 0.75], 0.001).round(3).tolist()
     [2.681, 0.289]
     """
-    rho = proportion_lower(hits_top, hits_top + hits_bottom, alpha)
+    top, chance = np.asarray(hits_top, dtype=np.float64), np.asarray(share, dtype=np.float64)
+    rho = proportion_lower(top, top + np.asarray(hits_bottom, dtype=np.float64), alpha)
     with np.errstate(divide="ignore"):
-        return rho / (1.0 - rho) * (1.0 - shares) / shares
+        return np.asarray(rho / (1.0 - rho) * (1.0 - chance) / chance)
 
 
 def ratio_lower_by_bounds(

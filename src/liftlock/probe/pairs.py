@@ -17,15 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from liftlock.contexts.prior import sorted_labels
 from liftlock.errors import CountError, InputError, LabelError
-from liftlock.prior import sorted_labels
 from liftlock.probe import intervals
-from liftlock.probe.claims import Claims, read_confidence
 from liftlock.probe.events import MOST_CELLS, Horizon, Search, Suspicion, Tally, point_estimate
 from liftlock.probe.outputs import UNKNOWN, OutputCodes
-from liftlock.probe.population import Population, tested_sides
-from liftlock.probe.randomness import own_generator
-from liftlock.probe.result import SLACK, Finding, ProbeResult
+from liftlock.probe.population import Population, own_generator, tested_sides
+from liftlock.probe.result import SLACK, Claims, Finding, ProbeResult, read_confidence
 
 if TYPE_CHECKING:
     from liftlock.exact.integers import Floats
@@ -258,7 +256,7 @@ class _Test:
         if self.suspect.side == "eps_lower":
             mine, theirs, shares = theirs, mine, 1 - shares
         ratios: list[float]
-        ratios = intervals.ratios_lower_by_share(mine, theirs, shares, alpha).tolist()
+        ratios = intervals.ratio_lower_by_share(mine, theirs, shares, alpha).tolist()
         return ratios
 
     def _own_bound(self, hits: npt.NDArray[Any], trials: Counts, alpha: float) -> float:
@@ -296,8 +294,8 @@ class _Test:
                 return 0.0
             mine, theirs = float(kept[symbol]), float(kept[crowd].sum())
             if lower:
-                return intervals.ratio_lower_by_share(theirs, mine, 1 - plan.share, alpha)
-            return intervals.ratio_lower_by_share(mine, theirs, plan.share, alpha)
+                return float(intervals.ratio_lower_by_share(theirs, mine, 1 - plan.share, alpha))
+            return float(intervals.ratio_lower_by_share(mine, theirs, plan.share, alpha))
         level = alpha / 2
         if plan.kind == "direct bounds":
             # The crowd is then one binomial sample already.

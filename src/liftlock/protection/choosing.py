@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from liftlock._solver.oracle import Clock
-from liftlock.context import Context
-from liftlock.designing.api import design
+from liftlock._solver.problem import Clock
+from liftlock.contexts import Context
+from liftlock.designs.api import design
 from liftlock.designs.base import Design
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.errors import LiftlockError, NotDefined
@@ -42,7 +42,7 @@ def choose(
     sets of values are left out: a column has one value in each cell.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> made = choose(Prior.from_counts({"none": 7, "cold": 2, "flu": 1}), LIP("1"))
     >>> made.origin.method, made.certificate.holds
     ('optimal', True)

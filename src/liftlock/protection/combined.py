@@ -14,12 +14,12 @@ from liftlock.accounting.account import account
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.column_code import KEPT, MISSING_LABEL
-from liftlock.context import Joint
+from liftlock.contexts import Joint
+from liftlock.contexts.prior import sorted_labels
 from liftlock.errors import LiftlockError
 from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.frames.table_file import Piece
 from liftlock.mechanism import Mechanism
-from liftlock.prior import sorted_labels
 from liftlock.progress import Progress
 from liftlock.protection.learning import Source, countable, grouped, placed
 from liftlock.protection.result import CombinedLeak

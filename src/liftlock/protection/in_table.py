@@ -7,11 +7,11 @@ from collections import Counter
 from typing import Any
 
 from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
+from liftlock.contexts.prior import sorted_labels
 from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import extremes
-from liftlock.prior import Prior, sorted_labels
 from liftlock.progress import Progress
 from liftlock.protection.combined import count_tuples
 from liftlock.protection.learning import Source, placed

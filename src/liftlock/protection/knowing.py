@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from liftlock.alphabet import Label
 from liftlock.column_code import MISSING_LABEL, OTHER_LABEL, ColumnCode, texts_of
-from liftlock.context import Joint
+from liftlock.contexts import Joint
 from liftlock.errors import InputError
 from liftlock.progress import Progress
 from liftlock.protection.learning import Numbers, Source, counts_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.progress import Progress

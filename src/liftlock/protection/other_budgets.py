@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.errors import LiftlockError
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion

@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.column_code import CellReader, ColumnCode
+from liftlock.contexts import PerUserPriors
+from liftlock.contexts.per_user import read_limits
 from liftlock.errors import CellError, InputError
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel
 from liftlock.frames.arrow_cells import numbers_of_column
 from liftlock.mechanism import Mechanism
-from liftlock.per_user import PerUserPriors, read_limits
 from liftlock.protection.learning import Source, placed
 
 _SUMS = 1e-6

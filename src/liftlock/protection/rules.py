@@ -22,12 +22,12 @@ from liftlock.column_code import (
     Missing,
     Unseen,
 )
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
+from liftlock.contexts.prior import common_integers, sorted_labels
 from liftlock.errors import InputError, LabelError
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.line import from_data
-from liftlock.prior import Prior, common_integers, sorted_labels
 
 Counts = Mapping[tuple[Any, Any], int]
 """How often each pair of a secret's value and a column's value occurs; None is a missing cell. If

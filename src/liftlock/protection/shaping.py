@@ -11,7 +11,7 @@ import numpy as np
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.column_code import ColumnCode
-from liftlock.context import Joint
+from liftlock.contexts import Joint
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget, decimal_text

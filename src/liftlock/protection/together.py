@@ -13,13 +13,13 @@ import numpy as np
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.column_code import ColumnCode, GroupCode
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
+from liftlock.contexts.prior import common_integers, sorted_labels
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.numbers import exact
 from liftlock.frames.arrow_cells import CellCodes
 from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
-from liftlock.prior import Prior, common_integers, sorted_labels
 from liftlock.progress import Progress
 from liftlock.protection.combined import MOST_TUPLES, count_tuples
 from liftlock.protection.learning import Source, placed

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
 from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
-from liftlock.prior import Prior
 from liftlock.protection.result import Resampled
 
 TABLES = 200

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from liftlock.alphabet import Label
-from liftlock.context import Joint
+from liftlock.contexts import Joint, Prior
 from liftlock.errors import InputError
 from liftlock.notions.base import Notion
-from liftlock.prior import Prior
 from liftlock.protection.rules import Policy
 from liftlock.utility.utility import Utility
 

@@ -13,13 +13,13 @@ from rich.text import Text
 from liftlock.accounting.account import Account
 from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.accounting.ledger_account import GroupAccount, ItemAccount, LedgerAccount
-from liftlock.context import Joint
+from liftlock.contexts import Joint
 from liftlock.errors import NotDefined
 from liftlock.notions.base import Notion
-from liftlock.notions.reading import Witness
+from liftlock.notions.measurement import Witness
 from liftlock.notions.registry import TITLES
-from liftlock.report.labels import printable, shown
-from liftlock.report.text import grid_of, several, value_text, where_text
+from liftlock.report.format import printable, several, shown
+from liftlock.report.text import grid_of, value_text, where_text
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -87,6 +87,8 @@ def _item(item: ItemAccount, limit: Notion | None) -> RenderableType:
     promised = dict.fromkeys(entry.guarantee for entry in item.entries)
     listed = several(tuple(promised), 3).replace('"', "")
     about = "different contexts" if account.context is None else account.context.describe()
+    if account.context is None and account.headline == "profile":
+        about = f"{item.entries[0].context_kind}, which was not kept"
     head = f"about {shown(item.about, 60)}: {number:,} release{'s' * (number != 1)} of {listed}; "
     parts: list[RenderableType] = [Text(head + about)]
     parts.append(Padding(_table(account), (0, 0, 0, 2)))
@@ -133,16 +135,16 @@ def _table(account: Account) -> Grid:
     elif any(isinstance(release.context, Joint) for release in account.releases):
         of_what = " of the data"
     for name, spent in account.best.items():
-        reading = spent[name]
+        measurement = spent[name]
         where = ""
-        if spent.exact and reading.witness is not None:
-            where = _where(reading.witness, len(account))
+        if spent.exact and measurement.witness is not None:
+            where = _where(measurement.witness, len(account))
         grid.add_row(
             _NAMES.get(name, name) + (of_what if name == "ldp" else ""),
             spent_value(spent, name),
             how(spent),
             Text(where),
-            style="red" if reading.value.is_infinite else None,
+            style="red" if measurement.value.is_infinite else None,
         )
     return grid
 
@@ -164,10 +166,10 @@ def _where(witness: Witness, releases: int) -> str:
 
 def spent_value(spent: PrivacyLoss, quantity: str) -> str:
     """Write a number with its unit; one that is a bound is rounded up."""
-    reading = spent[quantity]
-    if spent.exact or reading.value.is_infinite:
-        return value_text(reading)
-    return spent.text(quantity) + (f" {reading.unit}" if reading.unit else "")
+    measurement = spent[quantity]
+    if spent.exact or measurement.value.is_infinite:
+        return value_text(measurement)
+    return spent.text(quantity) + (f" {measurement.unit}" if measurement.unit else "")
 
 
 def how(spent: PrivacyLoss) -> str:
@@ -181,6 +183,8 @@ def _reasons(account: Account) -> list[str]:
     """Say how large the exact computation was, or why bounds were used instead."""
     if account.headline not in account:
         why = printable(account.refused.get("exact", "no context"))
+        if account.headline == "profile":
+            return [f"no bound: {why}"]
         return ["LIP is at most LDP, under every prior", f"no lifts: {why}"]
     if account.is_exact(account.headline):
         return [f"exact: {account.exact_size}"] if len(account) > 1 else []
@@ -209,7 +213,7 @@ def _one_more(item: ItemAccount) -> list[str]:
 
 
 def _together(spent: PrivacyLoss, items: int) -> Text:
-    words = [f"{_NAMES[name]} {spent_value(spent, name)}" for name in spent.readings]
+    words = [f"{_NAMES[name]} {spent_value(spent, name)}" for name in spent.measurements]
     return Text(
         f"all {items} items at once, whatever they have in common: at most {', '.join(words)}"
     )

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from liftlock.context import Context, Family, Joint
+from liftlock.contexts import Context, Family, Joint, Prior
 from liftlock.errors import InputError
 from liftlock.forms import dense
 from liftlock.notions.approximate import FORMS, DeltaCurve
 from liftlock.notions.audit import Audit
-from liftlock.prior import Prior
 from liftlock.progress import Progress, Step
 from liftlock.report.pictures import check_picture, picture
 

@@ -12,12 +12,11 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from liftlock._solver.problem import Step
-from liftlock.designing.comparison import Comparison, Curve, Point
-from liftlock.designing.yardstick import Yardstick
 from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design
+from liftlock.designs.comparison import Comparison, Curve, Point
+from liftlock.designs.yardstick import Yardstick
 from liftlock.mechanism import Mechanism
-from liftlock.report.amounts import amount, counted, title_of
-from liftlock.report.labels import printable
+from liftlock.report.format import amount, counted, printable, title_of
 from liftlock.report.released import number_lines
 from liftlock.report.text import certificate_lines, grid_of
 

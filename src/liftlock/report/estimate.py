@@ -11,10 +11,10 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from liftlock.contexts import Prior
 from liftlock.estimate.question import COUNTS
 from liftlock.estimate.result import Answer, Estimate
-from liftlock.prior import Prior
-from liftlock.report.labels import printable, shown, told_apart
+from liftlock.report.format import printable, shown, told_apart
 from liftlock.report.pictures import check_picture, picture, plain_number
 from liftlock.report.text import grid_of
 

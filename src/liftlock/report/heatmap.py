@@ -10,11 +10,10 @@ import numpy.typing as npt
 from rich.cells import cell_len
 
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint, Prior
 from liftlock.errors import InputError
 from liftlock.notions.audit import Audit
-from liftlock.prior import Prior
-from liftlock.report.labels import told_apart
+from liftlock.report.format import told_apart
 from liftlock.report.pictures import HIGHEST, WIDEST, check_picture, picture
 
 _MOST_LABELS, _MOST_POINTS = 64, 32

@@ -10,10 +10,9 @@ import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from liftlock.designing.plans import Option, Plan
+from liftlock.designs.plans import Option, Plan
 from liftlock.estimate.expected import ExpectedError
-from liftlock.report.amounts import amount
-from liftlock.report.labels import printable, shown
+from liftlock.report.format import amount, printable, shown
 from liftlock.report.pictures import check_picture, picture
 from liftlock.report.text import grid_of
 

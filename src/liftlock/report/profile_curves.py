@@ -10,7 +10,7 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.report.labels import cut, printable, told_apart
+from liftlock.report.format import cut, printable, told_apart
 from liftlock.report.pictures import check_picture, picture, plain_number
 from liftlock.report.profile_sweep import BASELINE, Sweep, SweepCurve
 from liftlock.report.tradeoff import spread

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.audit import ProfileAudit
 from liftlock.notions.profile import EdgeLoss
-from liftlock.profile_graph import ProfileGraph
-from liftlock.report.labels import told_apart
+from liftlock.report.format import told_apart
 from liftlock.report.pictures import check_picture, picture
 from liftlock.report.profile_room import (
     Booleans,

@@ -9,11 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from liftlock.contexts import ProfileGraph
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.integers import Floats
 from liftlock.notions.audit import ProfileAudit
-from liftlock.profile_graph import ProfileGraph
-from liftlock.report.labels import shown, told_apart
+from liftlock.report.format import shown, told_apart
 from liftlock.report.pictures import HIGHEST, WIDEST
 from liftlock.report.profile_layout import cleared, layout, overlapping, packed, parted
 

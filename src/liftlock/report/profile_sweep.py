@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.designing.comparison import Point, compare
+from liftlock.contexts import ProfileGraph
+from liftlock.designs.comparison import Point, compare
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
-from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Progress
 
 BASELINE = "randomised-response"

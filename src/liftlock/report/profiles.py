@@ -9,18 +9,17 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from liftlock.alphabet import Label
-from liftlock.designing.yardstick import ProfileYardstick
+from liftlock.contexts import ProfileGraph
+from liftlock.designs.yardstick import ProfileYardstick
 from liftlock.errors import InputError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import ProfileAudit
+from liftlock.notions.measurement import Measurement
 from liftlock.notions.profile import EdgeLoss, worst_edge
-from liftlock.notions.reading import Reading
-from liftlock.profile_graph import ProfileGraph
-from liftlock.report.amounts import amount, counted, title_of
-from liftlock.report.labels import printable, shown, shown_pair
+from liftlock.report.format import amount, counted, printable, several, shown, shown_pair, title_of
 from liftlock.report.profile_sheet import loss_text
-from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of, several
+from liftlock.report.text import WIDE, certificate_lines, exact_text, grid_of
 from liftlock.utility.profile_utility import ProfileErrors, profile_errors
 
 if TYPE_CHECKING:
@@ -249,7 +248,7 @@ def _edges(audit: ProfileAudit, width: int) -> list[RenderableType]:
         key=lambda k: (audit.edges[k].ratio is not None, -(audit.edges[k].ratio or 0), k),
     )
     drawn = [audit.edges[k] for k in order[:MOST_ROWS]]
-    exactly = [exact_text(Reading.of_ratio("profile", edge.ratio, None)) for edge in drawn]
+    exactly = [exact_text(Measurement.of_ratio("profile", edge.ratio, None)) for edge in drawn]
     # Long fractions are only counted, which says nothing by itself.
     wide = wide and any(text and "(" not in text for text in exactly)
     grid = grid_of()

@@ -11,8 +11,7 @@ from rich.text import Text
 from liftlock.forms import UserChannel
 from liftlock.protection.limits import exceeds
 from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
-from liftlock.report.amounts import amount, nats, title_of
-from liftlock.report.labels import printable, shown
+from liftlock.report.format import amount, nats, printable, shown, title_of
 from liftlock.report.text import certificate_lines, grid_of
 
 if TYPE_CHECKING:

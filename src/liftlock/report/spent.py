@@ -9,7 +9,7 @@ from pathlib import Path
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.release import Release
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.errors import InputError
 from liftlock.report.pictures import check_picture, picture
 from liftlock.report.tradeoff import write_names
@@ -54,7 +54,7 @@ def draw_spent(chosen: Repetition, path: Path, most: int = MOST_RELEASES) -> Non
     curves: dict[str, list[tuple[int, float]]] = {}
     for number, found in enumerate(accounts, start=1):
         for spent in found.spent:
-            if spent.accountant in _STYLES and found.headline in spent.readings:
+            if spent.accountant in _STYLES and found.headline in spent.measurements:
                 value = float(spent[found.headline])
                 if math.isfinite(value):
                     curves.setdefault(spent.accountant, []).append((number, value))

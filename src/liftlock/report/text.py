@@ -11,19 +11,17 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from liftlock.alphabet import Label
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.encoding import fraction_text
 from liftlock.notions.audit import Audit
 from liftlock.notions.base import Kind, safe_text
 from liftlock.notions.certificate import Certificate
-from liftlock.notions.reading import Reading, Witness
+from liftlock.notions.measurement import Measurement, Witness
 from liftlock.notions.registry import TITLES
 from liftlock.notions.relations import Implication
 from liftlock.probe.result import ProbeResult
-from liftlock.report.amounts import counted
-from liftlock.report.labels import printable, shown
+from liftlock.report.format import counted, printable, several, shown
 
 WIDE = 100
 """From this many columns on there is room for the exact numbers beside their witnesses."""
@@ -84,15 +82,15 @@ def _table(result: Audit, width: int) -> Grid:
     if wide:
         grid.add_column("exactly", no_wrap=True)
     grid.add_column('where: "secret" at "output"', overflow="fold")
-    for key, reading in result.readings.items():
-        exactly = [exact_text(reading)] if wide else []
-        where = "" if reading.witness is None else where_text(reading.witness)
+    for key, measurement in result.measurements.items():
+        exactly = [exact_text(measurement)] if wide else []
+        where = "" if measurement.witness is None else where_text(measurement.witness)
         grid.add_row(
             TITLES.get(key, key),
-            value_text(reading),
+            value_text(measurement),
             *exactly,
             Text(where),
-            style="red" if reading.value.is_infinite else None,
+            style="red" if measurement.value.is_infinite else None,
         )
     return grid
 
@@ -141,28 +139,22 @@ def where_text(witness: Witness) -> str:
     return " ".join(parts)
 
 
-def several(labels: Sequence[Label], most: int = _SEVERAL) -> str:
-    """List a few labels, and say how many more there are."""
-    listed = ", ".join(shown(label) for label in labels[:most])
-    return listed if len(labels) <= most else f"{listed} and {len(labels) - most} more"
-
-
-def value_text(reading: Reading) -> str:
+def value_text(measurement: Measurement) -> str:
     """Write a value with its unit."""
-    if reading.value.is_infinite:
+    if measurement.value.is_infinite:
         return "infinite"
-    number = float(reading.value)
+    number = float(measurement.value)
     if math.isinf(number):
         return "above 1e308"
     text = f"{number:.6f}" if 1e-4 <= abs(number) < 1e6 or number == 0 else f"{number:.5e}"
-    return text + (f" {reading.unit}" if reading.unit else "")
+    return text + (f" {measurement.unit}" if measurement.unit else "")
 
 
-def exact_text(reading: Reading) -> str:
+def exact_text(measurement: Measurement) -> str:
     """Write the exact number, when it is short enough to read."""
-    if reading.ratio is not None:
-        return _fraction("ln ", reading.ratio)
-    return _fraction("", reading.value.lower) if reading.value.is_exact else ""
+    if measurement.ratio is not None:
+        return _fraction("ln ", measurement.ratio)
+    return _fraction("", measurement.value.lower) if measurement.value.is_exact else ""
 
 
 def _fraction(prefix: str, value: Fraction) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liftlock.designing.comparison import Comparison, Curve
-from liftlock.report.amounts import title_of
+from liftlock.designs.comparison import Comparison, Curve
 from liftlock.report.design import heading
+from liftlock.report.format import title_of
 from liftlock.report.pictures import check_picture, picture, plain_number
 
 if TYPE_CHECKING:

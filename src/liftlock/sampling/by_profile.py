@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Label
+from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError
 from liftlock.forms import AnyChannel
-from liftlock.profile_graph import ProfileGraph
 
 
 def profile_rows(

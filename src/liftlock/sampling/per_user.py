@@ -1,7 +1,7 @@
 """Reports of users who have a prior each, for a million users in one pass.
 
 A report of the arc mechanism is the start u of a window on a circle of 2^32 points
-(`liftlock.forms.arc_law`)::
+(`liftlock.forms.user_laws`)::
 
     word   = the next word, r = word * n div 2^64 for an arc of n points, drawn again if
              word * n mod 2^64 < 2^64 mod n            (r is then uniform on 0 .. n - 1, exactly)
@@ -9,7 +9,7 @@ A report of the arc mechanism is the start u of a window on a circle of 2^32 poi
     unit   = the next word div 4                        62 bits
     u      = T - k  if unit is the k-th place inside the window, T + 1 + k  if the k-th outside
 
-A report of the safe response takes one word, with the T of `liftlock.forms.safe_law`::
+A report of the safe response takes one word, with the T of `liftlock.forms.user_laws`::
 
     word   = the next word
     y      = the user's own value             if word div 2^32 < T
@@ -29,11 +29,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock.contexts import PerUserPriors
 from liftlock.errors import CountError, InputError
 from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel, SafeChannel, UserChannel
 from liftlock.forms.user_blocks import UserBlock
-from liftlock.per_user import MOST_USERS, PerUserPriors
 from liftlock.sampling.bits import OperatingSystemBits, RandomBits, SimulationBits
 from liftlock.sampling.draw import Codes, check_codes, refuse_code
 
@@ -47,20 +47,20 @@ def release_users(channel: UserChannel, priors: PerUserPriors, codes: Codes) -> 
     `codes` has the position of each user's value among the labels. A value whose mass is 0 is
     refused: no prior protects what it calls impossible.
 
-    >>> from liftlock.per_user import read_limits
+    >>> from liftlock.contexts.per_user import read_limits
     >>> priors = PerUserPriors.of("abc", np.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]]))
     >>> channel = ArcChannel.of("abc", [read_limits("1")])
     >>> release_users(channel, priors, np.array([2, 0])).dtype
     dtype('uint32')
     """
-    return _drawn(channel, priors, codes, OperatingSystemBits())
+    return draw_users(channel, priors, codes, OperatingSystemBits())
 
 
 def simulate_users(
     channel: UserChannel, priors: PerUserPriors, codes: Codes, *, seed: SupportsIndex | str
 ) -> npt.NDArray[Any]:
     """Return what `release_users` could have returned, reproducibly. For experiments only."""
-    return _drawn(channel, priors, codes, SimulationBits(seed))
+    return draw_users(channel, priors, codes, SimulationBits(seed))
 
 
 def user_posteriors(
@@ -68,7 +68,7 @@ def user_posteriors(
 ) -> Floats:
     """Return P(x | report) for each user.
 
-    >>> from liftlock.per_user import read_limits
+    >>> from liftlock.contexts.per_user import read_limits
     >>> priors = PerUserPriors.of("ab", np.array([[0.25, 0.75]]))
     >>> channel = SafeChannel.of("ab", [read_limits("ln 2")])
     >>> user_posteriors(channel, priors, np.array([0])).round(4).tolist()
@@ -78,49 +78,33 @@ def user_posteriors(
     found = np.empty((priors.users, len(channel.inputs)))
     for block in channel.blocks(priors):
         part = np.empty(block.counts.shape)
-        channel.posteriors(block, checked[block.places], part)
+        sums = np.zeros((channel.rows, len(channel.inputs)), dtype=np.int64)
+        channel.add(block, checked[block.places], part, sums)
         found[block.places] = part
     return found
 
 
-def _drawn(
+def draw_users(
     channel: UserChannel, priors: PerUserPriors, codes: Codes, bits: RandomBits
 ) -> npt.NDArray[Any]:
-    symbols = len(channel.inputs)
-    people = checked_people(codes, priors.users, symbols)
-    blocks = channel.blocks(priors)
-    if isinstance(channel, ArcChannel):
-        reports: npt.NDArray[Any] = np.empty(priors.users, dtype=np.uint32)
-        windows = np.empty(MOST_USERS, dtype=np.uint32)
-        words = np.empty(2 * MOST_USERS, dtype=np.uint64)
-        for block in blocks:
-            own = windows[: len(block)]
-            _draw_windows(channel, block, people[block.places], bits, words, own)
-            reports[block.places] = own
-        return reports
-    assert isinstance(channel, SafeChannel)
-    reports = np.empty(priors.users, dtype=np.min_scalar_type(symbols - 1))
-    words = np.empty(MOST_USERS, dtype=np.uint64)
-    drawn = np.empty(MOST_USERS, dtype=np.int64)
-    for block in blocks:
-        chosen = drawn[: len(block)]
-        _draw_kept(channel, block, people[block.places], bits, words, chosen)
-        reports[block.places] = chosen
+    """Draw one report for each user, from a source of random bits."""
+    people = checked_people(codes, priors.users, len(channel.inputs))
+    reports = np.empty(priors.users, dtype=np.min_scalar_type(channel.output_number - 1))
+    draw = _draw_windows if isinstance(channel, ArcChannel) else _draw_kept
+    for block in channel.blocks(priors):
+        reports[block.places] = draw(channel, block, people[block.places], bits)
     return reports
 
 
 def _draw_windows(
-    channel: ArcChannel,
-    block: UserBlock,
-    people: npt.NDArray[np.int64],
-    bits: RandomBits,
-    words: npt.NDArray[np.uint64],
-    reports: npt.NDArray[np.uint32],
-) -> None:
-    """Fill in the reports of a block of users; refuse a value that has no points."""
+    channel: UserChannel, block: UserBlock, people: npt.NDArray[np.int64], bits: RandomBits
+) -> npt.NDArray[np.uint32]:
+    """Return the reports of a block of users; refuse a value that has no points."""
     from liftlock.forms.per_user_kernels import windows
 
     law = channel.laws[block.level]
+    reports = np.empty(len(block), dtype=np.uint32)
+    words = np.empty(2 * len(block), dtype=np.uint64)
     pending = np.arange(len(block))
     while len(pending):
         fresh = words[: 2 * len(pending)]
@@ -131,24 +115,23 @@ def _draw_windows(
         if settled < 0:
             raise _refuse_impossible(block, -settled - 1, people)
         pending = pending[: len(pending) - settled]
+    return reports
 
 
 def _draw_kept(
-    channel: SafeChannel,
-    block: UserBlock,
-    people: npt.NDArray[np.int64],
-    bits: RandomBits,
-    words: npt.NDArray[np.uint64],
-    reports: npt.NDArray[np.int64],
-) -> None:
-    """Fill in the reports of a block of users; refuse a value of probability 0."""
+    channel: UserChannel, block: UserBlock, people: npt.NDArray[np.int64], bits: RandomBits
+) -> npt.NDArray[np.int64]:
+    """Return the reports of a block of users; refuse a value of probability 0."""
     from liftlock.forms.per_user_kernels import kept
 
-    fresh = words[: len(block)]
-    bits.fill(fresh)
-    wrong = kept(block.counts, people, fresh, channel.keeps(block), reports)
+    assert isinstance(channel, SafeChannel)
+    reports = np.empty(len(block), dtype=np.int64)
+    words = np.empty(len(block), dtype=np.uint64)
+    bits.fill(words)
+    wrong = kept(block.counts, people, words, channel.keeps(block), reports)
     if wrong >= 0:
         raise _refuse_impossible(block, wrong, people)
+    return reports
 
 
 def checked_people(codes: Codes, users: int, symbols: int) -> npt.NDArray[np.int64]:

@@ -55,7 +55,7 @@ def release(
 
 def release_codes(channel: Table | SupportChannel, codes: Codes) -> Codes:
     """Return one private report for each value, both as positions in the channel's alphabets."""
-    return _codes(channel, codes, OperatingSystemBits())
+    return draw_codes(channel, codes, OperatingSystemBits())
 
 
 @overload
@@ -97,7 +97,7 @@ def simulate_codes(
     channel: Table | SupportChannel, codes: Codes, *, seed: SupportsIndex | str
 ) -> Codes:
     """Return what `release_codes` could have returned, reproducibly. For experiments only."""
-    return _codes(channel, codes, SimulationBits(seed))
+    return draw_codes(channel, codes, SimulationBits(seed))
 
 
 def _labels(
@@ -107,27 +107,22 @@ def _labels(
         raise InputError(
             "one text instead of a column of values", value=values, remedy="put it in a list"
         )
-    _refuse_users(channel)
-    is_array = isinstance(values, np.ndarray)
-    column = values if isinstance(values, np.ndarray) else list(values)
-    codes = channel.inputs.encode(column)
+    drawn = draw_codes(channel, channel.inputs.encode(values), bits)
     if isinstance(channel, SupportChannel):
-        return draw_reports(channel, codes, bits)
-    reports = channel.outputs.decode(_codes(channel, codes, bits))
-    return reports if is_array else reports.tolist()
+        return drawn
+    reports = channel.outputs.decode(drawn)
+    return reports if isinstance(values, np.ndarray) else reports.tolist()
 
 
-def _refuse_users(channel: AnyChannel) -> None:
-    if isinstance(channel, UserChannel):
+def draw_codes(channel: Table | SupportChannel, codes: Codes, bits: RandomBits) -> Codes:
+    """Draw one report for each position in the input alphabet, from a source of random bits."""
+    given: AnyChannel = channel
+    if isinstance(given, UserChannel):
         raise InputError(
             "each user has a prior, and so a table, of their own",
-            value=str(channel),
+            value=str(given),
             remedy="give their priors: mechanism.release(values, priors), or release_users",
         )
-
-
-def _codes(channel: Table | SupportChannel, codes: Codes, bits: RandomBits) -> Codes:
-    _refuse_users(channel)
     if isinstance(channel, SupportChannel):
         return draw_reports(channel, codes, bits)
     if channel.bits > MOST_BITS:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Label
-from liftlock.context import Ball, Family, Intervals, PriorSet
+from liftlock.contexts import Ball, Family, Intervals, Prior, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
@@ -22,10 +22,8 @@ from liftlock.exact.integers import as_integers
 from liftlock.forms import AnyChannel
 from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.lift import extremes
-from liftlock.notions.lip import lower_reading, upper_reading
-from liftlock.notions.reading import number_to_json
+from liftlock.notions.measurement import number_to_json
 from liftlock.notions.relations import implied
-from liftlock.prior import Prior
 
 LEMMA_3 = "000 Lemma 3 (log-ratio form)"
 
@@ -89,7 +87,7 @@ class Level:
     def of_channel(cls, channel: AnyChannel, context: Prior | PriorSet) -> Level:
         """Measure it."""
         found = extremes(channel, context)
-        upper, lower = upper_reading(found), lower_reading(found)
+        upper, lower = found.eps_upper(), found.eps_lower()
         ratios = [
             Enclosure.infinity() if side.ratio is None else Enclosure.of(side.ratio)
             for side in (upper, lower)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from liftlock._checks import require_context, require_notion
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.channel import Channel
-from liftlock.context import Ball, Context, Family, Intervals, PriorSet
+from liftlock.contexts import Ball, Context, Family, Intervals, Prior, PriorSet
 from liftlock.errors import InputError, LabelError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
@@ -24,8 +24,7 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions import LDP
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
-from liftlock.notions.reading import Reading, ends_to_json, number_to_json
-from liftlock.prior import Prior
+from liftlock.notions.measurement import Measurement, ends_to_json, number_to_json
 from liftlock.transfer.bounds import (
     Level,
     Shift,
@@ -60,7 +59,7 @@ class Transfer:
     before: str
     after: str
     designed: Enclosure
-    exact: Reading | None
+    exact: Measurement | None
     bounds: tuple[TransferBound, ...]
     unprotected: tuple[Label, ...] = ()
     remarks: tuple[str, ...] = ()

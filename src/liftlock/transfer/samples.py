@@ -15,10 +15,9 @@ from typing import Any, Literal, get_args
 
 from liftlock._checks import require_counts
 from liftlock.confidence import RadiusForm, read_confidence, variation_radius
-from liftlock.context import Ball, Intervals, PriorSet
+from liftlock.contexts import Ball, Intervals, Prior, PriorSet
 from liftlock.errors import InputError
 from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
 from liftlock.transfer.bounds import (
     Shift,
     TransferBound,

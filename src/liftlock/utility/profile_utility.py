@@ -15,11 +15,10 @@ import numpy as np
 
 from liftlock.alphabet import Label
 from liftlock.channel import Channel
+from liftlock.contexts import Prior, ProfileGraph
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.utility import Utility
 

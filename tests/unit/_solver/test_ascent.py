@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise, product
+from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
 
-from liftlock._solver.ascent import climb, least_uncertainty, most_information, slopes
-from liftlock._solver.oracle import Clock
-from liftlock._solver.profile_problem import ProfileProblem
-from liftlock._solver.profile_programme import Flows, least_distortion, shares
+from liftlock import ProfileGraph
+from liftlock._solver.ascent import ascend, climb, least_uncertainty, slopes
+from liftlock._solver.channel_programme import ProfileProgramme, solve_profiles
+from liftlock._solver.problem import Clock, ProfileTask, Solution
+from liftlock.designs import cluster, lock
 from liftlock.designs.base import draft_of_blocks
-from liftlock.designs.lock import lock
-from liftlock.designs.mechanisms.cluster import cluster
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.profile_utility import ProfileUtility, information
+from liftlock.notions import ProfilePrivacy
+from liftlock.utility import ProfileUtility
+from liftlock.utility.profile_utility import information
 from tests.profile_oracles import Array, both_ways, many_graphs, random_graph
 
 
 def goal_of(graph: ProfileGraph) -> ProfileUtility:
     return ProfileUtility.of(graph, "mutual-information")
+
+
+def task_of(graph: ProfileGraph, epsilon: str, **rest: Any) -> ProfileTask:
+    return ProfileTask.of(graph, ProfilePrivacy(epsilon), goal_of(graph), **rest)
+
+
+def blocks_of(found: Solution, graph: ProfileGraph) -> Array:
+    width = len(graph.inputs)
+    return found.matrix.reshape(-1, width, width)
 
 
 def entropy(masses: Array) -> float:
@@ -33,15 +42,9 @@ def entropy(masses: Array) -> float:
 def test_every_step_goes_upwards() -> None:
     for seed in range(8):
         graph = random_graph(seed, size=4, width=4)
-        goal, problem = goal_of(graph), ProfileProblem.of(graph, ProfilePrivacy("0.3"))
-        flows = Flows(problem, clock=Clock())
-        weights = shares(goal.weights)[:, None, None]
-
-        def solve(losses: Array, flows: Flows = flows, weights: Array = weights) -> Array:
-            return flows.least(weights * losses)[0]
-
+        goal, task = goal_of(graph), task_of(graph, "0.3")
         start = cluster(graph, ProfilePrivacy("0.3")).matrix.reshape(-1, 4, 4)
-        found = climb(problem, goal, start, solve, Clock())
+        found = climb(ProfileProgramme(task), start)
         assert all(a < b for a, b in pairwise(found.steps))
         assert len(found.steps) > 1
         assert found.information == pytest.approx(goal.value(graph.laws, found.blocks), abs=1e-12)
@@ -62,14 +65,14 @@ def test_more_than_the_starts_and_less_than_the_bound() -> None:
     for seed in range(8):
         graph = random_graph(seed, size=4, width=3)
         goal, notion = goal_of(graph), ProfilePrivacy("0.4")
-        problem = ProfileProblem.of(graph, notion)
-        blocks, proved, remarks = most_information(problem, goal)
-        found = goal.value(graph.laws, blocks)
+        solved = ascend(task_of(graph, "0.4"))
+        proved, remarks = solved.proof, solved.remarks
+        found = goal.value(graph.laws, blocks_of(solved, graph))
         simple = cluster(graph, notion).matrix.reshape(-1, 3, 3)
-        truthful, _ = least_distortion(problem, ProfileUtility.of(graph, "hamming"))
+        hamming = ProfileTask.of(graph, notion, ProfileUtility.of(graph, "hamming"))
+        truthful = blocks_of(solve_profiles(hamming), graph)
         assert found >= goal.value(graph.laws, simple) - 1e-9
         assert found >= goal.value(graph.laws, truthful) - 1e-9
-        assert proved is not None
         assert proved.reference == pytest.approx(entropy(goal.weights @ graph.laws))
         assert proved.cost == pytest.approx(proved.reference - found)
         assert 0 <= proved.bound <= proved.cost + 1e-9
@@ -78,10 +81,9 @@ def test_more_than_the_starts_and_less_than_the_bound() -> None:
 
 def test_the_bound_holds_for_all_mechanisms_of_a_grid() -> None:
     graph = ProfileGraph.bernoulli(["0.3", "0.8"])
-    goal, problem = goal_of(graph), ProfileProblem.of(graph, ProfilePrivacy("0.5"))
-    blocks, proved, _ = most_information(problem, goal)
-    assert proved is not None
-    found, ratio = goal.value(graph.laws, blocks), math.exp(0.5)
+    solved = ascend(task_of(graph, "0.5"))
+    proved = solved.proof
+    found, ratio = goal_of(graph).value(graph.laws, blocks_of(solved, graph)), math.exp(0.5)
     # The chance of releasing a 1, by profile and value.
     a, b, c, d = np.array(list(product(np.linspace(0, 1, 21), repeat=4))).T
     one, two = 0.7 * a + 0.3 * b, 0.2 * c + 0.8 * d
@@ -101,22 +103,21 @@ def test_the_bound_holds_for_all_mechanisms_of_a_grid() -> None:
 def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
     for width in (1, 2, 3):
         for graph in many_graphs(4, width=width):
-            problem = ProfileProblem.of(graph, ProfilePrivacy(epsilon))
-            blocks, _, _ = most_information(problem, goal_of(graph))
+            task = task_of(graph, epsilon)
+            problem = task.problem
+            blocks = blocks_of(ascend(task), graph)
             locked = lock(
                 draft_of_blocks(problem, blocks, "ascent"), ProfilePrivacy(epsilon), graph
             )
             assert locked.certificate.holds
             released = problem.released(blocks)
             for i, j in both_ways(graph):
-                assert (released[i] <= problem.wide_ratio * released[j] + 1e-15).all()
+                assert (released[i] <= problem.widened().ratio * released[j] + 1e-15).all()
 
 
 def test_without_edges_everything_is_released() -> None:
     graph = ProfileGraph.of({"a": {0: 1, 1: 2, 2: 4}, "b": {0: 5, 1: 1, 2: 1}}, [])
-    problem = ProfileProblem.of(graph, ProfilePrivacy("0.1"))
-    _, proved, _ = most_information(problem, goal_of(graph))
-    assert proved is not None
+    proved = ascend(task_of(graph, "0.1")).proof
     assert proved.cost == pytest.approx(0.0, abs=1e-9)
 
 
@@ -138,11 +139,11 @@ def test_least_uncertainty_against_laws_with_a_given_error() -> None:
 
 def test_time_that_is_up_gives_what_there_is() -> None:
     graph = random_graph(4, size=10, width=5, density=0.5)
-    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
-    blocks, proved, remarks = most_information(problem, goal_of(graph), seconds=0.0)
-    assert proved is not None
+    task = task_of(graph, "0.5", clock=Clock(seconds=0.0))
+    problem, solved = task.problem, ascend(task)
+    blocks, proved = blocks_of(solved, graph), solved.proof
     assert proved.stopped
-    assert remarks[0].startswith("stopped early")
+    assert solved.remarks[0].startswith("stopped early")
     assert proved.bound <= proved.cost
     assert lock(
         draft_of_blocks(problem, blocks, "ascent"), ProfilePrivacy("0.5"), graph

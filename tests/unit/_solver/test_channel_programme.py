@@ -8,17 +8,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from liftlock import Alphabet, Ball, Context, Family, Intervals, Joint, Prior
 from liftlock._solver.channel_programme import least_distortion
 from liftlock._solver.problem import Problem
-from liftlock.alphabet import Alphabet
-from liftlock.context import Ball, Context, Family, Intervals, Joint
-from liftlock.designs.base import Draft
-from liftlock.designs.lock import lock
+from liftlock.designs import Draft, lock
 from liftlock.exact.integers import Floats
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
 from liftlock.utility import Distortion, Guess
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from liftlock._solver.linear_programme import LARGEST_COST, Highs, run
-from liftlock._solver.oracle import SPEED, Clock
+from liftlock._solver.problem import SPEED, Clock
 
 
 class Endless:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from liftlock._solver.master import Master, Mixture, refined
+from liftlock._solver.column_generation import Master, Mixture, refined
 
 
 def solved(master: Master) -> Mixture:

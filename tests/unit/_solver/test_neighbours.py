@@ -13,8 +13,8 @@ from liftlock._solver.limits import LIMITS
 from liftlock._solver.neighbours import Groups
 from liftlock._solver.problem import Problem, Task
 from liftlock._solver.strategies import solve
-from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.utility.registry import make_utility
+from liftlock.designs import optimal
+from liftlock.utility import make_utility
 from tests.checks import proof_of
 
 

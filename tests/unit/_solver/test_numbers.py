@@ -10,19 +10,15 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock import Step
 from liftlock._solver.channel_programme import least_distortion
 from liftlock._solver.column_generation import Decomposition, generate
 from liftlock._solver.numbers import least_loss
-from liftlock._solver.oracle import Clock
 from liftlock._solver.outputs import joined, strain
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem
 from liftlock._solver.separable import rows_oracle
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import MaxLift, MinLift
-from liftlock.progress import Step
-from liftlock.utility.distortion import Distortion
-from liftlock.utility.mean import Mean
-from liftlock.utility.registry import make_utility
+from liftlock.notions import MaxLift, MinLift, Notion
+from liftlock.utility import Distortion, Mean, make_utility
 
 NOTIONS: list[Notion] = [
     ll.LIP("0.2"),

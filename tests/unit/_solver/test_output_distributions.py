@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock._solver.oracle import Clock
 from liftlock._solver.output_distributions import (
     Master,
     OutOfTime,
@@ -18,6 +17,7 @@ from liftlock._solver.output_distributions import (
     least_cap,
     violated_sets,
 )
+from liftlock._solver.problem import Clock
 from tests.profile_oracles import Array, solved
 
 

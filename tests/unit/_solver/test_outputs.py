@@ -8,16 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from liftlock import Ball, Family, Joint, Prior
 from liftlock._solver.outputs import joined, strain
 from liftlock._solver.problem import Problem
-from liftlock.context import Ball, Family, Joint
-from liftlock.designing.api import design
+from liftlock.designs import design
 from liftlock.exact.integers import Floats
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
-from liftlock.prior import Prior
-from liftlock.utility.histogram import Histogram
+from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
+from liftlock.utility import Histogram
 
 TWENTY = [
     358334, 30867, 145952, 31, 8, 10481, 19396, 11, 237, 289425,

@@ -7,15 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from liftlock import Prior
 from liftlock._solver.box import Box
 from liftlock._solver.column_generation import generate
-from liftlock._solver.oracle import Clock
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem
 from liftlock._solver.separable import SeparableOracle, rows_oracle
 from liftlock.exact.integers import Floats
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LIP, MaxLift, MinLift, Notion
 from liftlock.utility import Histogram, Mean, MutualInformation, Own, Utility
 
 NOTIONS: list[Notion] = [

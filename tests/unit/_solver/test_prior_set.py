@@ -5,18 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from liftlock import Ball, Context, Family, Intervals, Prior
 from liftlock._solver.column_generation import generate
 from liftlock._solver.enumeration import ListedOracle, enumerate_vertices
-from liftlock._solver.oracle import Clock
 from liftlock._solver.prior_set import prior_set_oracle
-from liftlock._solver.problem import Problem
-from liftlock.context import Ball, Context, Family, Intervals
-from liftlock.designs.lock import lock
-from liftlock.designs.mechanisms.optimal import optimal
+from liftlock._solver.problem import Clock, Problem
+from liftlock.designs import lock, optimal
 from liftlock.exact.integers import Floats
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import ALIP, LIP
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LIP, Notion
 from liftlock.utility import Histogram, Mean, MutualInformation, Utility
 from tests.checks import proof_of
 from tests.unit._solver.test_channel_programme import ball_corners, interval_corners

@@ -10,9 +10,9 @@ import pytest
 
 import liftlock as ll
 from liftlock._solver.problem import MOST_RATIO, Problem, ldp_budget, limits, never, supported
-from liftlock.context import representative
+from liftlock.contexts import representative
 from liftlock.errors import InputError, NotDefined
-from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.notions import MaxLift, MinLift
 
 JOINT = ll.Joint.from_counts(
     {"s": {"a": 3, "b": 1, "c": 0}, "t": {"a": 2, "b": 4, "c": 0}, "u": {"a": 0, "b": 0, "c": 0}}

@@ -9,23 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock._solver import profile_programme as direct
+from liftlock import ProfileGraph
+from liftlock._solver import channel_programme
+from liftlock._solver.blocks import response, settled, without_budget
+from liftlock._solver.channel_programme import ProfileProgramme, solve_profiles
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.oracle import Clock
-from liftlock._solver.profile_problem import ProfileProblem, response
-from liftlock._solver.profile_programme import (
-    Flows,
-    least_distortion,
-    mean_loss,
-    settled,
-    without_budget,
-)
+from liftlock._solver.problem import Clock, ProfileProblem, ProfileTask, Solution
+from liftlock.designs import lock
 from liftlock.designs.base import draft_of_blocks
-from liftlock.designs.lock import lock
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.profile_utility import ProfileUtility
+from liftlock.notions import ProfilePrivacy
+from liftlock.utility import ProfileUtility
 from tests.profile_oracles import Array, both_ways, many_graphs, matrix_rows, random_graph, solved
+
+
+def task_of(graph: ProfileGraph, epsilon: str, aim: str, **rest: Any) -> ProfileTask:
+    return ProfileTask.of(graph, ProfilePrivacy(epsilon), ProfileUtility.of(graph, aim), **rest)
+
+
+def blocks_of(found: Solution, graph: ProfileGraph) -> Array:
+    width = len(graph.inputs)
+    return found.matrix.reshape(-1, width, width)
 
 
 def least(graph: ProfileGraph, epsilon: float, costs: Array) -> float:
@@ -42,8 +45,8 @@ def test_the_optimum_is_that_of_another_solver(aim: str) -> None:
         graph = random_graph(seed, size=4, width=3, kind="even" if seed % 3 else "zeros")
         loss = np.random.default_rng(seed).random((3, 3)) if aim == "distortion" else None
         goal = ProfileUtility.of(graph, aim, loss=loss, weights={f"p{i}": 1 + i for i in range(4)})
-        problem = ProfileProblem.of(graph, ProfilePrivacy("0.4"))
-        blocks, proved = least_distortion(problem, goal)
+        found = solve_profiles(ProfileTask.of(graph, ProfilePrivacy("0.4"), goal))
+        blocks, proved = blocks_of(found, graph), found.proof
         other = least(graph, 0.4, goal.weights[:, None, None] * goal.losses(3))
         assert proved.cost == pytest.approx(other, abs=1e-8)
         assert proved.cost == pytest.approx(goal.value(graph.laws, blocks), abs=1e-12)
@@ -55,8 +58,8 @@ def test_costs_may_depend_on_the_profile_and_be_negative() -> None:
     for seed in range(12):
         graph = random_graph(seed, size=4, width=3)
         costs = np.random.default_rng(seed).standard_normal((4, 3, 3))
-        problem = ProfileProblem.of(graph, ProfilePrivacy("0.4"))
-        blocks, bound, done = Flows(problem, clock=Clock()).least(costs)
+        programme = ProfileProgramme(task_of(graph, "0.4", "hamming"))
+        blocks, bound, done = programme.least(costs[programme.profile, programme.value])
         assert done
         other = least(graph, 0.4, costs)
         assert (graph.laws[:, :, None] * blocks * costs).sum() == pytest.approx(other, abs=1e-8)
@@ -66,22 +69,19 @@ def test_costs_may_depend_on_the_profile_and_be_negative() -> None:
 
 def test_other_costs_start_from_the_same_programme() -> None:
     graph = random_graph(3, size=5, width=3, density=1.0)
-    problem = ProfileProblem.of(graph, ProfilePrivacy("0.3"))
-    flows = Flows(problem, clock=Clock())
+    programme = ProfileProgramme(task_of(graph, "0.3", "hamming"))
     generator = np.random.default_rng(1)
     for _ in range(10):
         costs = generator.standard_normal((5, 3, 3))
-        _, bound, _ = flows.least(costs)
+        _, bound, _ = programme.least(costs[programme.profile, programme.value])
         assert bound == pytest.approx(least(graph, 0.3, costs), abs=1e-7)
 
 
 def test_the_interior_point_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(5, size=20, width=5, density=0.2)
-    goal = ProfileUtility.of(graph, "absolute")
-    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
-    _, first = least_distortion(problem, goal)
-    monkeypatch.setattr(direct, "LIMITS", replace(LIMITS, simplex_flows=0))
-    _, second = least_distortion(problem, goal)
+    first = solve_profiles(task_of(graph, "0.5", "absolute")).proof
+    monkeypatch.setattr(channel_programme, "LIMITS", replace(LIMITS, simplex_flows=0))
+    second = solve_profiles(task_of(graph, "0.5", "absolute")).proof
     assert second.cost == pytest.approx(first.cost, abs=1e-7)
     assert second.bound == pytest.approx(first.bound, abs=1e-7)
 
@@ -90,8 +90,9 @@ def test_the_interior_point_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> N
 def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
     for width in (1, 2, 4):
         for graph in many_graphs(12, width=width):
-            problem = ProfileProblem.of(graph, ProfilePrivacy(epsilon))
-            blocks, proved = least_distortion(problem, ProfileUtility.of(graph, "squared"))
+            task = task_of(graph, epsilon, "squared")
+            found = solve_profiles(task)
+            problem, blocks, proved = task.problem, blocks_of(found, graph), found.proof
             if epsilon != "0":
                 assert proved.gap < 1e-6
             locked = lock(
@@ -103,8 +104,8 @@ def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
 def test_no_weight_no_say_but_no_ruin() -> None:
     graph = ProfileGraph.complete({"a": {0: 1, 1: 3}, "b": {0: 3, 1: 1}, "c": {0: 2, 1: 2}})
     goal = ProfileUtility.of(graph, "hamming", weights={"a": 1, "b": 0, "c": 0})
-    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
-    blocks, proved = least_distortion(problem, goal)
+    found = solve_profiles(ProfileTask.of(graph, ProfilePrivacy("0.5"), goal))
+    blocks, proved = blocks_of(found, graph), found.proof
     assert proved.cost == pytest.approx(0.0, abs=1e-7)
     # With a left alone, b and c may release 0 with a chance of 0.25 E, and do so.
     most = 0.25 * math.exp(0.5)
@@ -137,12 +138,12 @@ def test_a_channel_that_keeps_the_budget_is_hardly_moved() -> None:
 
 def test_a_search_without_time_gives_something_that_keeps_the_budget() -> None:
     graph = random_graph(6, size=40, width=8, density=0.3)
-    problem = ProfileProblem.of(graph, ProfilePrivacy("0.5"))
-    goal = ProfileUtility.of(graph, "squared")
     seen: list[Any] = []
-    blocks, proved = least_distortion(problem, goal, seconds=0.0, watch=seen.append)
+    task = task_of(graph, "0.5", "squared", clock=Clock(seconds=0.0, watch=seen.append))
+    problem, goal, found = task.problem, task.goal, solve_profiles(task)
+    blocks, proved = blocks_of(found, graph), found.proof
     assert proved.stopped
-    assert proved.bound <= proved.cost <= mean_loss(problem, goal, response(8, np.ones(40)))
+    assert proved.bound <= proved.cost <= goal.value(graph.laws, response(8, np.ones(40)))
     assert seen
     assert lock(
         draft_of_blocks(problem, blocks, "direct"), ProfilePrivacy("0.5"), graph
@@ -154,13 +155,14 @@ def test_without_a_budget_only_profiles_that_differ_fall_silent() -> None:
         {"a": {0: 1, 1: 3}, "b": {0: 2, 1: 6}, "c": {0: 1, 1: 9}, "d": {0: 9, 1: 1}},
         [("a", "b"), ("c", "d")],
     )
-    problem = ProfileProblem.of(graph, ProfilePrivacy(0))
-    silent = without_budget(problem, ProfileUtility.of(graph, "minimax"))
+    silent = without_budget(task_of(graph, "0", "minimax"))
     assert (silent[:2] == np.eye(2)).all()
     assert (silent[2:] == 0.5).all()
-    chosen = without_budget(problem, ProfileUtility.of(graph, "hamming"))
+    task = task_of(graph, "0", "hamming")
+    chosen, problem = without_budget(task), task.problem
     assert (chosen[2:, :, 0] == chosen[2, 0, 0]).all()
-    blocks, proved = least_distortion(problem, ProfileUtility.of(graph, "hamming"))
+    found = solve_profiles(task)
+    blocks, proved = blocks_of(found, graph), found.proof
     assert proved.cost == pytest.approx(0.25)
     assert lock(
         draft_of_blocks(problem, blocks, "direct"), ProfilePrivacy(0), graph

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from liftlock import Prior
 from liftlock._solver.box import Box
-from liftlock._solver.oracle import Clock
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem
 from liftlock._solver.random_decomposition import decompose, even_columns, reduced
-from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
+from liftlock.notions import LIP
 from liftlock.utility import Guess, Histogram, MutualInformation, Utility
 
 

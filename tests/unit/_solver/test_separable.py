@@ -5,15 +5,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from liftlock import Alphabet, Joint, Prior
 from liftlock._solver.column_generation import generate
-from liftlock._solver.oracle import Clock, TimeUp
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem, TimeUp
 from liftlock._solver.separable import rows_oracle
-from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
 from liftlock.exact.integers import Floats
-from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
+from liftlock.notions import LIP
 from liftlock.utility import Histogram, Mean, MutualInformation, Own, Utility
 
 BUDGETS: dict[str, tuple[float, float, float | None]] = {

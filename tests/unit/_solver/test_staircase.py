@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from liftlock import Prior
 from liftlock._solver.column_generation import generate
 from liftlock._solver.enumeration import ListedOracle
-from liftlock._solver.oracle import Clock
 from liftlock._solver.pricing import Concave, PolytopeOracle
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Problem
 from liftlock._solver.staircase import SetTree, Stairs, staircase_oracle
-from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.designs import optimal
 from liftlock.exact.integers import Floats
-from liftlock.notions.ldp import LDP
-from liftlock.prior import Prior
+from liftlock.notions import LDP
 from liftlock.utility import Histogram, Mean, MutualInformation, Own, Utility
 from liftlock.utility.shape import Kind
 

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock._solver.optimality import Optimality
+from liftlock import Table
 from liftlock._solver.outputs import finish
-from liftlock._solver.problem import Problem, Step, Task
+from liftlock._solver.problem import Optimality, Problem, Step, Task
 from liftlock._solver.strategies import STRATEGIES, solve
 from liftlock._solver.types import Types
-from liftlock.channel import Table
 from liftlock.exact.integers import Floats
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.notions import MaxLift, MinLift, Notion
 from liftlock.utility import make_utility
 
 NOTIONS: tuple[Notion, ...] = (

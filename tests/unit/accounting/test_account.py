@@ -11,16 +11,11 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock import Alphabet, Channel, Intervals, Prior, ProfileGraph, Table
 from liftlock.accounting import Release, account
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table
-from liftlock.context import Intervals
 from liftlock.errors import InputError, NotComposable, NotDefined, UnprotectedInput
-from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
-from liftlock.notions.information import MutualInformation
+from liftlock.notions import ApproximateLDP, ApproximateLIP, MutualInformation
 from liftlock.notions.registry import parse_claim
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 E = Fraction("2.718281828459045235360287")
 
@@ -94,7 +89,7 @@ def test_large_products_are_bounded(large: Channel) -> None:
     assert not found.is_exact("lip")
     assert found.best["eps_lower"]["eps_lower"].value.upper is not None
     for spent in found.spent:
-        if "lip" in spent.readings:
+        if "lip" in spent.measurements:
             assert spent["lip"].value.upper is not None
             assert spent["lip"].value.upper >= (found["lip"].value.upper or 0)
     assert next(s for s in found.spent if s.accountant == "published").valid is False
@@ -232,7 +227,7 @@ def test_mechanisms_for_profiles() -> None:
         assert found.is_exact("profile")
         assert found["profile"].witness is not None
         for loss in found.spent:
-            if "profile" in loss.readings:
+            if "profile" in loss.measurements:
                 assert loss["profile"].ratio is None or loss["profile"].ratio >= truth
         assert {"tight", "ldp-sum", "exact"} <= {loss.accountant for loss in found.spent}
         assert "a graph of 3 profiles" in found.refused["pairwise"]

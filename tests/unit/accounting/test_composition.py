@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.accounting import composition
+from liftlock import Channel, ProfileGraph
+from liftlock.accounting import Composition, compose, composition
 from liftlock.accounting.accountants import exact
-from liftlock.accounting.composition import Composition, Way, compose, refusal, same_observation
-from liftlock.channel import Channel
+from liftlock.accounting.composition import Way, refusal, same_observation
 from liftlock.errors import InputError, NotComposable, NotDefined
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.profile import OutputLaws, ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions import ProfilePrivacy
+from liftlock.notions.profile import OutputLaws
 from tests.profile_oracles import edges_of
 
 Rows = dict[tuple[str, int], list[Fraction]]

@@ -14,15 +14,13 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock import Alphabet, Channel, Prior, Table
 from liftlock.accounting import Ledger, LedgerAccount, account
 from liftlock.accounting import ledger as module
 from liftlock.accounting.ledger import histories
 from liftlock.accounting.ledger_account import together_of
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.exact.encoding import fingerprint
-from liftlock.prior import Prior
 
 WHEN = "2030-01-31T12:00:00Z"
 FAIR = Prior.uniform(["no", "yes"])
@@ -315,7 +313,7 @@ def test_encodings_and_secrets(tmp_path: Path) -> None:
     assert answer.account["lip"].ratio == ll.notions.LIP.measure(secret.channel, joint).ratio
     # The second item protects another secret: of both only LDP of the data can be said.
     assert group.together is not None
-    assert set(group.together.readings) == {"ldp"}
+    assert set(group.together.measurements) == {"ldp"}
     assert together_of([letter.account, letter.account])["lip"].value.upper is not None
 
 
@@ -362,7 +360,7 @@ def test_secrets_behind_different_items_may_be_shared_in_any_way() -> None:
     # The rows were rounded to 52 bits.
     assert ratio is not None
     assert abs(float(ratio) - 81) < 1e-9
-    assert "lip" not in group.together.readings
+    assert "lip" not in group.together.measurements
 
 
 def test_no_limit_is_kept_by_calling_a_symbol_impossible(

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
+from liftlock import Prior
 from liftlock.accounting import Ledger, LedgerAccount, account
 from liftlock.accounting.ledger_account import together_of
 from liftlock.errors import InputError
-from liftlock.prior import Prior
 from tests import strategies
 from tests.unit.accounting import brute_force
 from tests.unit.accounting.test_sequences import channel_of

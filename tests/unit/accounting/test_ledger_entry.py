@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import liftlock as ll
-from liftlock.accounting.ledger import Ledger, LedgerEntry
+from liftlock import Prior
+from liftlock.accounting import Ledger, LedgerEntry
 from liftlock.errors import FileError, LiftlockError
-from liftlock.prior import Prior
 
 
 @pytest.fixture(scope="module")

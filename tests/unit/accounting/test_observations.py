@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import liftlock as ll
+from liftlock import ProfileGraph
 from liftlock.accounting import Ledger, account
 from liftlock.accounting import ledger as module
-from liftlock.errors import FileError, InputError, NotComposable
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
+from liftlock.errors import FileError, InputError, NotComposable, NotDefined
+from liftlock.notions import ProfilePrivacy
 
 
 @pytest.fixture(scope="module")
@@ -274,6 +274,42 @@ def test_a_graph_that_is_too_large_is_not_kept(
     assert again == ledger
     with pytest.raises(NotComposable, match="was released before"):
         released(again, flip, ["x"])
+
+
+def test_what_was_promised_in_a_graph_that_was_not_kept(flip: ll.Mechanism) -> None:
+    """An old ledger kept the guarantee of each release, which holds for its one release."""
+    old = Ledger.from_data(old_data(flip))
+    found = old.account("observation", person="x")
+    assert (found.headline, set(found.best)) == ("profile", {"profile"})
+    assert not found.is_exact("profile")
+    assert float(found["profile"]) == 1
+    assert found.allows(ProfilePrivacy("1"))
+    assert not found.allows(ProfilePrivacy("0.99"))
+    for limit in (ll.LDP("9"), ll.LIP("9")):
+        with pytest.raises(NotDefined, match="ldp is not defined for 1 release"):
+            found.allows(limit)
+    # Nothing bounds a second release: not the sum of both budgets, and no level of LDP.
+    twice = account(old.releases(old.entries * 2))
+    assert not twice.best
+    assert "release each observation once" in twice.refused["tight"]
+    with pytest.raises(NotDefined):
+        twice.allows(ProfilePrivacy("9"))
+    with pytest.raises(NotDefined, match=r"LDP bounds it by inf nats, which is above profile\(9\)"):
+        old.record(flip, people=["y"], about="observation", limit=ProfilePrivacy("9"))
+
+
+def test_levels_of_a_graph_that_was_not_kept(
+    flip: ll.Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = ProfileGraph.bernoulli({"a": "0.9", "b": "0.99"})
+    made = ll.design(graph, ProfilePrivacy("1"), method="cluster")
+    kept = released(Ledger.new(), made, ["x"]).account("observation", person="x")
+    monkeypatch.setattr(module, "MOST_CONTEXT_CELLS", 3)
+    for mechanism in (made, flip):
+        found = released(Ledger.new(), mechanism, ["x"]).account("observation", person="x")
+        assert found["profile"].ratio == account([mechanism])["profile"].ratio
+    found = released(Ledger.new(), made, ["x"]).account("observation", person="x")
+    assert found["ldp"].ratio == kept["ldp"].ratio
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

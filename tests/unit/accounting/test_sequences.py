@@ -9,17 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.sequences import (
-    account_independent,
-    account_sequence,
-    markov_chain,
-    product_prior,
-)
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
+from liftlock import Alphabet, Channel, Prior
+from liftlock.accounting import account_independent, account_sequence, markov_chain, product_prior
 from liftlock.errors import InputError, LabelError, NotDefined, UnprotectedInput
 from liftlock.forms import UnaryChannel
-from liftlock.prior import Prior
 from tests import strategies
 from tests.unit.accounting import brute_force
 
@@ -48,7 +41,7 @@ def test_the_whole_and_each_datum(data: st.DataObject) -> None:
     assert (whole["eps_lower"].ratio, whole["eps_upper"].ratio) == truth
     assert whole.is_exact("lip")
     for bound in whole.spent:
-        if "eps_lower" in bound.readings:
+        if "eps_lower" in bound.measurements:
             for side, exact in zip(("eps_lower", "eps_upper"), truth, strict=True):
                 ratio = bound[side].ratio
                 assert ratio is None or (exact is not None and ratio >= exact)

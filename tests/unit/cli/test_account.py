@@ -338,3 +338,19 @@ def test_a_prior_that_calls_a_value_impossible_keeps_no_limit(made: Run) -> None
 def test_the_limit_of_a_record_is_in_the_json(made: Run) -> None:
     data = json.loads(record(made, "--limit", "lip=1", "--json").out)
     assert data["limit"] == {"limit": "lip(1)", "kept": True}
+
+
+def test_a_ledger_of_observations_alone(run: Run) -> None:
+    """It kept no graph of profiles, but what was promised: that holds for its one release."""
+    old = Path(__file__).parents[2] / "compatibility" / "files" / "profile-ledger.json"
+    outcome = run("account", str(old), "--limit", "profile=1")
+    assert outcome.code == 0
+    for said in ("1 release of profile(1); a graph of profiles, which was not kept", "1 nats"):
+        assert said in outcome.out
+    assert "different contexts" not in outcome.out
+    assert "infinite" not in outcome.out
+    data = json.loads(run("account", str(old), "--json").out)
+    spent = [item["spent"] for group in data["groups"] for item in group["items"]]
+    assert [list(each) for each in spent] == [["profile"], ["profile"]]
+    assert {each["profile"]["value"] for each in spent} == {1.0}
+    assert run("account", str(old), "--limit", "profile=0.9").code == 1

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock.designs.base import Draft
-from liftlock.mechanism import lock
-from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
+from liftlock import Prior, lock
+from liftlock.designs import Draft
+from liftlock.notions import LIP
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.formulas import Floats, measures
 

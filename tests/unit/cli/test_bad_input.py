@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import liftlock.files
+import liftlock.files.sheet
 import liftlock.storage
 from tests.unit.cli.conftest import Outcome, Run
 
@@ -249,7 +249,7 @@ JSON_PRIORS = [
         "kind",
         '{"kind": "guess"}',
         "unknown kind of context at c.json: 'guess'",
-        "prior, grid, joint",
+        "prior, joint, family",
     ),
     case("kind_list", '{"kind": ["prior"]}', "unknown kind of context at c.json"),
     case(
@@ -304,7 +304,7 @@ JOINTS = [
     case("input_twice", "s,x,x\nu,1,2\n", "context.csv, line 1, columns 2 and 3: 'x'"),
     case("prior", "label,count\nx,1\ny,2\n", "a joint with only one input", "--prior"),
     case(
-        "json_prior", '{"kind": "prior", "labels": ["x"], "counts": [1]}', "not a joint", '"kind"'
+        "json_prior", '{"kind": "prior", "labels": ["x"], "counts": [1]}', "not a joint", "--prior"
     ),
     case(
         "json_rows", '{"kind": "joint", "secrets": ["u"], "inputs": ["x"], "counts": 3}', "counts"
@@ -513,7 +513,7 @@ class Limit:
             ["file larger than 30 bytes at channel.csv", "merge rare symbols"],
         ),
         (
-            Limit(liftlock.files, "MOST_CELLS", 3),
+            Limit(liftlock.files.sheet, "MOST_CELLS", 3),
             ["more than 3 cells at channel.csv, line 3", "merge rare symbols"],
         ),
     ],

@@ -14,9 +14,7 @@ import pytest
 from rich.console import Console
 
 from liftlock.cli.compare import read_epsilons
-from liftlock.designing import comparison
-from liftlock.designing.api import design
-from liftlock.designing.comparison import Comparison, Curve, Point
+from liftlock.designs import Comparison, Curve, Point, comparison, design
 from liftlock.report.design import comparison_table, heading
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_bad_input import assert_refused

@@ -7,10 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from liftlock.context import Intervals
-from liftlock.mechanism import Mechanism
+from liftlock import Intervals, Mechanism, Prior
 from liftlock.notions import LIP
-from liftlock.prior import Prior
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.test_bad_input import assert_refused
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from liftlock.mechanism import Mechanism
+from liftlock import Mechanism
 from tests.unit.cli.conftest import Run
 
 FILES = {"about.txt", "prior.csv", "published.csv", "mechanism.json", "reports.csv", "pairs.csv",

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from liftlock._solver.oracle import SearchStep
+from liftlock import Mechanism, Step
+from liftlock._solver.problem import SearchStep
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
-from liftlock.designing.api import design
-from liftlock.mechanism import Mechanism
-from liftlock.progress import Step
+from liftlock.designs import design
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.test_bad_input import assert_refused
 

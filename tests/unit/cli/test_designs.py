@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from liftlock.designs.catalogue import DESIGNS, designs_for
+from liftlock.designs import DESIGNS, designs_for
 from tests.unit.cli.conftest import Run
 
 PROFILE_DESIGNS = designs_for("profiles")

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock import PerUserPriors
 from liftlock.cli import main
 from liftlock.estimate import Aggregate
-from liftlock.per_user import PerUserPriors
 
 PRIOR = ll.Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
 MADE = ll.design(PRIOR, ll.LIP("1"), method="safe-response", utility="histogram")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from liftlock.mechanism import Mechanism
+from liftlock import Mechanism
 from tests.unit.cli.conftest import CHANNEL, PRIOR, Run
 
 FILES = {"c.csv": CHANNEL, "p.csv": PRIOR}

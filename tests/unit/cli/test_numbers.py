@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock import Mechanism
 from liftlock.cli.asked import with_delta
-from liftlock.designs.catalogue import DESIGNS
-from liftlock.line.grid import GridPrior
-from liftlock.mechanism import Mechanism
+from liftlock.designs import DESIGNS
+from liftlock.line import GridPrior
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.test_bad_input import assert_refused
 

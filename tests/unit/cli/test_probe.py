@@ -151,7 +151,7 @@ def test_bad_arguments(run: Run, arguments: list[str], message: str) -> None:
             "answer,report\nyes,no\n\nmaybe,no\n",
             "the prior does not know at pairs.csv, line 4, column 1 ('answer'): 'maybe'; add it",
         ),
-        ("{}", "only one column at pairs.csv"),
+        ("{}", "JSON is not a table with columns at pairs.csv"),
     ],
 )
 def test_bad_records(run: Run, pairs: str, message: str) -> None:

@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from liftlock import LIP, Prior, design
+from liftlock import LIP, Mechanism, Prior, design
 from liftlock.column_code import ColumnCode
-from liftlock.mechanism import Mechanism
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 

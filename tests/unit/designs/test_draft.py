@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock._solver.optimality import Optimality, gap_text
-from liftlock.alphabet import Alphabet
-from liftlock.designs.base import NEGATIVE_TOLERANCE, SUM_TOLERANCE, Draft, FormDraft
+from liftlock import Alphabet
+from liftlock._solver.problem import Optimality, gap_text
+from liftlock.designs import Draft, FormDraft
+from liftlock.designs.base import NEGATIVE_TOLERANCE, SUM_TOLERANCE
 from liftlock.errors import RowError
 from liftlock.forms import UnaryChannel
 

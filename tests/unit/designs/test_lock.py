@@ -12,15 +12,11 @@ import pytest
 import scipy.sparse as sparse
 from scipy.optimize import linprog
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table
-from liftlock.context import Ball, Family, Intervals, Joint, representative
-from liftlock.designs import Draft, lock
-from liftlock.designs.lock import Locked
+from liftlock import Alphabet, Ball, Channel, Family, Intervals, Joint, Prior, ProfileGraph, Table
+from liftlock.contexts import representative
+from liftlock.designs import Draft, Locked, lock
 from liftlock.errors import NotCertified, NotDefined, RowError, UnprotectedInput
 from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP, ProfilePrivacy
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 CHUNKS = 13
 CHANNELS_PER_CHUNK = 40  # 520 optimal channels in all
@@ -252,7 +248,7 @@ def largest_move(draft: Draft | Channel, table: Table) -> Fraction:
     return max(moves)
 
 
-def check_moved(locked: Locked, draft: Draft | Channel) -> None:
+def check_moved(locked: Locked[Any], draft: Draft | Channel) -> None:
     truth = largest_move(draft, locked.channel)
     assert locked.moved == pytest.approx(float(truth), rel=1e-12, abs=0)
     said = locked.changes().split(": ")[1]

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
-from liftlock.designs.base import Draft
+from liftlock.designs import Draft
 from liftlock.designs.readings import with_readings
 from liftlock.exact.integers import Floats
-from liftlock.notions.lip import MinLift
-from liftlock.utility.reading import posterior_means, posterior_medians
-from liftlock.utility.registry import make_utility
+from liftlock.notions import MinLift
+from liftlock.utility import make_utility
+from liftlock.utility.mean import posterior_means, posterior_medians
 
 CUT = ll.line.from_data([1, 2, 2, 3, 5, 8, 13, 21], domain=(0, 25)).grid(4)
 SEEDS = st.integers(0, 10_000)

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
+from liftlock import Channel
 from liftlock.errors import FileError, InputError, LabelError
-from liftlock.estimate.aggregate import Aggregate
+from liftlock.estimate import Aggregate
 from liftlock.exact.budget import Budget
 from liftlock.forms import HashingChannel, UnaryChannel
 from tests.unit.estimate.worlds import ILL

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior
 from liftlock.errors import InputError, LiftlockError, NotDefined
-from liftlock.estimate import METHODS, Aggregate, estimate, estimate_reports
-from liftlock.prior import Prior
+from liftlock.estimate import METHODS, Aggregate, estimate
 from tests.unit.estimate.worlds import ILL, ILL_PRIOR, NARROW, TWINS, WIDE, WIDE_PRIOR, counted
 
 USUAL = np.rint(1000 * np.array([0.7, 0.2, 0.1]) @ ILL.floats())
@@ -90,7 +89,7 @@ def test_weights_offsets_and_means() -> None:
 
 def test_reports_themselves() -> None:
     labels = ["none"] * 60 + ["flu"] * 25 + ["cold"] * 15
-    whole = estimate_reports(ILL, labels, prior=ILL_PRIOR)
+    whole = estimate(ILL, labels, prior=ILL_PRIOR)
     assert whole == estimate(ILL, Aggregate.of(ILL, labels), prior=ILL_PRIOR)
 
 
@@ -168,10 +167,12 @@ def test_weights_without_a_meaning_are_refused() -> None:
 
 
 def test_other_kinds_of_things() -> None:
-    with pytest.raises(InputError, match=r"'list'; count them with Aggregate\.of"):
-        estimate(ILL, ["flu"])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="not a column of reports: 'int'"):
+        estimate(ILL, 7)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="one text instead of a column"):
+        estimate(ILL, "flu")
     with pytest.raises(InputError, match="not a prior on the values: 'dict'; give a Prior"):
-        estimate_reports(ILL, ["flu"], prior={"flu": 1})  # type: ignore[arg-type]
+        estimate(ILL, ["flu"], prior={"flu": 1})  # type: ignore[arg-type]
 
 
 def test_other_mechanisms_and_empty_aggregates() -> None:

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liftlock import Prior
+from liftlock.estimate import Fit
 from liftlock.estimate.api import choose
 from liftlock.estimate.estimators.likelihood import up_text
-from liftlock.estimate.fit import Drift, Fit, misfit
+from liftlock.estimate.fit import misfit
 from liftlock.estimate.model import Dense
 from liftlock.estimate.question import ask
-from liftlock.prior import Prior
+from liftlock.estimate.result import Drift
 from tests.unit.estimate.worlds import ILL, ILL_PRIOR, TWINS, WIDE, WIDE_PRIOR
 
 TWINS_PRIOR = Prior.from_counts({"a": 1, "b": 2, "c": 3})

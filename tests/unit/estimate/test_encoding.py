@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import binom
 
+from liftlock import Prior
 from liftlock.errors import NotDefined
-from liftlock.estimate import Aggregate, estimate, estimate_reports
+from liftlock.estimate import Aggregate, estimate
 from liftlock.estimate.encoding import Encoding
 from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.fit import fit_of_support
@@ -21,7 +22,6 @@ from liftlock.estimate.intervals.normal import encoding_variances
 from liftlock.estimate.question import ask
 from liftlock.exact.budget import Budget
 from liftlock.forms import HashingChannel, UnaryChannel
-from liftlock.prior import Prior
 
 SMALL = UnaryChannel.of([1, 2, 4], own=8, other=3, bits=4)
 FIVE = UnaryChannel.optimal(range(5), Budget.of("1"))
@@ -149,7 +149,7 @@ def test_weights() -> None:
     weights = np.array([1.0, 2.0, -1.0, 0.5, 3.0, 1.0])
     sets = FIVE.supported(packed)
     p, q = float(FIVE.hit), float(FIVE.miss)
-    found = estimate_reports(FIVE, packed, weights=weights)
+    found = estimate(FIVE, packed, weights=weights)
     by_hand = (weights @ sets - q * weights.sum()) / (p - q)
     assert [answer.value for answer in found.answers] == pytest.approx(by_hand)
     squares = (weights**2 @ sets - q * (weights**2).sum()) / (p - q)
@@ -159,7 +159,7 @@ def test_weights() -> None:
     aggregate = Aggregate.of(FIVE, packed, weights=weights)
     assert np.sqrt(encoding_variances(unbiased, aggregate, "people")) == pytest.approx(errors)
     with pytest.raises(NotDefined, match="negative weights"):
-        estimate_reports(FIVE, packed, weights=weights, method="consistent")
+        estimate(FIVE, packed, weights=weights, method="consistent")
 
 
 @pytest.mark.parametrize("channel", [FIVE, HASHED])
@@ -180,11 +180,11 @@ def test_posteriors_of_every_report(
     means = beliefs @ question.values
     variances = (beliefs @ question.values**2 - means**2).sum(axis=0)
     scale = 40 if of == "mean" else 1
-    found = estimate_reports(channel, packed, of, value=value, prior=prior, method="bayes")
+    found = estimate(channel, packed, of, value=value, prior=prior, method="bayes")
     assert found.method == "bayes"
     assert [a.value for a in found.answers] == pytest.approx(means.sum(axis=0) / scale)
     assert [a.error for a in found.answers] == pytest.approx(np.sqrt(variances) / scale)
-    none = estimate_reports(
+    none = estimate(
         channel, packed, of, value=value, prior=prior, method="bayes", about="population"
     )
     assert none.answers[0].low is None
@@ -206,7 +206,7 @@ def test_hashed_reports_have_no_interval_for_several_symbols() -> None:
 
 def test_consistent_counts_are_possible_and_inside_their_intervals() -> None:
     packed = sampled(FIVE, np.zeros(60, dtype=np.intp), 5)
-    found = estimate_reports(FIVE, packed, method="consistent")
+    found = estimate(FIVE, packed, method="consistent")
     assert sum(answer.value for answer in found.answers) == pytest.approx(60)
     for answer in found.answers:
         assert answer.low is not None
@@ -279,4 +279,4 @@ def test_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(NotDefined, match="do not depend on the values"):
         estimate(silent, Aggregate.of(silent, np.zeros((3, 1), dtype=np.uint8)))
     with pytest.raises(NotDefined, match="without a prior"):
-        estimate_reports(FIVE, sampled(FIVE, np.zeros(5, dtype=np.intp), 0), method="bayes")
+        estimate(FIVE, sampled(FIVE, np.zeros(5, dtype=np.intp), 0), method="bayes")

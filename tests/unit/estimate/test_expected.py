@@ -11,8 +11,9 @@ import pytest
 import liftlock as ll
 from liftlock.alphabet import Label
 from liftlock.errors import InputError, NotDefined
+from liftlock.estimate import Question
 from liftlock.estimate.expected import expected_error
-from liftlock.estimate.question import Question, ask
+from liftlock.estimate.question import ask
 
 PRIOR = ll.Prior.from_probabilities({1: "0.5", 2: "0.3", 4: "0.2"})
 ROWS = {

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, multinomial
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior
 from liftlock.errors import NotDefined
+from liftlock.estimate import Aggregate
 from liftlock.estimate import fit as fitting
-from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.model import Dense
-from liftlock.prior import Prior
 from tests.unit.estimate.worlds import (
     ILL,
     ILL_PRIOR,

@@ -9,18 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock.channel import Channel
-from liftlock.designing import design
+from liftlock import Channel, Prior, ProfileGraph
+from liftlock.designs import design
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate import Aggregate, Question, estimate
+from liftlock.estimate import Aggregate, Fit, Question, estimate
 from liftlock.estimate.api import choose, error_ratio
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_of_profiles
-from liftlock.estimate.fit import Fit
 from liftlock.estimate.mixture import BELIEVED, FREE, Mixture, ThroughProfiles, read_profiles
 from liftlock.forms import UnaryChannel
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 GRAPH = ProfileGraph.chain(
     {

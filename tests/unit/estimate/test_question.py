@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet
 from liftlock.errors import InputError, LabelError
 from liftlock.estimate.question import ask
 

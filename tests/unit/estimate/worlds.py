@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.estimate.aggregate import Aggregate
+from liftlock import Alphabet, Channel, Prior
+from liftlock.estimate import Aggregate
 from liftlock.estimate.model import Dense
-from liftlock.prior import Prior
 
 ILL = Channel.from_rows(
     {

@@ -8,7 +8,7 @@ import pytest
 
 from liftlock.errors import RowError
 from liftlock.exact.budget import Budget
-from liftlock.forms.arc_law import ArcLaw
+from liftlock.forms.user_laws import ArcLaw
 
 
 def compositions(total: int, parts: int) -> list[tuple[int, ...]]:

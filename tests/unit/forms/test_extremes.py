@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.context import Ball, Family, Intervals, Joint
+from liftlock import Ball, Family, Intervals, Joint, Prior
 from liftlock.exact.budget import Budget
 from liftlock.forms import HashingChannel, UnaryChannel
 from liftlock.forms.extremes import lift_corners, ratio_corner
 from liftlock.forms.hashing_channel import bucket
 from liftlock.notions import ALIP, LDP, LIP
 from liftlock.notions.lift import extremes
-from liftlock.prior import Prior
 
 
 def likelihoods(own: Fraction, other: Fraction, size: int) -> list[list[Fraction]]:

@@ -9,7 +9,7 @@ import pytest
 
 from liftlock.errors import RowError
 from liftlock.exact.budget import Budget
-from liftlock.forms.safe_law import SafeLaw
+from liftlock.forms.user_laws import SafeLaw
 
 EPSILONS = ["0.000001", "0.1", "0.5", "1", "2.5", "7", "20"]
 

@@ -10,9 +10,8 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
-from liftlock import audit, design
+from liftlock import Prior, audit, design
 from liftlock.notions import LDP, LIP
-from liftlock.prior import Prior
 
 FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
 STORE: Registry[Any] = Registry().with_resources(

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from liftlock import Prior
 from liftlock.errors import FileError, InputError, NotDefined, RowError
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel, any_channel_from_data
 from liftlock.notions import LIP, ApproximateLIP, audit
-from liftlock.prior import Prior
 
 
 @pytest.mark.parametrize(("own", "other", "bits"), [(8, 9, 4), (16, 4, 4), (8, 0, 4), (1, 1, 63)])
@@ -84,9 +84,9 @@ def test_notions_that_need_a_table() -> None:
     assert certificate.claims == notion.certify(small.expanded(), Prior.uniform(range(4))).claims
     with pytest.raises(NotDefined, match="table of all reports"):
         notion.certify(large, Prior.uniform(range(64)))
-    assert "mutual_information" in audit(small, Prior.uniform(range(4))).readings
+    assert "mutual_information" in audit(small, Prior.uniform(range(4))).measurements
     result = audit(large, Prior.uniform(range(64)))
-    assert set(result.readings) == {"lip", "eps_lower", "eps_upper", "ldp"}
+    assert set(result.measurements) == {"lip", "eps_lower", "eps_upper", "ldp"}
     assert result.to_data()["outputs"] == "2^64"
     assert LIP("1").smallest(large, Prior.uniform(range(64))).startswith("lip=0.9")
 

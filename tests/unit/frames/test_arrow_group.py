@@ -8,13 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from liftlock import LIP, Prior
-from liftlock.alphabet import Alphabet
+from liftlock import LIP, Alphabet, Prior, lock
 from liftlock.column_code import ColumnCode, GroupCode
-from liftlock.designs.base import Draft
+from liftlock.designs import Draft
 from liftlock.errors import InputError
 from liftlock.frames.arrow_group import ArrowGroup
-from liftlock.mechanism import lock
 
 PAIRS = [("cook", "A"), ("cook", "B"), ("nurse", "A")]
 GROUP = GroupCode(

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from liftlock import Step
 from liftlock.errors import FileError, InputError
 from liftlock.frames import csv_bytes
 from liftlock.frames.table_file import open_table
-from liftlock.progress import Step
 
 BLANKS = " \t\v\x1f\u0085\u00a0\u1680\u2003\u2028\u202f\u205f\u3000"
 SIGNS = 'ab,;\t|"\r\né€😀\ufeff' + BLANKS

@@ -18,6 +18,7 @@ import liftlock.frames
 from liftlock import (
     LDP,
     LIP,
+    Alphabet,
     Draft,
     Joint,
     Mechanism,
@@ -28,7 +29,6 @@ from liftlock import (
     line,
     lock,
 )
-from liftlock.alphabet import Alphabet
 from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.frames.frame import aggregate_frame, release_frame

@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from liftlock import Step
 from liftlock.errors import FileError, InputError
 from liftlock.frames import parquet_file, parquet_sink
 from liftlock.frames.csv_types import survives
 from liftlock.frames.rewriting import Change, rewrite
 from liftlock.frames.table_file import Piece, open_table
-from liftlock.progress import Step
 
 ROWS = 600
 

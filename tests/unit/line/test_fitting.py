@@ -11,10 +11,10 @@ import pytest
 import scipy.stats
 
 import liftlock as ll
+from liftlock import Step
 from liftlock.errors import InputError
-from liftlock.line.fitting import FITS, Fit, distance, round_bins
-from liftlock.line.law import Histogram, Mixture, Parametric, Sample
-from liftlock.progress import Step
+from liftlock.line import FITS, Fit, Histogram, Mixture, Parametric, Sample
+from liftlock.line.fitting import distance, round_bins
 
 RANDOM = np.random.default_rng(20)
 NORMAL = RANDOM.normal(50_000, 9_000, 400)

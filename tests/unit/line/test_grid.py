@@ -16,17 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
-from liftlock.context import context_from_data
+from liftlock.contexts import context_from_data
 from liftlock.designs.noise.axis import Axis
 from liftlock.errors import CountError, InputError, LiftlockError
-from liftlock.line.grid import (
-    Grid,
-    GridPrior,
-    LinePrior,
-    number_labels,
-    read_domain,
-)
-from liftlock.line.law import Mixture, Smooth
+from liftlock.line import Grid, GridPrior, LinePrior, Mixture, read_domain
+from liftlock.line.grid import number_labels
+from liftlock.line.law import Smooth
 
 NUMBERS = st.one_of(
     st.integers(-50, 50).map(float),

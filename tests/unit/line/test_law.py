@@ -13,8 +13,9 @@ import scipy.stats
 
 import liftlock as ll
 from liftlock.errors import InputError
+from liftlock.line import Histogram, Law, Mixture, Sample, parse_law
 from liftlock.line import law as laws
-from liftlock.line.law import Histogram, Law, Mixture, Sample, Smooth, numbers_of, parse_law
+from liftlock.line.law import Smooth, numbers_of
 
 PEAKS = Mixture.of([(0.25, -3, 0.5), (0.75, 2, 1.5)])
 LAWS: list[tuple[Law, Any]] = [

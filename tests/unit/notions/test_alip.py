@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.errors import NumberError
-from liftlock.notions.lip import ALIP, MaxLift, MinLift
+from liftlock.notions import ALIP, MaxLift, MinLift
 from tests import oracles
 from tests.checks import (
     TINY,

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior
 from liftlock.errors import NumberError
-from liftlock.notions.per_output import AlphaLift, AlphaLiftInverse
-from liftlock.prior import Prior
+from liftlock.notions import AlphaLift, AlphaLiftInverse
 from tests import oracles
 from tests.checks import (
     check_number_budgets,

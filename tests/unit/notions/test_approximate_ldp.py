@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table
+from liftlock import Alphabet, Channel, Prior, Table
 from liftlock.errors import NumberError
-from liftlock.notions.approximate import ApproximateLDP
-from liftlock.prior import Prior
+from liftlock.notions import ApproximateLDP, DeltaCurve
 from tests import oracles
 from tests.checks import TINY, contains, is_number, smallest_values
 from tests.strategies import (
@@ -62,7 +60,7 @@ def test_the_witness_attains_delta(case: Case, ratio: Fraction) -> None:
 
 @given(ANY, st.fractions(0, 1, max_denominator=40))
 def test_epsilon_is_the_exact_inverse(case: Case, delta: Fraction) -> None:
-    found = ApproximateLDP.epsilon_for(case.channel, case.context, delta)
+    found = DeltaCurve.of(case.channel, case.context, "ldp").epsilon(delta)
     rows = case.given
     if found.ratio is None:
         # The excess over sets that the other row never gives does not depend on E.
@@ -110,7 +108,7 @@ def test_the_smallest_budgets_suffice(case: Case, ratio: Fraction) -> None:
 @given(cases(outputs=3))
 def test_delta_0_is_ldp_and_delta_falls_with_epsilon(case: Case) -> None:
     ratio = oracles.ldp(case.given)
-    found = ApproximateLDP.epsilon_for(case.channel, case.context, 0)
+    found = DeltaCurve.of(case.channel, case.context, "ldp").epsilon(0)
     assert found.ratio == ratio
     values = [
         ApproximateLDP.measure(case.channel, case.context, epsilon).value.lower
@@ -126,7 +124,7 @@ def test_many_equal_pairs() -> None:
     found = ApproximateLDP.measure(ties.channel, ties.context, "ln 2")
     excess = [max(a - ratio * b, Fraction(0)) for a, b in zip(rows[0], rows[1], strict=True)]
     assert is_number(found.value, sum(excess, Fraction(0)))
-    assert ApproximateLDP.epsilon_for(ties.channel, None, 0).ratio == rows[0][0] / rows[0][1]
+    assert DeltaCurve.of(ties.channel, None, "ldp").epsilon(0).ratio == rows[0][0] / rows[0][1]
 
 
 def test_large_tables(large: Case) -> None:

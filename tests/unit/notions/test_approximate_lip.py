@@ -12,13 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Ball, Family, Intervals
+from liftlock import Alphabet, Ball, Channel, Family, Intervals, Prior
 from liftlock.errors import NotDefined, NumberError, UnprotectedInput
-from liftlock.notions import ApproximateLDP
-from liftlock.notions.approximate import FORMS, ApproximateLIP, DeltaCurve
-from liftlock.prior import Prior
+from liftlock.notions import ApproximateLDP, ApproximateLIP, DeltaCurve
+from liftlock.notions.approximate import FORMS
 from tests import oracles
 from tests.checks import TINY, contains, is_number, smallest_values
 from tests.strategies import (

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Ball, Family, Intervals, Joint
+from liftlock import Alphabet, Ball, Channel, Family, Intervals, Joint, Prior, Step
 from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.notions import (
     LDP,
@@ -24,10 +22,8 @@ from liftlock.notions import (
     audit,
 )
 from liftlock.notions.audit import percent
-from liftlock.notions.base import OrderedTableBound, TableMeasure
+from liftlock.notions.base import OrderedBound, TableMeasure
 from liftlock.notions.registry import AUDITED, NOTIONS
-from liftlock.prior import Prior
-from liftlock.progress import Step
 from tests import oracles
 from tests.strategies import Case, cases, near_ties
 
@@ -52,10 +48,10 @@ def test_it_is_the_same_as_one_by_one(case: Case) -> None:
     for notion in NOTIONS:
         if issubclass(notion, TableMeasure):
             expected[notion.key] = notion.measure(channel, context)
-        elif issubclass(notion, OrderedTableBound):
+        elif issubclass(notion, OrderedBound):
             expected[notion.key] = notion.measure(channel, context, "5/2")
     assert set(expected) == set(AUDITED)
-    assert dict(found.readings) == expected
+    assert dict(found.measurements) == expected
     assert found.measures.keys() == expected.keys()
     assert found["lip"] == expected["lip"]
 
@@ -128,7 +124,7 @@ def test_sets_of_priors_have_what_is_defined_for_them(
         "delta_joint",
         "delta_ldp",
     }
-    assert found.readings.keys() == everything - missing
+    assert found.measurements.keys() == everything - missing
     assert found["lip"] == LIP.measure(bit, context)
     json.dumps(found.to_data(), allow_nan=False)
     assert len(found.worst_case().splitlines()) == 2
@@ -164,12 +160,12 @@ def test_bad_orders_and_budgets_are_refused_before_any_work() -> None:
     assert said == []
 
 
-def test_progress_names_every_reading() -> None:
+def test_progress_names_every_measurement() -> None:
     said: list[Step] = []
     found = audit(
         Channel.identity("ab"), Prior.uniform("ab"), alpha=2, at_epsilon=1, progress=said.append
     )
-    assert set(found.readings) - {step.stage for step in said} <= {
+    assert set(found.measurements) - {step.stage for step in said} <= {
         "lip",
         "eps_lower",
         "eps_upper",

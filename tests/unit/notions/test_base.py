@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.context import Context
+from liftlock import Channel, Context, Prior
 from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.exact.enclosure import Enclosure
+from liftlock.forms import AnyChannel
 from liftlock.notions import (
     ALIP,
     LDP,
@@ -22,14 +22,13 @@ from liftlock.notions import (
     Identifiability,
     L1Lift,
     MaximalLeakage,
+    Measurement,
     MutualInformation,
     Notion,
     Sibson,
     TotalVariation,
 )
 from liftlock.notions.base import MOST_BITS, UpperBound, safe_text
-from liftlock.notions.reading import Reading
-from liftlock.prior import Prior
 
 ONE = Channel.identity("a")
 ALONE = Prior.uniform("a")
@@ -42,10 +41,10 @@ class Narrowing(UpperBound):
     unit = ""
     asked: list[int]
 
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
+    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
         self.asked.append(bits)
         step = Fraction(1, 2**bits)
-        return Reading("narrowing", Enclosure(Fraction(1, 3) - step, Fraction(1, 3) + step), "")
+        return Measurement("narrowing", Enclosure(Fraction(1, 3) - step, Fraction(1, 3) + step), "")
 
 
 def narrowing(budget: object) -> Narrowing:
@@ -76,8 +75,8 @@ def test_precision_grows_until_the_decision(offset: Fraction, holds: bool) -> No
 class Endless(Narrowing):
     """A notion that is infinite."""
 
-    def read(self, channel: Channel, context: Context, bits: int) -> Reading:
-        return Reading("endless", Enclosure.infinity(), "")
+    def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
+        return Measurement("endless", Enclosure.infinity(), "")
 
 
 def test_infinite_values_never_hold() -> None:

@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.context import Ball, Family, Intervals
+from liftlock import Ball, Channel, Family, Intervals, Prior
 from liftlock.errors import UnprotectedInput
-from liftlock.notions import LDP, MaxLift, MinLift
-from liftlock.notions.lift import lift_range, worst_case
-from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
+from liftlock.notions import LDP, LIP, MaxLift, MinLift, lift_range, worst_case
 from tests import oracles
 from tests.checks import TINY, is_ratio, nats_around
 from tests.strategies import Rows, channels, make_channel, prior_sets, randomised_response

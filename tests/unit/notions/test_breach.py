@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.context import Intervals
+from liftlock import Channel, Intervals, Prior
 from liftlock.errors import NotDefined, NumberError, UnprotectedInput
-from liftlock.notions import breach
-from liftlock.notions.breach import NoBreach, breaches
-from liftlock.prior import Prior
+from liftlock.notions import NoBreach, breach, breaches
 from tests import oracles
 from tests.checks import TINY, is_number
 from tests.strategies import Case, cases, near_ties, random_case

@@ -9,22 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.context import Family
+from liftlock import Channel, Family, Prior
 from liftlock.errors import FileError, NotCertified
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.certificate import (
-    Certificate,
-    Claim,
-    check_certificate_data,
-    enclosure_to_json,
-    make_certificate,
-)
-from liftlock.notions.information import Chi2
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP
-from liftlock.notions.reading import Witness
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LDP, LIP, Certificate, Chi2, Claim, Witness
+from liftlock.notions.certificate import check_certificate_data, enclosure_to_json, make_certificate
 from tests.strategies import Case, cases
 
 BIT = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
+from liftlock import Alphabet, Channel, Prior
 from liftlock.errors import NumberError
-from liftlock.notions.per_output import Chi2Lift, Chi2LiftInverse
-from liftlock.prior import Prior
+from liftlock.notions import Chi2Lift, Chi2LiftInverse
 from tests import oracles
 from tests.checks import check_number_budgets, check_smallest, is_number
 from tests.strategies import Case, cases, near_ties

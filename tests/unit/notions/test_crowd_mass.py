@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior
 from liftlock.errors import NumberError, UnprotectedInput
-from liftlock.notions.crowd_mass import CrowdMass, limit
-from liftlock.prior import Prior
+from liftlock.notions import CrowdMass
+from liftlock.notions.crowd_mass import limit
 from tests import oracles
 from tests.checks import TINY, contains, is_number
 from tests.strategies import Case, cases, make_channel, near_ties

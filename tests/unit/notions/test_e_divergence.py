@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liftlock import Prior
 from liftlock.errors import LabelError, NumberError
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.e_divergence import Excess, excess, largest, measure, positive_parts
-from liftlock.prior import Prior
 from tests import oracles
 from tests.checks import contains, is_number, nats_around
 from tests.strategies import counts, fractions, make_prior

@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Family, Intervals
+from liftlock import Alphabet, Channel, Family, Intervals, Prior
 from liftlock.errors import NotDefined
-from liftlock.notions.identifiability import Identifiability
-from liftlock.prior import Prior
+from liftlock.notions import Identifiability
 from tests import oracles
 from tests.checks import check_ratio_budgets, check_smallest, is_ratio
 from tests.strategies import Case, cases, channels, families, near_ties

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.context import Intervals
-from liftlock.notions.ldp import LDP
-from liftlock.prior import Prior
+from liftlock import Channel, Intervals, Prior
+from liftlock.notions import LDP
 from tests import oracles
 from tests.checks import check_ratio_budgets, check_smallest, is_ratio
 from tests.strategies import Case, cases, near_ties

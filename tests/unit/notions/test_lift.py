@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Ball, Family, Intervals, Joint
+from liftlock import Alphabet, Ball, Channel, Family, Intervals, Joint, Prior
 from liftlock.errors import LabelError, NotDefined, UnprotectedInput
-from liftlock.notions.lift import impossible_inputs, lift_table, refuse_impossible
-from liftlock.prior import Prior
+from liftlock.notions import lift_table
+from liftlock.notions.lift import impossible_inputs, refuse_impossible
 from tests import oracles
 from tests.checks import contains
 from tests.strategies import Case, cases, near_ties

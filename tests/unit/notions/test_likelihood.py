@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
+from liftlock import Alphabet, Channel
 from liftlock.notions.likelihood import likelihoods
 from tests.strategies import Case, cases, near_ties
 

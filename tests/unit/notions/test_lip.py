@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior
 from liftlock.errors import NumberError, UnprotectedInput
-from liftlock.notions.lip import LIP
-from liftlock.prior import Prior
+from liftlock.notions import LIP
 from tests import oracles
 from tests.checks import check_ratio_budgets, check_smallest, contains, is_ratio
 from tests.strategies import Case, cases, make_channel, near_ties

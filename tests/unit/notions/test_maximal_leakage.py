@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.context import Intervals
+from liftlock import Channel, Intervals, Prior
 from liftlock.errors import UnprotectedInput
-from liftlock.notions import Sibson
-from liftlock.notions.information import MaximalLeakage
-from liftlock.prior import Prior
+from liftlock.notions import MaximalLeakage, Sibson
 from tests import oracles
 from tests.checks import check_ratio_budgets, check_smallest, is_ratio
 from tests.strategies import Case, Rows, cases, channels, near_ties, prior_sets

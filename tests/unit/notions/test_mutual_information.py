@@ -9,15 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Intervals
+from liftlock import Alphabet, Channel, Intervals, Prior
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions import information
-from liftlock.notions.information import MutualInformation
-from liftlock.notions.lift import lift_table
-from liftlock.prior import Prior
+from liftlock.notions import MutualInformation, information, lift_table
 from tests import oracles
 from tests.checks import check_real_budgets, check_smallest, contains
 from tests.strategies import Case, cases, make_channel, near_ties, random_case

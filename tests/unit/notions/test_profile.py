@@ -10,15 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
+from liftlock import Alphabet, Channel, Prior, ProfileGraph
 from liftlock.errors import InputError, NotDefined, UnprotectedInput
 from liftlock.exact.budget import Budget
-from liftlock.notions.audit import Audit, audit
-from liftlock.notions.profile import ProfilePrivacy
+from liftlock.notions import Audit, ProfilePrivacy, audit
 from liftlock.notions.registry import make_notion, parse_claim
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 from tests.strategies import counts, fractions
 
 Rows = list[list[Fraction]]

@@ -7,10 +7,9 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 
-from liftlock.notions.per_output import L1Lift
-from liftlock.notions.relations import implied
-from liftlock.notions.rules import RULES, Facts, Population
-from liftlock.prior import Prior
+from liftlock.contexts import Prior
+from liftlock.notions import L1Lift, implied
+from liftlock.notions.rules import RULES, Population
 from tests.oracles import real
 
 FAIR = Population.of(Prior.from_counts({"a": 1, "b": 2}))
@@ -40,7 +39,7 @@ def test_information_from_lifts(upper: Fraction, lower: Fraction) -> None:
         for each in RULES
         if each.gives == "mutual_information" and {*each.needs} == {"eps_upper", "eps_lower"}
     ]
-    found = rule.apply(Facts(facts))
+    found = rule.apply(facts)
     assert found is not None
     truth = information(upper, lower)
     assert truth - HAIR <= real(found) <= truth + mp.mpf(10) ** -25
@@ -54,7 +53,7 @@ def test_logarithms_and_roots(needs: str, gives: str, value: Fraction) -> None:
     assert rules
     truth = LOGARITHMS[needs, gives](facts)
     for rule in rules:
-        found = rule.apply(Facts(facts, FAIR))
+        found = rule.apply(facts, FAIR)
         if found is not None and abs(real(found) - truth) < mp.mpf(10) ** -20:
             assert real(found) >= truth - HAIR
             break

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.notions import MutualInformation
-from liftlock.notions.information import FLOAT_CELLS, Sibson
-from liftlock.notions.lift import lift_table
-from liftlock.prior import Prior
+from liftlock import Channel, Prior
+from liftlock.notions import MutualInformation, Sibson, lift_table
+from liftlock.notions.information import FLOAT_CELLS
 from tests import oracles
 from tests.checks import check_ratio_budgets, check_real_budgets, check_smallest, contains, is_ratio
 from tests.strategies import Case, cases, make_channel, near_ties, prior_case, random_case

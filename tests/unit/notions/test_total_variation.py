@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.notions.information import TotalVariation
+from liftlock.notions import TotalVariation
 from tests import oracles
 from tests.checks import check_number_budgets, check_smallest, is_number
 from tests.strategies import Case, cases, make_channel, near_ties

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from liftlock import PerUserPriors
 from liftlock.errors import FileError, InputError, LabelError
-from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock.estimate import PerUserAggregate
 from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
-from liftlock.per_user import PerUserPriors
 from liftlock.sampling import prior_counts
 from tests.unit.per_user.worlds import (
     LABELS,
@@ -111,7 +111,7 @@ def test_merging_in_any_order_gives_the_same_bits(
     assert reduce(add, pieces).to_json() == whole
     a, b, c, d, e = pieces
     assert ((d + (b + e)) + (c + a)).to_json() == whole
-    nothing = PerUserAggregate.none(mechanism.user_model.fingerprint, len(LABELS))
+    nothing = PerUserAggregate.none(mechanism.users_fingerprint, len(LABELS))
     assert (nothing + part(slice(None)) + nothing).to_json() == whole
     assert PerUserAggregate.from_data(json.loads(whole)).to_json() == whole
 
@@ -162,7 +162,7 @@ def test_refusals(method: Any) -> None:
         other.estimate(good)
     with pytest.raises(InputError, match="another question"):
         mechanism.estimate(good, of="survey", value=["a", "b"])
-    with pytest.raises(InputError, match="reports without priors"):
+    with pytest.raises(InputError, match="reports without priors of their users"):
         mechanism.estimate(reports)
     with pytest.raises(InputError, match="which has its own"):
         mechanism.estimate(good, priors=priors)

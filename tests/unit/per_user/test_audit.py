@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from liftlock import PerUserPriors
 from liftlock.errors import InputError
-from liftlock.forms.arc_law import ArcLaw
-from liftlock.forms.safe_law import SafeLaw
+from liftlock.forms.user_laws import ArcLaw, SafeLaw
 from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
-from liftlock.per_user import PerUserPriors
 from liftlock.sampling import prior_counts
 from tests.unit.per_user.worlds import LABELS, METHODS, POINTS, law_of, some_masses
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.errors import InputError, NotCertified
+from liftlock import Mechanism, PerUserPriors
+from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import UserChannel
-from liftlock.mechanism import Mechanism, lock_users
+from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
-from liftlock.per_user import PerUserPriors
 from liftlock.sampling import user_posteriors
 from tests.unit.per_user.worlds import LABELS, METHODS, exact_posteriors, some_masses, some_people
 
@@ -94,9 +94,9 @@ def test_the_proof_is_for_each_budget(method: Any) -> None:
     assert audit.holds
     assert len(audit.claims) == 2 + 2 * 3
     for each in audit.user_claims[2:]:
-        budget = next(b for b in BUDGETS if each.claim.quantity.endswith(f" users with {b}"))
+        budget = next(b for b in BUDGETS if each.claim.quantity.endswith(f" budget {b})"))
         assert own[each.user - 1] == budget
-        assert f" {own.count(budget)} users" in each.claim.quantity
+        assert f"({own.count(budget)} users with" in each.claim.quantity
         lift = each.claim.measured.lower
         assert Budget.of(budget).allows(max(lift, 1 / lift))
     assert ll.audit(made, priors).to_data() == audit.to_data()
@@ -109,6 +109,39 @@ def test_the_proof_is_for_each_budget(method: Any) -> None:
     data["channel"]["levels"][0] = first
     with pytest.raises((NotCertified, InputError)):
         Mechanism.from_data(data)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_user_is_audited_at_once(method: Any) -> None:
+    """Without the users the limits of the laws are audited, which hold whatever the prior."""
+    made = ll.design(mixed(10)[0], LIP("2"), method=method)
+    found = made.audit()
+    assert isinstance(made.channel, UserChannel)
+    largest, smallest = made.channel.largest, made.channel.smallest
+    assert list(found.measurements) == ["lip", "eps_lower", "eps_upper"]
+    assert found["eps_upper"].ratio == largest
+    assert found["eps_lower"].ratio == 1 / smallest
+    assert found["lip"].ratio == max(largest, 1 / smallest)
+    assert "at most 7.39-fold" in found.worst_case()
+    assert "None" not in found.worst_case()
+    assert found.to_data()["measures"] == found.measures
+    people = made.audit(mixed(200)[0])
+    assert people.largest <= largest
+    assert people.smallest >= smallest
+    options: list[dict[str, Any]] = [{"alpha": 2}, {"at_epsilon": 1}]
+    for option in options:
+        with pytest.raises(NotDefined, match="only the lifts of users"):
+            made.audit(**option)
+
+
+def test_one_user_is_not_many() -> None:
+    one = PerUserPriors.of("ab", [[0.5, 0.5]]).with_budgets([("1", "0.5")])
+    made = ll.design(
+        one, ALIP(lower="1", upper="1"), method="safe-response", budgets=["1", ("1", "0.5")]
+    )
+    text = str(made.audit(one))
+    assert "for 1 user under a prior of their own" in text
+    assert "max-lift (1 user with budgets 1 and 0.5) " in text
 
 
 def test_a_budget_beyond_the_guarantee_is_refused() -> None:

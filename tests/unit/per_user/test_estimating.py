@@ -10,12 +10,11 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import norm
 
+from liftlock import PerUserPriors, Prior
 from liftlock.errors import InputError
 from liftlock.estimate.question import ask
 from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
-from liftlock.per_user import PerUserPriors
-from liftlock.prior import Prior
 from tests.unit.per_user.worlds import (
     LABELS,
     METHODS,
@@ -107,7 +106,7 @@ def test_an_aggregate_answers_what_its_sums_can() -> None:
     sums = numeric.aggregate(reports, table, "sum")
     assert numeric.estimate(sums, of="mean").value == numeric.estimate(sums, of="sum").value / 40
     zero = numeric.aggregate(reports, table, "sum", weights=np.tile([1.0, -1.0], 20))
-    with pytest.raises(InputError, match="sum to 0"):
+    with pytest.raises(InputError, match="add up to 0"):
         numeric.estimate(zero, of="mean")
 
 

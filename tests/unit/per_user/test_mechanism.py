@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock import Mechanism, PerUserPriors, Prior
 from liftlock.accounting import account
 from liftlock.errors import (
     CountError,
@@ -22,10 +23,8 @@ from liftlock.errors import (
     NotDefined,
 )
 from liftlock.forms import UserChannel, any_channel_from_data
-from liftlock.mechanism import Mechanism, lock_users
+from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LDP, LIP
-from liftlock.per_user import PerUserPriors
-from liftlock.prior import Prior
 from liftlock.sampling import prior_counts, simulate_users
 from tests.unit.per_user.worlds import LABELS, METHODS, some_masses, some_people
 
@@ -64,7 +63,7 @@ def test_files(method: Any, tmp_path: Path) -> None:
     mechanism.save(tmp_path / "made.json")
     again = Mechanism.load(tmp_path / "made.json")
     assert again == mechanism
-    assert again.user_model.fingerprint == mechanism.user_model.fingerprint
+    assert again.users_fingerprint == mechanism.users_fingerprint
     data = json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
     assert data["context"] == {"kind": "per-user", "labels": ["no", 7, "yes"]}
     level = data["channel"]["levels"][0]
@@ -84,7 +83,7 @@ def test_files(method: Any, tmp_path: Path) -> None:
         with pytest.raises((FileError, InputError, NotCertified, NotDefined)):
             Mechanism.from_data(data | {part: data[part] | {key: value}})
     other = lock_users(["no", 7, "yes"], LIP("ln 2"))
-    assert mechanism.user_model.fingerprint != other.user_model.fingerprint
+    assert mechanism.users_fingerprint != other.users_fingerprint
     assert "for every user under every prior on 3 symbols" in str(mechanism)
 
 
@@ -112,7 +111,7 @@ def test_a_law_that_breaks_its_promise_is_refused(method: Any) -> None:
 def test_former_files(method: Any) -> None:
     stored = json.loads((FORMER / f"local-mechanism-{method}.json").read_text(encoding="utf-8"))
     made = Mechanism.from_data(stored)
-    assert made.user_model.fingerprint == stored["fingerprint"]
+    assert made.users_fingerprint == stored["fingerprint"]
     again = Mechanism.from_data(json.loads(made.to_json()))
     assert again == made
     for key, value in (
@@ -159,7 +158,6 @@ def test_verbs_that_need_one_table_say_why_not() -> None:
         lambda: ll.plan(cast("Any", priors), LIP("1"), 100),
         lambda: ll.design_as_published(priors, LIP("1"), method="response"),
         lambda: ll.design(priors, LIP("1"), method="optimal"),
-        lambda: ll.audit(made, made.context),
         lambda: ll.audit(channel, prior),
         lambda: LDP("1").certify(channel, made.context),
         lambda: ll.release(channel, ["a"]),

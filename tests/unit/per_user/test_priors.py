@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from liftlock import PerUserPriors, Prior
 from liftlock.errors import CountError, InputError, LabelError
 from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
-from liftlock.per_user import PerUserPriors
-from liftlock.prior import Prior
 from tests.unit.per_user.worlds import LABELS, METHODS, some_masses, some_people
 
 

@@ -12,17 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.context import Family, Intervals
+from liftlock import Ball, Family, Intervals, PerUserPriors, Prior
+from liftlock.contexts.per_user import read_limits
 from liftlock.errors import CountError, InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import SafeChannel
-from liftlock.forms.safe_law import SafeLaw
 from liftlock.forms.user_blocks import UserBlock, set_ends
+from liftlock.forms.user_laws import SafeLaw
 from liftlock.mechanism import lock_users
-from liftlock.notions import ALIP, LIP
-from liftlock.notions.lift import lift_range
-from liftlock.per_user import PerUserPriors, read_limits
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LIP, lift_range
 from liftlock.sampling import prior_counts
 from tests.unit.per_user.worlds import POINTS
 
@@ -113,7 +111,7 @@ def table_of(counts: list[int], keep: int) -> list[list[Fraction]]:
 
 def exact_range(context: Any, counts: list[int], keep: int) -> tuple[Fraction, Fraction]:
     """The extreme lifts over a set of priors, by the library's own exact audit of a table."""
-    from liftlock.channel import Channel
+    from liftlock import Channel
 
     labels = context.inputs.labels
     rows = {
@@ -206,10 +204,12 @@ def test_balls() -> None:
     witness = audit.claims[0].witness
     assert witness is not None
     assert witness.prior is not None
-    counts = prior_counts(masses)[audit.largest_user - 1]
-    apart = np.abs(np.array(witness.prior.counts) - counts).sum() / 2
-    assert apart <= -(-POINTS // 20)
+    # The witness is in the ball that was named, but for the points that rounding outwards adds.
+    stated = [Fraction(mass) for mass in masses[audit.largest_user - 1].tolist()]
     assert sum(witness.prior.counts) == POINTS
+    inside = zip(witness.prior.fractions, stated, strict=True)
+    apart = sum(abs(share - mass / sum(stated)) for share, mass in inside) / 2
+    assert apart <= Fraction(1, 20) + Fraction(3, POINTS)
     alone = made.audit(PerUserPriors.of("abc", masses))
     assert isinstance(made.channel, SafeChannel)
     kept = [
@@ -218,6 +218,62 @@ def test_balls() -> None:
     ]
     assert (kept[1] < kept[0]).all()
     assert alone.holds
+
+
+def stated_rows(kind: str, symbols: int, rng: np.random.Generator) -> npt.NDArray[Any]:
+    """Rows as people have them: masses, float32, counts, sparse and skewed rows, powers of two."""
+    if kind == "counts":
+        return rng.integers(0, 10**9, (60, symbols)) * rng.integers(1, 4 * 10**9, (60, 1))
+    if kind == "powers of two":
+        return np.tile(np.r_[0.5 ** np.arange(1, symbols), 0.5 ** (symbols - 1)], (3, 1))
+    rows = rng.dirichlet(np.full(symbols, 0.05 if kind == "skewed" else 1.0), 60)
+    if kind == "sparse":
+        rows[:, 1:] *= rng.random((60, symbols - 1)) < 0.7
+        rows /= rows.sum(axis=1, keepdims=True)
+    return rows.astype(np.float32) if kind == "float32" else rows
+
+
+@pytest.mark.parametrize(
+    "kind", ["masses", "float32", "counts", "skewed", "sparse", "powers of two"]
+)
+@pytest.mark.parametrize("symbols", [2, 3, 40])
+@pytest.mark.parametrize("distance", ["1/3000000000", "0.001", "0.25", "1"])
+def test_a_ball_holds_every_prior_that_was_named(kind: str, symbols: int, distance: str) -> None:
+    """All priors within the distance of the row itself, as fractions, not of its integers."""
+    rows = stated_rows(kind, symbols, np.random.default_rng(symbols))
+    priors = PerUserPriors.of(range(symbols), rows).within(distance)
+    channel = SafeChannel.of(range(symbols), [read_limits("1")])
+    radius = Fraction(distance)
+    (block,) = channel.blocks(priors)
+    for row, low, high in zip(
+        rows.tolist(), block.lowest.tolist(), block.highest.tolist(), strict=True
+    ):
+        total = sum(map(Fraction, row))
+        for mass, fewest, most in zip(row, low, high, strict=True):
+            share = Fraction(mass) / total
+            least, greatest = max(share - radius, Fraction(0)), min(share + radius, Fraction(1))
+            assert Fraction(fewest, POINTS) <= least
+            assert greatest <= Fraction(most, POINTS)
+            # No more is given away than the points that rounding moved.
+            assert least - Fraction(fewest, POINTS) <= Fraction(symbols + 2, POINTS)
+            assert Fraction(most, POINTS) - greatest <= Fraction(symbols + 2, POINTS)
+
+
+@pytest.mark.parametrize("notion", NOTIONS, ids=str)
+def test_balls_keep_the_budget_under_every_prior_that_was_named(notion: LIP | ALIP) -> None:
+    """The exact audit of each user's table, over the ball around the row as it was written."""
+    rows = np.random.default_rng(11).dirichlet(np.ones(3), 40)
+    made = lock_users("abc", notion, "safe-response")
+    assert isinstance(made.channel, SafeChannel)
+    law = made.channel.laws[0]
+    for distance in ("1e-9", "0.03"):
+        (block,) = made.channel.blocks(PerUserPriors.of("abc", rows).within(distance))
+        for row, counts, keep in zip(
+            rows.tolist(), block.counts.tolist(), made.channel.keeps(block).tolist(), strict=True
+        ):
+            centre = Prior.from_counts(dict(zip("abc", map(Fraction, row), strict=True)))
+            most, least = exact_range(Ball.of(centre, distance), counts, keep)
+            assert law.smallest <= least <= most <= law.largest
 
 
 def test_wider_sets_never_keep_more() -> None:
@@ -238,7 +294,7 @@ def test_intervals_are_rounded_outwards() -> None:
     priors = PerUserPriors.intervals("abc", low, high)
     (start, rows) = next(priors.blocks())
     assert start == 0
-    found = set_ends(priors, 0, prior_counts(rows))
+    found = set_ends(priors, 0, rows, prior_counts(rows))
     assert found is not None
     for k in range(3):
         least = max(Fraction(low[0, k]), 1 - sum(Fraction(high[0, j]) for j in range(3) if j != k))

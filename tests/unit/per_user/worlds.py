@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock import Mechanism, PerUserPriors
 from liftlock.forms import UserChannel
-from liftlock.forms.arc_law import ArcLaw
-from liftlock.forms.safe_law import SafeLaw
-from liftlock.mechanism import Mechanism, lock_users
+from liftlock.forms.user_laws import ArcLaw, SafeLaw
+from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
-from liftlock.per_user import PerUserPriors
 from liftlock.sampling import prior_counts, user_posteriors
 
 POINTS = 1 << 32

@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock.context import Joint
+from liftlock import Joint, Prior, Step
 from liftlock.errors import CountError, InputError, LabelError, NumberError
-from liftlock.prior import Prior
 from liftlock.probe import ProbeResult, probe
-from liftlock.progress import Step
 from tests.statistical.table_box import TableBox, random_channel, randomised_response, truth
 
 Codes = npt.NDArray[np.int64]

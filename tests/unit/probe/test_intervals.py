@@ -117,7 +117,7 @@ def test_ratio_bounds_miss_with_probability_at_most_alpha(
             p**k / math.factorial(k) for p, k in zip(chances, counts, strict=True)
         )
         total += chance
-        missed_by_share += chance * (ratio_lower_by_share(a, c, share, alpha) > top / bottom)
+        missed_by_share += chance * bool(ratio_lower_by_share(a, c, share, alpha) > top / bottom)
         missed_by_bounds += chance * (
             ratio_lower_by_bounds(a, a + b, c, c + d, alpha) > top / bottom
         )

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from liftlock import Prior
 from liftlock.errors import CountError, InputError, LabelError
-from liftlock.prior import Prior
 from liftlock.probe import ProbeResult, probe_pairs
 from tests.statistical.table_box import TableBox, randomised_response, truth
 

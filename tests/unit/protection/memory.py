@@ -12,10 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from liftlock import Mechanism, Progress, Step
 from liftlock.errors import InputError
 from liftlock.frames.table_file import Piece
-from liftlock.mechanism import Mechanism
-from liftlock.progress import Progress, Step
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,11 @@ from typing import Any
 
 import pytest
 
-from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
-from liftlock.designing.api import design
-from liftlock.designs.catalogue import DESIGNS
+from liftlock import Alphabet, Joint, Mechanism, Prior, Step
+from liftlock.designs import DESIGNS, design
 from liftlock.errors import InputError, LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
-from liftlock.mechanism import Mechanism
-from liftlock.notions.approximate import ApproximateLIP
-from liftlock.notions.lip import LIP
-from liftlock.notions.per_output import L1Lift
-from liftlock.prior import Prior
-from liftlock.progress import Step
+from liftlock.notions import LIP, ApproximateLIP, L1Lift
 from liftlock.protection import choosing
 from liftlock.protection.choosing import choose
 

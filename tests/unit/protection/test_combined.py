@@ -14,16 +14,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.account import Account, account
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Table
+from liftlock import Alphabet, Joint, Mechanism, Prior, Table
+from liftlock.accounting import Account, account
 from liftlock.column_code import MISSING_LABEL, ColumnCode
-from liftlock.context import Joint
-from liftlock.designing.api import design
+from liftlock.designs import design
 from liftlock.errors import NotDefined
-from liftlock.mechanism import Mechanism
-from liftlock.notions.lip import LIP, MaxLift
-from liftlock.prior import Prior
+from liftlock.notions import LIP, MaxLift
 from liftlock.protection import combined
 from liftlock.protection.combined import Released, combined_leaks
 from tests.unit.protection.memory import Leak, Memory, lifts, rows_of

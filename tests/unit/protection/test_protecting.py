@@ -16,17 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet, Joint, Mechanism, Prior, Step
 from liftlock.column_code import MISSING_LABEL
-from liftlock.context import Joint
 from liftlock.errors import InputError
 from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.mechanism import Mechanism
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP
-from liftlock.prior import Prior
-from liftlock.progress import Step
+from liftlock.notions import ALIP, LDP, LIP, Notion
 from liftlock.protection.protecting import prepare
 from liftlock.protection.releasing import Releasing
 from liftlock.protection.result import Protection

@@ -14,11 +14,12 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
+from liftlock import Mechanism
 from liftlock.column_code import MISSING_LABEL
 from liftlock.errors import FileError
 from liftlock.frames.table_file import Piece
-from liftlock.mechanism import Mechanism, lock_users
-from liftlock.notions.lip import LIP
+from liftlock.mechanism import lock_users
+from liftlock.notions import LIP
 from liftlock.protection.learning import counts_of
 from liftlock.protection.making import make_mechanism
 from liftlock.protection.per_user import UserColumn

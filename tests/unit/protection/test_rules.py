@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from liftlock import Joint, Prior
 from liftlock.column_code import MISSING_LABEL, OTHER_LABEL
-from liftlock.context import Joint
 from liftlock.errors import InputError, LabelError
-from liftlock.prior import Prior
 from liftlock.protection.rules import Learned, Policy, learn_labels, learn_numbers
 
 JOBS = ["nurse"] * 9 + ["cook"] * 5 + ["judge"] * 2 + ["pilot"] + [None] * 3

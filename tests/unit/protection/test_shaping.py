@@ -12,15 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet, Joint, Mechanism
 from liftlock.column_code import MISSING_LABEL, ColumnCode
-from liftlock.context import Joint
-from liftlock.designing.api import design
+from liftlock.designs import design
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.mechanism import Mechanism
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
+from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
 from liftlock.protection.making import make_mechanism
 from liftlock.protection.rules import Policy, learn_labels, learn_numbers
 from liftlock.protection.shaping import with_missing, with_numbers, without_missing

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from liftlock import Mechanism
 from liftlock.column_code import GroupCode
 from liftlock.errors import CellError, InputError
 from liftlock.frames.arrow_group import ArrowGroup
-from liftlock.mechanism import Mechanism
-from liftlock.notions.lip import LIP
+from liftlock.notions import LIP
 from liftlock.protection.example import HEADER, people
 from liftlock.protection.protecting import prepare
 from liftlock.protection.releasing import Releasing

@@ -8,14 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
-from liftlock.designing.api import design
-from liftlock.notions.approximate import ApproximateLIP
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP, MaxLift
-from liftlock.prior import Prior
+from liftlock import Alphabet, Joint, Prior
+from liftlock.designs import design
+from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP, MaxLift, Notion
 from liftlock.protection.other_budgets import curve_around
 from liftlock.protection.trusting import resampled
 from tests.unit.protection.memory import lifts, rows_of

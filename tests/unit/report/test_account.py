@@ -8,10 +8,10 @@ from fractions import Fraction
 from rich.console import Console
 
 import liftlock as ll
+from liftlock import Channel, Prior
 from liftlock.accounting import Ledger, LedgerAccount
-from liftlock.accounting.accountants.base import PrivacyLoss, sides
-from liftlock.channel import Channel
-from liftlock.prior import Prior
+from liftlock.accounting.accountants import PrivacyLoss
+from liftlock.accounting.accountants.base import sides
 from liftlock.report.account import account_report, how, spent_value
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from liftlock.report.labels import cut, printable, shown, told_apart
+from liftlock.report.format import cut, printable, shown, told_apart
 
 
 @given(st.text())

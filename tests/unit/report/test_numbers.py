@@ -11,15 +11,13 @@ import pytest
 from rich.console import Console
 
 import liftlock as ll
-from liftlock.designing.yardstick import yardsticks
-from liftlock.designs.base import Draft
-from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs import DESIGNS, Draft, yardsticks
 from liftlock.errors import InputError
-from liftlock.line.fitting import Fit
-from liftlock.report.amounts import amount
+from liftlock.line import Fit
 from liftlock.report.design import design_report
 from liftlock.report.fit import draw_fit
 from liftlock.report.fitted import fit_report
+from liftlock.report.format import amount
 from liftlock.report.numeric import draw_numbers, scale_of
 from liftlock.report.pictures import plain_number
 from liftlock.report.released import Released, number_data, number_lines

@@ -11,13 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
-from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock import Alphabet, Ball, Channel, Context, Family, Intervals, Joint, Prior, Step
 from liftlock.errors import FileError, InputError
-from liftlock.notions.audit import Audit, audit
-from liftlock.prior import Prior
-from liftlock.progress import Step
+from liftlock.notions import Audit, audit
 from liftlock.report import curve, heatmap, pictures
 from liftlock.report.curve import check_curve, draw_curve
 from liftlock.report.heatmap import check_drawable, draw_lifts

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from liftlock import ProfileGraph
+from liftlock.contexts.profile_examples import bernoulli_chain, example
 from liftlock.errors import FileError, InputError
-from liftlock.profile_examples import bernoulli_chain, example
-from liftlock.profile_graph import ProfileGraph
 from liftlock.report import pictures, profile_curves
 from liftlock.report.profile_curves import draw_chains, draw_couplet, draw_sweep
 from liftlock.report.profile_sweep import Sweep, sweep

@@ -14,13 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.channel import Channel
-from liftlock.designing.api import design
+from liftlock import Channel, ProfileGraph
+from liftlock.contexts.profile_examples import example
+from liftlock.designs import design
 from liftlock.errors import FileError, InputError
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.audit import ProfileAudit, audit
-from liftlock.profile_examples import example
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions import ProfileAudit, audit
 from liftlock.report import pictures, profile_graph
 from liftlock.report.pictures import HIGHEST, WIDEST
 from liftlock.report.profile_graph import OVER, draw_graph

@@ -9,15 +9,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from liftlock.channel import Channel
-from liftlock.designing.api import design
-from liftlock.designing.yardstick import ProfileYardstick, profile_yardsticks
-from liftlock.designs.base import Draft
-from liftlock.mechanism import Mechanism, lock
-from liftlock.notions.audit import audit
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_examples import bernoulli_chain, example
-from liftlock.profile_graph import ProfileGraph
+from liftlock import Channel, Mechanism, ProfileGraph, lock
+from liftlock.contexts.profile_examples import bernoulli_chain, example
+from liftlock.designs import Draft, ProfileYardstick, design, profile_yardsticks
+from liftlock.notions import ProfilePrivacy, audit
 from liftlock.report.profiles import MOST_ROWS, profile_audit_report, profile_report
 from tests.profile_oracles import edges_of
 

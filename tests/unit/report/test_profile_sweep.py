@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from liftlock import ProfileGraph, Step
+from liftlock.contexts.profile_examples import bernoulli_chain, example
 from liftlock.errors import InputError
-from liftlock.profile_examples import bernoulli_chain, example
-from liftlock.profile_graph import ProfileGraph
-from liftlock.progress import Step
 from liftlock.report.profile_sweep import sweep, usual_methods
 from liftlock_papers.paper_004.couplet_curve import couplet_curve
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from liftlock import LIP, Prior, design
-from liftlock.accounting.account import account
+from liftlock.accounting import account
 from liftlock.mechanism import lock_users
 from liftlock.protection.result import (
     CombinedLeak,

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 import liftlock as ll
+from liftlock import Channel, Prior
 from liftlock.accounting import Ledger, LedgerAccount, Release
-from liftlock.channel import Channel
 from liftlock.errors import FileError, InputError
-from liftlock.prior import Prior
 from liftlock.report.spent import Repetition, draw_spent, drawable
 
 FAIR = Prior.uniform([0, 1])

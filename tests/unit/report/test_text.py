@@ -8,14 +8,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.audit import audit
-from liftlock.notions.lip import LIP
-from liftlock.notions.reading import Reading, Witness
+from liftlock.notions import LIP, Measurement, Witness, audit, implied
 from liftlock.notions.registry import REGISTRY, TITLES
-from liftlock.notions.relations import implied
-from liftlock.prior import Prior
 from liftlock.report import text as report
 
 BIT = Channel.from_rows({"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}})
@@ -83,15 +79,15 @@ def test_where(witness: Witness, wanted: str) -> None:
     ],
 )
 def test_values(value: Enclosure, wanted: str) -> None:
-    assert report.value_text(Reading("x", value, "")) == wanted
+    assert report.value_text(Measurement("x", value, "")) == wanted
 
 
 def test_exact_numbers_are_written_while_they_are_short() -> None:
-    assert report.exact_text(Reading.of_ratio("x", Fraction(5, 2), None)) == "ln 5/2"
-    assert report.exact_text(Reading("x", Enclosure.of(Fraction(7, 9)), "")) == "7/9"
-    assert report.exact_text(Reading("x", Enclosure(Fraction(1), Fraction(2)), "")) == ""
-    assert report.exact_text(Reading.of_ratio("x", None, None)) == ""
-    huge = Reading("x", Enclosure.of(Fraction(1, 3**20_000)), "")
+    assert report.exact_text(Measurement.of_ratio("x", Fraction(5, 2), None)) == "ln 5/2"
+    assert report.exact_text(Measurement("x", Enclosure.of(Fraction(7, 9)), "")) == "7/9"
+    assert report.exact_text(Measurement("x", Enclosure(Fraction(1), Fraction(2)), "")) == ""
+    assert report.exact_text(Measurement.of_ratio("x", None, None)) == ""
+    huge = Measurement("x", Enclosure.of(Fraction(1, 3**20_000)), "")
     assert report.exact_text(huge) == "(fraction of 9,543 digits)"
 
 
@@ -103,7 +99,7 @@ def test_certificates_indent_their_claims() -> None:
 
 def test_every_measure_has_a_name() -> None:
     result = audit(BIT, PRIOR, alpha=2, at_epsilon="0.5")
-    assert set(result.readings) <= set(TITLES)
+    assert set(result.measurements) <= set(TITLES)
 
 
 def test_tables_of_notions_and_relations() -> None:

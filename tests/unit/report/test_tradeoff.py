@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liftlock as ll
-from liftlock.designing.comparison import compare
+from liftlock.designs import compare
 from liftlock.report.tradeoff import draw_tradeoff, spread
 
 RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from liftlock.errors import CountError, InputError
-from liftlock.forms.arc_law import ArcLaw
+from liftlock.forms.user_laws import ArcLaw
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import SimulationBits, prior_counts
 from tests.unit.sampling.users import beliefs, law_of, release, simulate

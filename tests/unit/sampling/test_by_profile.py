@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock.channel import Channel
+from liftlock import Channel, ProfileGraph
 from liftlock.errors import InputError
-from liftlock.profile_graph import ProfileGraph
 from liftlock.sampling.by_profile import profile_rows
 
 GRAPH = ProfileGraph.chain({"a": {"x": 1, "y": 3}, "b": {"x": 3, "y": 1}})

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Table
+from liftlock import Alphabet, Table
 from liftlock.errors import InputError, LabelError
 from liftlock.exact.weights import round_row
 from liftlock.sampling import (

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from liftlock.errors import CountError, InputError
 from liftlock.exact.budget import Budget
-from liftlock.forms.safe_law import SafeLaw
+from liftlock.forms.user_laws import SafeLaw
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import SimulationBits, prior_counts
 from tests.unit.sampling.test_arc import POINTS, some_priors

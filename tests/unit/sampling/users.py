@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock import PerUserPriors
 from liftlock.forms import USER_CHANNELS, UserChannel
 from liftlock.notions import ALIP, LIP
-from liftlock.per_user import PerUserPriors
 from liftlock.sampling import release_users, simulate_users, user_posteriors
 
 Table = npt.NDArray[Any]

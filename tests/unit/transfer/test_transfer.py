@@ -13,15 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
+from liftlock import Alphabet, Ball, Channel, Family, Intervals, Joint, Prior
 from liftlock.confidence import RadiusForm, variation_radius
-from liftlock.context import Ball, Family, Intervals, Joint
 from liftlock.errors import CountError, InputError, LabelError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
 from liftlock.notions import ALIP, LDP, LIP
-from liftlock.prior import Prior
 from liftlock.transfer import Transfer, transfer, transfer_from_samples, transfer_within
 from liftlock.transfer.bounds import symbol_ranges
 from liftlock.transfer.exact import within_ratio

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet
 from liftlock.errors import InputError
 from liftlock.utility import Distortion, Histogram, Mean, Own, make_utility, restricted
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior, ProfileGraph
 from liftlock.errors import InputError
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
+from liftlock.utility import ProfileUtility, profile_errors
+from liftlock.utility.profile_utility import blocks_of
 
 GRAPH = ProfileGraph.chain(
     {

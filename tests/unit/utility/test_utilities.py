@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet
 from liftlock.utility import (
     Distortion,
     Utility,

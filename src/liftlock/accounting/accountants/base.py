@@ -15,12 +15,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from liftlock.accounting.release import Ratio, Release
 from liftlock.alphabet import Label
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.contexts import Context, Joint, Prior, PriorSet, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.reading import Reading, Witness
-from liftlock.prior import Prior
+from liftlock.notions.measurement import Measurement, Witness
 
 Prepared = TypeVar("Prepared")
 
@@ -35,32 +34,32 @@ QUANTITIES = ("lip", "eps_lower", "eps_upper", "ldp")
 class PrivacyLoss:
     """An upper bound of each leakage that an accountant knows, or its exact value.
 
-    `exact` says that every reading is attained, by its witness. `valid` is False for what is shown
+    `exact` says that every value is attained, by its witness. `valid` is False for what is shown
     for comparison only. `needs` says how large the computation was.
     """
 
     accountant: str
-    readings: Mapping[str, Reading]
+    measurements: Mapping[str, Measurement]
     exact: bool
     formula: str
     source: str
     needs: str = ""
     valid: bool = True
 
-    def __getitem__(self, quantity: str) -> Reading:
-        return self.readings[quantity]
+    def __getitem__(self, quantity: str) -> Measurement:
+        return self.measurements[quantity]
 
     def __str__(self) -> str:
         kind = "=" if self.exact else "<="
         parts = [
-            f"{name} {kind} {self.text(name)}{' ' * bool(reading.unit)}{reading.unit}"
-            for name, reading in self.readings.items()
+            f"{name} {kind} {self.text(name)}{' ' * bool(measurement.unit)}{measurement.unit}"
+            for name, measurement in self.measurements.items()
         ]
         return f"{self.accountant}: {', '.join(parts)}  [{self.formula}; {self.source}]"
 
     def text(self, quantity: str) -> str:
         """Write a number for people: the nearest if it is exact, else one that is not too small."""
-        value = self.readings[quantity].value
+        value = self.measurements[quantity].value
         return str(value) if self.exact else rounded_up_text(value)
 
     def to_data(self) -> dict[str, Any]:
@@ -72,7 +71,9 @@ class PrivacyLoss:
             "formula": self.formula,
             "source": self.source,
             "needs": self.needs,
-            "readings": {name: reading.to_data() for name, reading in self.readings.items()},
+            "readings": {
+                name: measurement.to_data() for name, measurement in self.measurements.items()
+            },
         }
 
 
@@ -113,18 +114,32 @@ class Accountant(ABC, Generic[Prepared]):
         return self.compose(self.prepare(releases, context))
 
     def loss(
-        self, readings: Mapping[str, Reading], *, exact: bool = False, needs: str = ""
+        self, measurements: Mapping[str, Measurement], *, exact: bool = False, needs: str = ""
     ) -> PrivacyLoss:
-        """Return readings as what this accountant says."""
-        return PrivacyLoss(self.name, readings, exact, self.formula, self.source, needs, self.valid)
+        """Return measurements as what this accountant says."""
+        return PrivacyLoss(
+            self.name, measurements, exact, self.formula, self.source, needs, self.valid
+        )
 
 
 LiftContext = Prior | Joint | PriorSet
 """The contexts in which beliefs have lifts."""
 
 
-def require_lifts(context: Context | None) -> LiftContext:
+def of_edges(releases: Sequence[Release], context: Context | None) -> bool:
+    """Tell whether the loss is one of edges: in a graph of profiles, which may not be kept."""
+    unkept = context is None and all(release.of_unkept_graph for release in releases)
+    return unkept or isinstance(context, ProfileGraph)
+
+
+def require_lifts(releases: Sequence[Release], context: Context | None) -> LiftContext:
     """Return a context of lifts; refuse none, and other kinds of context."""
+    if context is None and of_edges(releases, context):
+        raise NotDefined(
+            "an account of several releases",
+            "a graph of profiles that was not kept",
+            "what was promised holds for one release; release each observation once",
+        )
     if context is None:
         raise NotDefined(
             "an account of lifts", f"{DIFFERENT}, or in none", f"LDP alone is said; {UNDER}"
@@ -203,7 +218,7 @@ def sides(
     upper_witness: Witness | None = None,
     *,
     nats: Mapping[str, Enclosure] | None = None,
-) -> dict[str, Reading]:
+) -> dict[str, Measurement]:
     """Turn the ratios of both sides (None: infinite) into eps_lower, eps_upper and lip.
 
     `nats` are the same levels as sums of budgets, where they are: the less of both counts.
@@ -213,19 +228,19 @@ def sides(
     (Fraction(3, 1), 0.693147)
     """
     told = nats or {}
-    down = less_of(Reading.of_ratio("eps_lower", lower, lower_witness), told.get("eps_lower"))
-    up = less_of(Reading.of_ratio("eps_upper", upper, upper_witness), told.get("eps_upper"))
+    down = less_of(Measurement.of_ratio("eps_lower", lower, lower_witness), told.get("eps_lower"))
+    up = less_of(Measurement.of_ratio("eps_upper", upper, upper_witness), told.get("eps_upper"))
     larger = down if lower is None or (upper is not None and lower >= upper) else up
-    both = Reading("lip", down.value.maximum(up.value), "nats", larger.ratio, larger.witness)
+    both = Measurement("lip", down.value.maximum(up.value), "nats", larger.ratio, larger.witness)
     return {"lip": both, "eps_lower": down, "eps_upper": up}
 
 
-def less_of(reading: Reading, told: Enclosure | None) -> Reading:
+def less_of(measurement: Measurement, told: Enclosure | None) -> Measurement:
     """Take what budgets add up to, if the ratio is above it by the hair that e^budget needs."""
-    ours = reading.value.upper
+    ours = measurement.value.upper
     if told is None or told.upper is None or (ours is not None and ours < told.upper):
-        return reading
-    return replace(reading, value=told)
+        return measurement
+    return replace(measurement, value=told)
 
 
 def rounded_up_text(value: Enclosure) -> str:

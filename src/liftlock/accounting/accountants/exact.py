@@ -33,14 +33,12 @@ from liftlock.accounting.accountants.pairwise import measure_ldp
 from liftlock.accounting.release import Release, common_inputs
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.contexts import Context, Joint, Prior, PriorSet, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, Integers, as_integers
 from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.notions.measurement import Measurement, Witness
 from liftlock.notions.profile import OutputLaws, edge_losses, worst_edge
-from liftlock.notions.reading import Reading, Witness
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
 
 MOST_CELLS = 4_000_000
 """Tables of all outputs together that have more cells are not looked through."""
@@ -337,7 +335,7 @@ class AllOutputs:
     """All outputs together: how their extremes are found, and how many cells that looks at."""
 
     releases: tuple[Release, ...]
-    extremes: Callable[[], dict[str, Reading]]
+    extremes: Callable[[], dict[str, Measurement]]
     needs: str
 
 
@@ -361,7 +359,7 @@ class Exact(Accountant[AllOutputs]):
     def prepare(self, releases: Sequence[Release], context: Context | None) -> AllOutputs:
         """Lay out the outputs of all releases together, if they are few enough."""
         if not isinstance(context, ProfileGraph):
-            context = require_lifts(context)
+            context = require_lifts(releases, context)
         inputs = common_inputs(releases)
         if isinstance(context, ProfileGraph):
             laws = observation_laws(_known_channels(releases), context)
@@ -379,11 +377,11 @@ class Exact(Accountant[AllOutputs]):
 
     def compose(self, prepared: AllOutputs) -> PrivacyLoss:
         """Find the extremes."""
-        readings = prepared.extremes()
-        if "ldp" not in readings:
+        measurements = prepared.extremes()
+        if "ldp" not in measurements:
             with contextlib.suppress(NotDefined):  # too many pairs of wide integers
-                readings["ldp"] = measure_ldp(prepared.releases)
-        return self.loss(readings, exact=True, needs=prepared.needs)
+                measurements["ldp"] = measure_ldp(prepared.releases)
+        return self.loss(measurements, exact=True, needs=prepared.needs)
 
 
 @dataclass(frozen=True)
@@ -448,7 +446,7 @@ def _log_sum(logs: Floats) -> Floats:
         return np.asarray(np.log(np.exp(logs - safe).sum(axis=0)) + safe)
 
 
-def _of_secrets(product: Product, secrets: _Secrets) -> dict[str, Reading]:
+def _of_secrets(product: Product, secrets: _Secrets) -> dict[str, Measurement]:
     sums = [sum(row) for row in secrets.counts]
     total = sum(sums)
 
@@ -487,7 +485,7 @@ def _of_secrets(product: Product, secrets: _Secrets) -> dict[str, Reading]:
         other = None if found[2] is None else secrets.labels.labels[found[2]]
         return Witness(secrets.labels.labels[found[1]], product.label(found[3]), other)
 
-    readings = sides(down[0], up[0], witness(down), witness(up))
+    measurements = sides(down[0], up[0], witness(down), witness(up))
     if not secrets.alone:
 
         def widest(given: list[int]) -> _Found:
@@ -496,8 +494,8 @@ def _of_secrets(product: Product, secrets: _Secrets) -> dict[str, Reading]:
             return given[more] * sums[less], given[less] * sums[more], more, less
 
         apart = search(lambda logs: np.ptp(lifts(logs), axis=0), widest)
-        readings["ldp"] = Reading.of_ratio("ldp", apart[0], witness(apart))
-    return readings
+        measurements["ldp"] = Measurement.of_ratio("ldp", apart[0], witness(apart))
+    return measurements
 
 
 _Found = tuple[int, int, int, int | None]
@@ -505,7 +503,7 @@ _Found = tuple[int, int, int, int | None]
 _Best = tuple[Fraction | None, int, int | None, int]
 
 
-def _of_set(product: Product, priors: PriorSet) -> dict[str, Reading]:
+def _of_set(product: Product, priors: PriorSet) -> dict[str, Measurement]:
     """Look at every column exactly: P(y) is linear in the prior, so extreme priors suffice."""
     rows = np.flatnonzero(priors.possible)
     up: tuple[Fraction | None, int, int] | None = None
@@ -574,10 +572,10 @@ def _number_of_outputs(channel: AnyChannel) -> int:
     return len(_dense(channel).outputs)
 
 
-def _of_edges(laws: OutputLaws) -> dict[str, Reading]:
+def _of_edges(laws: OutputLaws) -> dict[str, Measurement]:
     worst = worst_edge(edge_losses(laws))
     ratio, witness = (Fraction(1), None) if worst is None else (worst.ratio, worst.witness)
-    return {"profile": Reading.of_ratio("profile", ratio, witness)}
+    return {"profile": Measurement.of_ratio("profile", ratio, witness)}
 
 
 def product_channel(releases: Sequence[Release]) -> Channel:

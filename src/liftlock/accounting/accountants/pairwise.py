@@ -32,12 +32,11 @@ from liftlock.accounting.accountants.base import (
 from liftlock.accounting.release import Ratio, Release, common_inputs
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
-from liftlock.context import Context, Joint, PriorSet
+from liftlock.contexts import Context, Joint, Prior, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, Integers, as_integers, sum_of
 from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.notions.reading import Reading, Witness
-from liftlock.prior import Prior
+from liftlock.notions.measurement import Measurement, Witness
 
 MOST_TRIPLES = 2_000_000_000
 """More pairs of inputs times outputs than this are not compared."""
@@ -255,7 +254,7 @@ def _different(
 # --- the accountants ------------------------------------------------------------------------------
 
 
-def measure_ldp(releases: Sequence[Release]) -> Reading:
+def measure_ldp(releases: Sequence[Release]) -> Measurement:
     """Measure the LDP of all releases together: the largest product of ratios of a pair of inputs.
 
     Refused if a channel is not known, or if there are too many pairs.
@@ -273,7 +272,7 @@ def measure_ldp(releases: Sequence[Release]) -> Reading:
     found = worst_pair([(ratios[name], times[name]) for name in ratios])
     outputs = joined([ratios[r.fingerprint].output(found.more, found.less) for r in releases])
     witness = Witness(inputs.labels[found.more], outputs, inputs.labels[found.less])
-    return Reading.of_ratio("ldp", found.ratio, witness)
+    return Measurement.of_ratio("ldp", found.ratio, witness)
 
 
 class Pairs(Accountant[PrivacyLoss]):
@@ -290,13 +289,15 @@ class Pairs(Accountant[PrivacyLoss]):
 
     def prepare(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
         """Measure the worst pair."""
-        reading = measure_ldp(releases)
+        measurement = measure_ldp(releases)
         size = len(releases[0].inputs)
         # Hashing may have no report that tells a pair apart: then its ratio is a bound.
         channels = [release.channel for release in releases]
         attained = all(isinstance(c, Channel) or (c is not None and c.every_set) for c in channels)
         exact = attained and not isinstance(context, Joint)
-        return self.loss({"ldp": reading}, exact=exact, needs=f"{size * size:,} pairs of inputs")
+        return self.loss(
+            {"ldp": measurement}, exact=exact, needs=f"{size * size:,} pairs of inputs"
+        )
 
     def compose(self, prepared: PrivacyLoss) -> PrivacyLoss:
         """Return the worst pair: it says all."""
@@ -333,7 +334,7 @@ class Pairwise(Accountant[PairTable]):
 
     def prepare(self, releases: Sequence[Release], context: Context | None) -> PairTable:
         """Multiply the ratios of every pair."""
-        known = require_lifts(context)
+        known = require_lifts(releases, context)
         inputs = common_inputs(releases)
         size = len(inputs)
         if size * size > MOST_PAIRS:

@@ -10,17 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from liftlock.accounting.accountants.base import Accountant, PrivacyLoss, less_of, sides
+from liftlock.accounting.accountants.base import (
+    Accountant,
+    PrivacyLoss,
+    less_of,
+    of_edges,
+    sides,
+)
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
 from liftlock.accounting.release import Release, common_inputs, delta_of
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.forms import dense
 from liftlock.notions.approximate import ApproximateLDP
 from liftlock.notions.base import DeltaLimit
-from liftlock.notions.reading import Reading
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions.measurement import Measurement
 
 
 class LdpSum(Accountant[ComposedLevels]):
@@ -31,7 +36,7 @@ class LdpSum(Accountant[ComposedLevels]):
     Source: 000 Thm 1 (converse), section III.B.
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> bit = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> found = LdpSum().bound([Release.of(bit)] * 2, Prior.uniform([0, 1]))
     >>> str(found["ldp"].ratio), str(found["eps_lower"].ratio)
@@ -44,21 +49,28 @@ class LdpSum(Accountant[ComposedLevels]):
 
     def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
         """Measure every release by itself."""
-        return ComposedLevels.of(releases, context)
+        found = ComposedLevels.of(releases, context)
+        if context is None and found.ldp is None and of_edges(releases, context):
+            raise NotDefined(
+                "the sum of the levels of LDP",
+                "a release whose level of LDP is infinite or was not kept",
+                "what was promised holds for the profiles of its graph",
+            )
+        return found
 
     def compose(self, prepared: ComposedLevels) -> PrivacyLoss:
         """Multiply the ratios of LDP, which bound those of any two profiles too."""
         total = prepared.sum_of("ldp")
-        readings = {"ldp": less_of(Reading.of_ratio("ldp", prepared.ldp, None), total)}
+        measurements = {"ldp": less_of(Measurement.of_ratio("ldp", prepared.ldp, None), total)}
         if isinstance(prepared.context, ProfileGraph):
-            edges = Reading.of_ratio("profile", prepared.ldp, None)
-            readings["profile"] = less_of(edges, total)
+            edges = Measurement.of_ratio("profile", prepared.ldp, None)
+            measurements["profile"] = less_of(edges, total)
         elif prepared.context is not None:
             p, spread = prepared.smallest, prepared.spread
             lower = lower_bound(p, Fraction(1), spread)
             upper = upper_bound(p, Fraction(1), spread)
-            readings |= sides(lower, upper)
-        return self.loss(readings, needs=prepared.needs)
+            measurements |= sides(lower, upper)
+        return self.loss(measurements, needs=prepared.needs)
 
 
 class DeltaSum(Accountant[tuple[Enclosure, Fraction]]):
@@ -68,7 +80,7 @@ class DeltaSum(Accountant[tuple[Enclosure, Fraction]]):
 
     Source: 000 Def 1 (basic composition).
 
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> from liftlock.notions.approximate import ApproximateLDP
     >>> fair = Prior.uniform([0, 1])
     >>> half = Release.promised_delta(ApproximateLDP("1/2", "0.01"), fair)
@@ -118,8 +130,8 @@ class DeltaSum(Accountant[tuple[Enclosure, Fraction]]):
         epsilon, delta = prepared
         return self.loss(
             {
-                "epsilon_ldp": Reading("epsilon_ldp", epsilon, "nats"),
-                "delta_ldp": Reading("delta_ldp", Enclosure.of(min(delta, Fraction(1))), ""),
+                "epsilon_ldp": Measurement("epsilon_ldp", epsilon, "nats"),
+                "delta_ldp": Measurement("delta_ldp", Enclosure.of(min(delta, Fraction(1))), ""),
             }
         )
 

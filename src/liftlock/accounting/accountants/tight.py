@@ -31,18 +31,16 @@ from liftlock.accounting.accountants.base import (
     least_of,
     less_of,
     most_of,
+    of_edges,
     product_of,
     require_lifts,
     sides,
 )
 from liftlock.accounting.release import LeakageLevels, Ratio, Release, smallest_mass
-from liftlock.context import Context
+from liftlock.contexts import AnyUserPrior, Context, Prior, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.reading import Reading
-from liftlock.per_user import AnyUserPrior
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
+from liftlock.notions.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class ComposedLevels:
                 found = found + levels.log(name).scaled(Fraction(times))
         return found
 
-    def edges(self) -> Reading:
+    def edges(self) -> Measurement:
         """Bound the loss of every edge by that of one release and the ratios of all others.
 
         P_i(y) / P_k(y) is the ratio of the one release's outputs, times that of two means of the
@@ -111,7 +109,7 @@ class ComposedLevels:
         sums = [self.sum_of("ldp", j, "profile") for j in places]
         finite = [each for each in sums if each.upper is not None]
         told = min(finite, key=lambda each: each.upper or 0) if finite else None
-        return less_of(Reading.of_ratio("profile", ratio, None), told)
+        return less_of(Measurement.of_ratio("profile", ratio, None), told)
 
     def sums_of_sides(self) -> dict[str, Enclosure]:
         """Return min_j eps_j + sum of the other omegas: the tight bound, if only a sum is left."""
@@ -167,13 +165,14 @@ class Tight(Accountant[ComposedLevels]):
 
     def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
         """Measure every release by itself."""
-        if not isinstance(context, ProfileGraph | AnyUserPrior):
-            require_lifts(context)
+        promised = len(releases) == 1 and of_edges(releases, context)
+        if not promised and not isinstance(context, ProfileGraph | AnyUserPrior):
+            require_lifts(releases, context)
         return ComposedLevels.of(releases, context)
 
     def compose(self, prepared: ComposedLevels) -> PrivacyLoss:
         """Let every release play the part of the one, and take the least."""
-        if isinstance(prepared.context, ProfileGraph):
+        if prepared.context is None or isinstance(prepared.context, ProfileGraph):
             return self.loss({"profile": prepared.edges()}, needs=prepared.needs)
         p, users = prepared.smallest, isinstance(prepared.context, AnyUserPrior)
         # Users may have another prior at each release, and then each j is about its own.
@@ -187,8 +186,8 @@ class Tight(Accountant[ComposedLevels]):
             for j, (levels, _) in enumerate(prepared.each)
         )
         alike = not users or len(prepared.each) == 1
-        readings = sides(lower, upper, nats=prepared.sums_of_sides() if alike else None)
-        return self.loss(readings, needs=prepared.needs)
+        measurements = sides(lower, upper, nats=prepared.sums_of_sides() if alike else None)
+        return self.loss(measurements, needs=prepared.needs)
 
 
 class Published(Accountant[ComposedLevels]):
@@ -212,7 +211,7 @@ class Published(Accountant[ComposedLevels]):
 
     def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
         """Measure every release by itself; the theorem is for one prior."""
-        known = require_lifts(context)
+        known = require_lifts(releases, context)
         if not isinstance(known, Prior):
             raise NotDefined("000 Thm 4", known.describe(), "it is for one prior")
         return ComposedLevels.of(releases, known)
@@ -226,4 +225,4 @@ class Published(Accountant[ComposedLevels]):
             omega = None if larger is None else min(larger**2, (larger - 1 + p) / p)
             omegas.append((omega, times))
         bound = lower_bound(p, Fraction(1), product_of(omegas))
-        return self.loss({"lip": Reading.of_ratio("lip", bound, None)})
+        return self.loss({"lip": Measurement.of_ratio("lip", bound, None)})

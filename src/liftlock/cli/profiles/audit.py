@@ -21,9 +21,9 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.cli.verdicts import Verdicts
 from liftlock.errors import InputError
+from liftlock.files import GraphFiles
 from liftlock.notions.audit import audit
 from liftlock.notions.base import Notion
-from liftlock.profile_files import GraphFiles
 from liftlock.progress import Step
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph

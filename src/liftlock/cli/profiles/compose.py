@@ -13,7 +13,7 @@ from liftlock.cli.console import show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import profile_mechanism
 from liftlock.errors import FileError
-from liftlock.report.labels import printable, shown
+from liftlock.report.format import printable, shown
 from liftlock.report.profile_sheet import loss_text
 from liftlock.report.text import grid_of
 

@@ -22,7 +22,7 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     table_options,
 )
-from liftlock.designs.catalogue import designs_for, find_design
+from liftlock.designs.catalogue import find_design
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_curves import draw_sweep
 from liftlock.report.profile_sweep import Sweep, sweep
@@ -70,7 +70,7 @@ def curve_command(
     budgets = read_epsilons(epsilons)
     names = None if methods is None else read_methods(methods)
     for name in names or ():
-        find_design(name, designs_for("profiles"))
+        find_design(name, "profiles")
     if plot is not None:
         check_picture(plot)
     for option, path in (("--csv", csv_file), ("--plot", plot)):

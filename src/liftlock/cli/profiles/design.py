@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from liftlock._solver.problem import Step as SolverStep
+from liftlock._solver.strategies import explained
 from liftlock.alphabet import Alphabet, label_to_json
-from liftlock.cli.asked import check_different, check_output, chosen_options, refuse_infinite
+from liftlock.cli.asked import (
+    check_different,
+    check_explained,
+    check_output,
+    chosen_options,
+    refuse_infinite,
+)
 from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import (
     FILE,
@@ -26,20 +35,20 @@ from liftlock.cli.profiles.options import (
     need_profiles,
     table_options,
 )
-from liftlock.designing.api import design
-from liftlock.designing.yardstick import ProfileYardstick, profile_yardsticks
+from liftlock.contexts import Prior
+from liftlock.designs.api import design
 from liftlock.designs.catalogue import designs_for, find_design
+from liftlock.designs.yardstick import ProfileYardstick, profile_yardsticks
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.files import read_loss
+from liftlock.files import GraphFiles, read_loss, read_weights
 from liftlock.mechanism import Mechanism
 from liftlock.notions.audit import ProfileAudit, audit
 from liftlock.notions.profile import ProfilePrivacy
-from liftlock.prior import Prior
-from liftlock.profile_files import GraphFiles, read_weights
 from liftlock.progress import Step
+from liftlock.report.design import explanation
 from liftlock.report.pictures import check_picture
 from liftlock.report.profile_graph import draw_graph
 from liftlock.report.profiles import profile_report, unprotected_text
@@ -86,6 +95,9 @@ _USUAL = next(iter(_METHODS))
     metavar="PICTURE",
     help="Draw the graph with the loss of every edge (.png, .svg or .pdf).",
 )
+@click.option(
+    "--explain", is_flag=True, help="Say how it was solved: which strategy was taken, and why."
+)
 @click.option("--no-comparison", is_flag=True, help="Make no other designs to compare with.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def profile_design_command(
@@ -99,6 +111,7 @@ def profile_design_command(
     output: Path | None,
     bits: int,
     plot: Path | None,
+    explain: bool,
     no_comparison: bool,
     as_json: bool,
     **graph: Any,
@@ -127,6 +140,7 @@ def profile_design_command(
         bits=bits,
         plot=plot,
         compared=not no_comparison,
+        explain=explain,
         as_json=as_json,
     )
 
@@ -145,6 +159,7 @@ def design_graph(
     bits: int,
     plot: Path | None,
     compared: bool,
+    explain: bool,
     as_json: bool,
 ) -> int:
     """Design for the graph that files name, compare, and print what was made."""
@@ -158,8 +173,12 @@ def design_graph(
         raise click.UsageError("--utility distortion needs --loss: a CSV of losses")
     if loss is not None and utility not in (None, "distortion"):
         raise click.UsageError("--loss goes with --utility distortion")
-    entry = find_design(method or _USUAL, _METHODS)
+    entry = find_design(method or _USUAL, "profiles")
     options = chosen_options(entry, None, seconds, of_the_method)
+    steps: list[SolverStep] = []
+    if explain:
+        check_explained(entry)
+        options["explain"] = steps.append
     _check_outputs(output, plot, inputs_of(files) | {"loss": loss, "weights": weights})
     found = given_graph(files, note)
     if utility in ("absolute", "squared"):
@@ -195,9 +214,14 @@ def design_graph(
                 progress=lambda step: progress(Step(f"comparing with {step.stage}")),
             )
     if as_json:
-        show_json(design_data(made, shares, rows, output, note.texts))
+        data = design_data(made, shares, rows, output, note.texts)
+        if explain:
+            data["explanation"] = [asdict(step) for step in explained(steps)]
+        show_json(data)
     else:
         show(profile_report(made, rows))
+        if explain:
+            show(explanation(explained(steps)))
     note.show()
     return 0
 

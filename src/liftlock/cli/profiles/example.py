@@ -12,9 +12,9 @@ import click
 from liftlock.cli.asked import check_output
 from liftlock.cli.console import Notes, show
 from liftlock.cli.options import FILE
+from liftlock.contexts import ProfileGraph
+from liftlock.contexts.profile_examples import EXAMPLES, example, workstation
 from liftlock.errors import FileError
-from liftlock.profile_examples import EXAMPLES, example, workstation
-from liftlock.profile_graph import ProfileGraph
 from liftlock.report.text import grid_of
 from liftlock.storage import write_atomically
 

@@ -10,20 +10,23 @@ import click
 
 from liftlock.alphabet import Label
 from liftlock.cli.options import FILE, impossible_choice
+from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
-from liftlock.files import Note, ReadChannel, is_json, parse_sheet, read_channel, read_mechanism
-from liftlock.forms import AnyChannel
-from liftlock.mechanism import Mechanism
-from liftlock.profile_channels import read_profile_channel
-from liftlock.profile_files import (
+from liftlock.files import (
     SHAPES,
     GraphFiles,
-    joined,
+    Note,
+    ReadChannel,
+    join_profiles,
+    read_channel,
     read_graph,
+    read_mechanism,
+    read_profile_channel,
+    read_sheet,
 )
-from liftlock.profile_graph import ProfileGraph
-from liftlock.storage import read_text
+from liftlock.forms import AnyChannel
+from liftlock.mechanism import Mechanism
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -191,8 +194,7 @@ def given_graph(files: GraphFiles, note: Note) -> ProfileGraph:
 def _holds_pairs(path: Path) -> bool:
     """Tell whether a CSV has two columns, the second without a number in it."""
     try:
-        text = read_text(path)
-        rows = [] if is_json(path, text) else parse_sheet(path, text).rows
+        rows = read_sheet(path).rows
     except InputError:
         return False
     return bool(rows) and all(len(row) == 2 and not _is_number(row[1]) for _, row in rows)
@@ -228,7 +230,7 @@ def channel_of_profiles(
         raise FileError(
             "no profiles", where=str(channel), remedy="give --profiles, and --edges or --graph"
         )
-    graph = joined(read.context, files) if files.joined_by() else read.context
+    graph = join_profiles(read.context, files) if files.joined_by() else read.context
     return ProfileChannel(read.channel, graph, read.unprotected if graph == read.context else ())
 
 

@@ -18,14 +18,13 @@ from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.options import FILE
 from liftlock.cli.profiles.options import impossible_option, profile_mechanism
 from liftlock.cli.profiles.rewriting import RawTable
+from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
-from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Step
-from liftlock.report.labels import shown, shown_pair
-from liftlock.report.text import several
+from liftlock.report.format import several, shown, shown_pair
 from liftlock.storage import written_atomically
 
 _LISTED = 3
@@ -102,12 +101,12 @@ def release_command(
     with opened as book, working("releasing") as progress:
         fresh_book = None
         if book is not None and id_column is not None:
-            at = table.place(id_column)
+            at = table.column(id_column)
             ids = (cells[at] for _, cells in table.rows)
             fresh_book = book
             if table.rows:
                 fresh_book = book.record(
-                    made, people=ids, about=OBSERVATION, place=lambda row: table.where(row, at)
+                    made, people=ids, about=OBSERVATION, place=lambda row: table.where_in(row, at)
                 )
         released = made.release(rows.values, rows.profiles, impossible=impossible)
         progress(Step("writing"))
@@ -147,7 +146,7 @@ class _Rows:
         column: str,
         profile_column: str | None,
     ) -> _Rows:
-        place = table.place(column)
+        place = table.column(column)
         values = _labels(table, place, graph.inputs, "value")
         if profile_column is None:
             if graph.uses_profile(made.channel.inputs):
@@ -157,7 +156,7 @@ class _Rows:
             return cls(table, place, values, None, None)
         if profile_column == column:
             raise click.UsageError("--column and --profile-column are the same column")
-        at = table.place(profile_column)
+        at = table.column(profile_column)
         return cls(table, place, values, at, _labels(table, at, graph.profiles, "profile"))
 
     def check_protected(self, made: Mechanism, impossible: str) -> None:
@@ -177,7 +176,7 @@ class _Rows:
             if pair in bare:
                 raise FileError(
                     "a value that its profile calls impossible, which has no guarantee",
-                    where=self.table.where(row, self.place),
+                    where=self.table.where_in(row, self.place),
                     value=shown_pair(pair),
                     remedy="design with smoothed profiles, drop the row, or release it without a "
                     "guarantee (--impossible ignore)",
@@ -262,7 +261,7 @@ def _labels(table: RawTable, place: int, alphabet: Alphabet, what: str) -> list[
         if cells[place] not in texts:
             raise FileError(
                 f"unknown {what}" if cells[place] else f"no {what}",
-                where=table.where(row, place),
+                where=table.where_in(row, place),
                 value=cells[place],
                 remedy=f"the mechanism knows {several(alphabet.labels, _MOST_KNOWN)}",
             )

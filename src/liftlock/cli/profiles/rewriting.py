@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from liftlock.cli.columns import Columns
 from liftlock.errors import FileError
-from liftlock.files import Note
+from liftlock.files import Note, Sheet, read_records
 from liftlock.storage import read_text
 
 _BOM = b"\xef\xbb\xbf"
@@ -31,7 +30,7 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RawTable(Columns):
+class RawTable(Sheet):
     """A CSV file that can be written again with other cells in some columns."""
 
     records: list[Record]
@@ -41,18 +40,10 @@ class RawTable(Columns):
     def read(cls, path: Path, note: Note) -> RawTable:
         """Read a file with a header and one row for each observation."""
         text = read_text(path)
-        table = Columns.of_text(path, text, note)
+        table = read_records(path, note, text)
         records = list(_records(text, table.mark))
-        _check_same(path, table.mark, table.header_line, table.header, table.rows, records)
-        return cls(
-            path,
-            table.mark,
-            table.header,
-            table.header_line,
-            table.rows,
-            records,
-            _starts_with_bom(path),
-        )
+        _check_same(table, records)
+        return cls(**vars(table), records=records, bom=_starts_with_bom(path))
 
     def written(self, column: int, values: Sequence[str], dropped: int | None) -> bytes:
         """Return the file with other values in a column, and maybe without another column."""
@@ -104,26 +95,20 @@ def _records(text: str, mark: str) -> Iterator[Record]:
         place = max(stop + len(end), place + 1)
 
 
-def _check_same(
-    path: Path,
-    mark: str,
-    header_line: int,
-    header: list[str],
-    rows: list[tuple[int, list[str]]],
-    records: list[Record],
-) -> None:
+def _check_same(table: Sheet, records: list[Record]) -> None:
     """Make sure that what will be written again is what was read."""
-    ours = [record for record in records if record.line >= header_line and not record.blank]
-    for mine, (line, cells) in zip(ours, [(header_line, header), *rows], strict=False):
+    ours = [record for record in records if record.line >= table.header_line and not record.blank]
+    read = [(table.header_line, table.header), *table.rows]
+    for mine, (line, cells) in zip(ours, read, strict=False):
         same = mine.line == line and len(mine.raw) == len(cells)
         if not same or (mine.raw != cells and [_read(cell) for cell in mine.raw] != cells):
             raise FileError(
                 "a row that cannot be written again as it is",
-                where=f"{path}, line {line}",
-                value=mark.join(cells),
+                where=table.where(line),
+                value=table.mark.join(cells),
                 remedy="put quotation marks around the whole cell, or leave them out",
             )
-    assert len(ours) == len(rows) + 1
+    assert len(ours) == len(read)
 
 
 def _read(cell: str) -> str:

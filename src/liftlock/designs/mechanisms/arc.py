@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from liftlock._solver.problem import Problem
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
@@ -51,7 +51,7 @@ def arc(
     lifts, so their mixture does, and 16 of them tell all symbols apart.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> draft = arc(Prior.uniform("abc"), LIP("1"), parts=1)
     >>> draft.matrix.shape, float((draft.matrix * 3 / draft.matrix.sum(axis=0)).max().round(4))
     ((3, 6), 2.2642)

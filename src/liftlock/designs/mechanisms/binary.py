@@ -7,7 +7,7 @@ import numpy as np
 from liftlock._solver.problem import Problem
 from liftlock._solver.two_values import least_flips
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, few_outputs
 from liftlock.errors import NotDefined
 from liftlock.notions.base import Notion
@@ -36,7 +36,7 @@ def binary(context: Context, notion: Notion, *, utility: Utility | None = None) 
     Source: 001 Thm 2, eq. (21) with its condition; 000 section IV-B2 corrected.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> rare = Prior.from_probabilities({"no": "0.9", "yes": "0.1"})
     >>> binary(rare, LIP("1")).matrix.round(6).tolist()
     [[0.782405, 0.217595], [0.268941, 0.731059]]

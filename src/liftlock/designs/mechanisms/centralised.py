@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from liftlock._solver.problem import Problem, limits
 from liftlock.alphabet import Alphabet, Label
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint, Prior
+from liftlock.contexts.prior import common_integers
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
@@ -28,7 +29,6 @@ from liftlock.exact.numbers import exact_probability
 from liftlock.exact.reproducible import dot, exp, log, log1p
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
-from liftlock.prior import Prior, common_integers
 from liftlock.utility.utility import Utility
 
 _TINY = 1e-13

@@ -1,19 +1,18 @@
-"""The optimal mechanism: the least cost that the notion allows, with a proof of how close it is."""
+"""The optimum: the least cost that the notion allows, with a proof of how close it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from liftlock._solver.oracle import Clock
-from liftlock._solver.problem import Problem, Solution, Step, Task
+from liftlock._solver.problem import Clock, Problem, Solution, Step, Task
 from liftlock._solver.strategies import AUTO, WAYS, check_way, memory, solve
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, Draft
-from liftlock.designs.mechanisms.subset_merging import safe_subsets
-from liftlock.designs.merging import Pool
+from liftlock.designs.mechanisms.merging import Pool, safe_subsets
 from liftlock.exact.integers import Floats
 from liftlock.memory import TABLE
 from liftlock.notions.base import Notion
@@ -23,6 +22,11 @@ from liftlock.utility.utility import Utility
 
 GAP = 1e-6
 """The relative gap that is proved unless another is asked for."""
+LIMITS_OF_SEARCH = {
+    "gap": "the relative gap to prove before stopping (1e-6)",
+    "seconds": "stop after so many seconds with the best mechanism so far",
+}
+"""What the options of a search for the optimum mean."""
 
 
 def optimal(
@@ -51,7 +55,7 @@ def optimal(
     Source: 002 eq. (12), eq. (25); 000 eq. (18).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
     >>> draft = optimal(rare, LIP("1"))
     >>> round(draft.optimality.reference - draft.optimality.cost, 10)  # H(X) - H(X | Y)
@@ -63,7 +67,7 @@ def optimal(
     task = Task(
         Problem.of(context, notion), goal, clock, how, begin=start_by_merging, explain=explain
     )
-    return draft_of(solve(task), context.inputs, DESIGN.key)
+    return draft_of(solve(task), context.inputs, OPTIMAL.key)
 
 
 def draft_of(solution: Solution, inputs: Alphabet, method: str) -> Draft:
@@ -95,7 +99,7 @@ def memory_of(context: Context, notion: Notion, utility: Utility) -> float:
     return table + memory(Task(Problem.of(context, notion), utility))
 
 
-DESIGN = Design(
+OPTIMAL = Design(
     key="optimal",
     make=optimal,
     says="the best mechanism that the notion allows, for the utility that is asked for",
@@ -106,8 +110,110 @@ DESIGN = Design(
     uses_utility=True,
     memory=memory_of,
     options={
-        "gap": "the relative gap to prove before stopping (1e-6)",
-        "seconds": "stop after so many seconds with the best mechanism so far",
+        **LIMITS_OF_SEARCH,
         "how": f"{', '.join(WAYS[:-1])} or {WAYS[-1]}",
     },
+)
+
+
+def optimal_response(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: Utility | None = None,
+    gap: float = GAP,
+    seconds: float | None = None,
+    watch: Progress | None = None,
+    how: str = AUTO,
+    explain: Callable[[Step], None] | None = None,
+) -> Draft:
+    """Maximise I(X; Y) under the notion, whatever the utility it is then judged by.
+
+    The papers list every vertex of the polytope of allowed posteriors (`how="enumeration"`) and
+    choose among them by a linear programme. That ends at some 17 symbols. `how="generation"` makes
+    the vertices as they are needed, with the same result.
+
+    Source: 002 eq. (12), eq. (15).
+
+    >>> from liftlock.notions.lip import LIP
+    >>> from liftlock.contexts import Prior
+    >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
+    >>> draft = optimal_response(rare, LIP("1"), how="enumeration")
+    >>> round(draft.optimality.reference - draft.optimality.cost, 10)  # I(X; Y)
+    0.1977374041
+    """
+    found = optimal(
+        context,
+        notion,
+        utility=MutualInformation(),
+        gap=gap,
+        seconds=seconds,
+        watch=watch,
+        how=how,
+        explain=explain,
+    )
+    if utility is None or utility.name == MutualInformation.name:
+        return replace(found, method=OPTIMAL_RESPONSE.key)
+    # The proof speaks of mutual information, and says nothing of another utility.
+    remark = f"made for mutual information, not for {utility.name}: method optimal would be better"
+    return replace(
+        found, method=OPTIMAL_RESPONSE.key, optimality=None, remarks=(*found.remarks, remark)
+    )
+
+
+OPTIMAL_RESPONSE = Design(
+    key="optimal-response",
+    make=optimal_response,
+    says="the papers' optimal random response: the most mutual information that the notion allows",
+    promises="optimal for mutual information within the certified gap",
+    source="002 eq. (12)",
+    notions=(*LIFT_NOTIONS, "ldp"),
+    contexts=("prior", "joint"),
+    options={
+        **LIMITS_OF_SEARCH,
+        "how": "auto, generation or enumeration (list every vertex, as in the papers)",
+    },
+)
+
+
+def staircase(
+    context: Context,
+    notion: Notion,
+    *,
+    utility: Utility | None = None,
+    gap: float = GAP,
+    seconds: float | None = None,
+) -> Draft:
+    """Find the channel of the least cost among those whose likelihoods differ by at most e^epsilon.
+
+    Each output has likelihoods m and e^epsilon m only, hence the name. Expected distortions are a
+    linear programme with one extra variable for each output; other utilities are a linear programme
+    over staircases, all of them listed up to 16 symbols. With a joint, what is protected is the
+    secret, and the likelihoods are P(y | s).
+
+    An input of probability 0 answers like the most likely input, which keeps every ratio.
+
+    Source: 000 Def 1, section V; 001 section V, where k-ary randomised response is called optimal.
+
+    >>> from liftlock.notions.ldp import LDP
+    >>> from liftlock.contexts import Prior
+    >>> from liftlock.utility.histogram import Histogram
+    >>> draft = staircase(Prior.uniform(range(5)), LDP("1"), utility=Histogram())
+    >>> round(draft.optimality.cost, 4), len(draft.outputs)
+    (0.7477, 5)
+    """
+    draft = optimal(context, notion, utility=utility, gap=gap, seconds=seconds)
+    return replace(draft, method=STAIRCASE.key)
+
+
+STAIRCASE = Design(
+    key="staircase",
+    make=staircase,
+    says="the best mechanism under local differential privacy for the utility that is asked for",
+    promises="optimal within the certified gap that is printed with it",
+    source="000 Def 1; 001 section V, where k-RR is called optimal and is not",
+    notions=("ldp",),
+    contexts=("prior", "joint"),
+    uses_utility=True,
+    options=LIMITS_OF_SEARCH,
 )

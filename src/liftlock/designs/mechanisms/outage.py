@@ -7,25 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from liftlock._solver.optimality import gap_text
 from liftlock._solver.outputs import strain
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Problem, gap_text
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context
+from liftlock.contexts import Context, Prior
 from liftlock.designs.base import Design, Draft
-from liftlock.designs.mechanisms.k_rr import k_rr
-from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.designs.mechanisms.optimal import GAP, LIMITS_OF_SEARCH, optimal
+from liftlock.designs.mechanisms.prior_free import k_rr
 from liftlock.designs.readings import with_readings
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.grid import GridPrior, number_labels
 from liftlock.notions.base import DeltaLimit, Notion
-from liftlock.prior import Prior
 from liftlock.progress import Progress
-from liftlock.utility.mean import points_of
+from liftlock.utility.mean import points_of, posterior_means
 from liftlock.utility.mutual_information import MutualInformation
-from liftlock.utility.reading import posterior_means
 from liftlock.utility.utility import Utility
 
 _FEW = 12
@@ -40,7 +37,7 @@ def outage(
     notion: Notion,
     *,
     utility: Utility | None = None,
-    gap: float = 1e-6,
+    gap: float = GAP,
     seconds: float | None = None,
     watch: Progress | None = None,
 ) -> Draft:
@@ -176,8 +173,5 @@ DESIGN = Design(
     uses_utility=True,
     face_value=True,
     on_request=True,
-    options={
-        "gap": "the relative gap to prove before stopping (1e-6)",
-        "seconds": "stop after so many seconds with the best mechanism so far",
-    },
+    options=LIMITS_OF_SEARCH,
 )

@@ -8,13 +8,12 @@ import numpy as np
 
 from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, few_outputs
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
 from liftlock.notions.base import Notion
-from liftlock.utility.mean import points_of
-from liftlock.utility.reading import posterior_means
+from liftlock.utility.mean import points_of, posterior_means
 from liftlock.utility.utility import Utility
 
 _WHOLE = 1e-12
@@ -39,7 +38,7 @@ def quantile_blocks(context: Context, notion: Notion, *, utility: Utility | None
     Source: math k-ary response on blocks of equal mass.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> draft = quantile_blocks(Prior.uniform(range(6)), LIP("ln 2"))
     >>> draft.matrix.round(4)[0].tolist(), draft.outputs.labels
     ([0.6667, 0.1667, 0.1667], (1.5, 2.5, 3.5))

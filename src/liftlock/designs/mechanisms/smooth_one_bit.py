@@ -14,22 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from liftlock._solver.blocks import NO_ROOM, differing, mean_bound, response, settled, shares
 from liftlock._solver.linear_programme import LinearProgram, Solver, safe_bound
-from liftlock._solver.optimality import Optimality
-from liftlock._solver.oracle import Clock
-from liftlock._solver.profile_problem import ProfileProblem, response
-from liftlock._solver.profile_programme import (
-    NO_ROOM,
-    differing,
-    mean_bound,
-    settled,
-    shares,
-)
+from liftlock._solver.problem import Clock, Optimality, ProfileProblem
+from liftlock.contexts import ProfileGraph
 from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
-from liftlock.profile_graph import ProfileGraph
 from liftlock.progress import Progress
 from liftlock.utility.profile_utility import ProfileUtility
 
@@ -116,7 +108,7 @@ def least_flips(
         # To a budget of 0 rounding may look like a contradiction.
         return np.full(size, 0.5), 0.0, False
     # The bound is proved for the budget itself, not for the slightly smaller one of the search.
-    wide, wide_ends = edge_rows(problem, problem.wide_ratio)
+    wide, wide_ends = edge_rows(problem, problem.widened().ratio)
     bound = safe_bound(
         solver.cost,
         solver.least,

@@ -6,18 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from liftlock._solver.column_generation import generate
+from liftlock._solver.column_generation import Oracle, generate
 from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
-from liftlock._solver.optimality import Ending
-from liftlock._solver.oracle import Clock, Oracle, TimeUp
 from liftlock._solver.outputs import joined, named_outputs
-from liftlock._solver.problem import Problem
+from liftlock._solver.problem import Clock, Ending, Problem, TimeUp
 from liftlock.alphabet import Alphabet, Label
-from liftlock.context import Context, Joint
+from liftlock.contexts import Context, Joint
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
+from liftlock.designs.mechanisms.merging import Pool, in_order, safe_subsets
 from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.designs.mechanisms.subset_merging import safe_subsets
-from liftlock.designs.merging import Pool, in_order
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -53,7 +50,7 @@ def subset_response(
 
     Source: 002 Algorithm 2, eq. (24)-(30).
 
-    >>> from liftlock.context import Joint
+    >>> from liftlock.contexts import Joint
     >>> from liftlock.notions.lip import LIP
     >>> table = {"s": {"a": 30, "b": 5, "c": 20, "d": 45}, "t": {"a": 5, "b": 30, "c": 45, "d": 20}}
     >>> draft = subset_response(Joint.from_counts(table), LIP("0.3"))

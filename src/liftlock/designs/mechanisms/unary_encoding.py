@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from liftlock._solver.problem import ldp_budget
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, FormDraft, few_outputs
-from liftlock.designs.mechanisms.k_rr import WIDER
+from liftlock.designs.mechanisms.prior_free import WIDER
 from liftlock.forms import UnaryChannel
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
@@ -20,7 +20,7 @@ def oue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
     Source: 000 section V; 001 section V with the term f that it lacks.
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> draft = oue(Prior.uniform(range(1024)), LDP("ln 3"))
     >>> draft.channel.hit, draft.channel.miss, draft.channel.report_bytes
     (Fraction(1, 2), Fraction(1, 4), 128)
@@ -32,7 +32,7 @@ def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
     """Report one bit for each symbol, each flipped with probability 1 / (sqrt(E) + 1).
 
     >>> from liftlock.notions.ldp import LDP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> draft = sue(Prior.uniform(range(8)), LDP("ln 9"))
     >>> draft.channel.hit, draft.channel.miss
     (Fraction(3, 4), Fraction(1, 4))

@@ -16,13 +16,12 @@ import numpy as np
 
 from liftlock._solver.problem import refuse_never
 from liftlock.alphabet import Alphabet
-from liftlock.context import Context
+from liftlock.contexts import Context, Prior
 from liftlock.designs.base import Draft
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.line.grid import DEFAULT_CELLS, GridPrior, check_cells, number_labels, read_domain
-from liftlock.prior import Prior
 from liftlock.utility.mean import points_of
 
 _FEWEST = 64

@@ -57,7 +57,7 @@ def slack_of(notion: Notion) -> Slack:
     It allows for what rounding the matrix to integers can add.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> beyond = slack_of(LIP("ln 2"))
     >>> fair = np.array([0.5, 0.5])
     >>> round(beyond(np.array([[0.75, 0.25], [0.25, 0.75]]), fair), 6)  # a lift falls to 1/2
@@ -77,11 +77,6 @@ def slack_of(notion: Notion) -> Slack:
     if most is not None:
         return lambda matrix, masses: _log_ratio(matrix) - log(most)  # noqa: ARG005
     return lambda matrix, masses: _beyond_lifts(matrix, masses, lower, upper)
-
-
-def lip_delta(matrix: Floats, masses: Floats, ratio: float, form: str = "ediv") -> float:
-    """Return the delta of (epsilon, delta)-LIP in floats, E = e^epsilon given as `ratio`."""
-    return float(lip_deltas(matrix, masses, ratio, form).max())
 
 
 def lip_deltas(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
@@ -173,7 +173,7 @@ def gaussian(
     Source: 000 Thm 5, eq. (24).
 
     >>> from liftlock.notions.approximate import ApproximateLIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> ages = Prior.from_counts({20: 3, 40: 5, 60: 2})
     >>> gaussian(ages, ApproximateLIP("1", "0.01")).remarks[0]
     'noise of standard deviation 32.4402, clamped to [20, 60] and cut into 512 outputs'
@@ -205,7 +205,7 @@ def instance_gaussian(
     Source: 000 Cor 10.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> ages = Prior.from_counts({20: 1, 30: 4, 40: 6, 50: 4, 60: 1})
     >>> for said in instance_gaussian(ages, LIP("2"), outputs=64).remarks[:2]:
     ...     print(said)
@@ -289,7 +289,7 @@ def needed_shares(noise: Gaussian, notion: Notion, common: float) -> Floats:
     It is what Cor 10 asks for, with the masses as they are, and clamped and cut.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> noise = Gaussian(Axis.of(Prior.from_counts({0: 1, 1: 8, 2: 1}), outputs=32))
     >>> needed_shares(noise, LIP("1"), noise.smallest(LIP("1"))).round(2).tolist()
     [1.0, 0.32, 1.0]

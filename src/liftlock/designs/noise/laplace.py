@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from liftlock._solver.problem import ldp_budget
-from liftlock.context import Context
+from liftlock.contexts import Context
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.noise.axis import Axis
@@ -137,7 +137,7 @@ def laplace(
     Source: 003 eq. (9)-(11), Thm 1 eq. (17); 000 Thm 6 eq. (25).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for scale in ("smallest", "context-free"):
     ...     print(laplace(grades, LIP("2"), scale=scale).remarks[0])
@@ -170,7 +170,7 @@ def bounded_laplace(
     Source: 003 Def 6, Thm 1 eq. (17), eq. (19); 000 Thm 6 eq. (25).
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for scale in ("smallest", "published"):
     ...     print(bounded_laplace(grades, LIP("2"), scale=scale).remarks[0])
@@ -205,7 +205,7 @@ def instance_laplace(
     Source: 000 Thm 6 eq. (26), with alpha calibrated.
 
     >>> from liftlock.notions.lip import LIP
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> grades = Prior.from_counts({0: 1, 1: 18, 2: 1})
     >>> for remark in instance_laplace(grades, LIP("3"), outputs=64).remarks[:3]:
     ...     print(remark)

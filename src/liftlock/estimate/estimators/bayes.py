@@ -19,7 +19,7 @@ class Bayes(Linear[ModelT_co]):
     >>> from liftlock.channel import Channel
     >>> from liftlock.estimate.model import Dense
     >>> from liftlock.estimate.question import Question
-    >>> from liftlock.prior import Prior
+    >>> from liftlock.contexts import Prior
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> model = Dense.of(coin, Prior.from_counts({0: 9, 1: 1}))
     >>> Bayes(model, Question.survey(coin.inputs, [1])).scores.ravel().round(4).tolist()

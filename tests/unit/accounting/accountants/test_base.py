@@ -7,9 +7,10 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftlock.accounting.accountants.base import PrivacyLoss, less_of, rounded_up_text, sides
+from liftlock.accounting.accountants import PrivacyLoss
+from liftlock.accounting.accountants.base import less_of, rounded_up_text, sides
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.reading import Reading
+from liftlock.notions import Measurement
 
 
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**12))
@@ -27,10 +28,10 @@ def test_what_is_no_number() -> None:
 
 
 def test_only_what_is_exact_is_written_to_the_nearest() -> None:
-    readings = sides(Fraction(4, 3), Fraction(3, 2))  # ln(4/3) = 0.28768207...
-    assert PrivacyLoss("exact", readings, True, "", "").text("eps_lower").startswith("0.287682")
-    assert PrivacyLoss("tight", readings, False, "", "").text("eps_lower") == "0.287683"
-    assert "eps_lower <= 0.287683 nats" in str(PrivacyLoss("tight", readings, False, "", ""))
+    measurements = sides(Fraction(4, 3), Fraction(3, 2))  # ln(4/3) = 0.28768207...
+    assert PrivacyLoss("exact", measurements, True, "", "").text("eps_lower").startswith("0.287682")
+    assert PrivacyLoss("tight", measurements, False, "", "").text("eps_lower") == "0.287683"
+    assert "eps_lower <= 0.287683 nats" in str(PrivacyLoss("tight", measurements, False, "", ""))
 
 
 def test_the_larger_side_is_the_leakage_and_an_infinite_one_is() -> None:
@@ -47,10 +48,10 @@ def test_the_larger_side_is_the_leakage_and_an_infinite_one_is() -> None:
 
 
 def test_budgets_count_only_where_they_are_less() -> None:
-    three = Reading.of_ratio("lip", Fraction(3), None)
+    three = Measurement.of_ratio("lip", Fraction(3), None)
     assert less_of(three, None) is three
     assert less_of(three, Enclosure.infinity()) is three
     assert less_of(three, Enclosure.of(2)) is three
     assert less_of(three, Enclosure.of(1)).value == Enclosure.of(1)
-    endless = Reading.of_ratio("lip", None, None)
+    endless = Measurement.of_ratio("lip", None, None)
     assert less_of(endless, Enclosure.of(2)).value == Enclosure.of(2)

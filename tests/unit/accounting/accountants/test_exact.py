@@ -11,19 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock.accounting.accountants import Exact
+from liftlock import Alphabet, Channel, Joint, Prior, Table
+from liftlock.accounting import Release
+from liftlock.accounting.accountants import Exact, PrivacyLoss
 from liftlock.accounting.accountants import exact as product
-from liftlock.accounting.accountants.base import PrivacyLoss
 from liftlock.accounting.accountants.exact import Product, product_channel
-from liftlock.accounting.release import Release
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel, Table
-from liftlock.context import Joint
 from liftlock.errors import NotDefined
 from liftlock.forms import UnaryChannel
-from liftlock.notions import ApproximateLIP, MutualInformation
-from liftlock.notions.reading import Reading
-from liftlock.prior import Prior
+from liftlock.notions import ApproximateLIP, Measurement, MutualInformation
 from tests import strategies
 from tests.strategies import Row, Rows
 from tests.unit.accounting import brute_force
@@ -54,18 +49,18 @@ def test_a_prior(channels: list[strategies.Rows], data: st.DataObject) -> None:
     check_witnesses(channels, found, masses)
 
 
-def outputs_named(reading: Reading, channels: list[strategies.Rows]) -> list[int]:
+def outputs_named(measurement: Measurement, channels: list[strategies.Rows]) -> list[int]:
     """Return the output of each release that a witness names."""
-    assert reading.witness is not None
-    named: Any = reading.witness.output
+    assert measurement.witness is not None
+    named: Any = measurement.witness.output
     told = [named] if len(channels) == 1 else named
     assert len(told) == len(channels)
     return [int(str(output)[1:]) for output in told]
 
 
-def likelihood_named(reading: Reading, channels: list[strategies.Rows]) -> list[Fraction]:
+def likelihood_named(measurement: Measurement, channels: list[strategies.Rows]) -> list[Fraction]:
     """Return P(the outputs that a witness names | x) for every x."""
-    outputs = outputs_named(reading, channels)
+    outputs = outputs_named(measurement, channels)
     return [
         math.prod(
             (rows[x][y] for rows, y in zip(channels, outputs, strict=True)), start=Fraction(1)
@@ -75,7 +70,7 @@ def likelihood_named(reading: Reading, channels: list[strategies.Rows]) -> list[
 
 
 def attained(name: str, own: Fraction, mean: Fraction, other: Fraction | None) -> Fraction | None:
-    """Return the ratio of a reading at its witness; None is infinite."""
+    """Return the ratio of a measurement at its witness; None is infinite."""
     top, bottom = own, mean
     if name == "eps_lower":
         top, bottom = mean, own
@@ -95,10 +90,10 @@ def check_witnesses(
 ) -> None:
     """Whoever is named attains what is said: with the input as the secret, or one behind it."""
     for name in ("eps_lower", "eps_upper", "ldp", "lip"):
-        reading = found[name]
-        witness = reading.witness
+        measurement = found[name]
+        witness = measurement.witness
         assert witness is not None
-        given_each = likelihood_named(reading, channels)
+        given_each = likelihood_named(measurement, channels)
         if joint is not None:
             given_each = [
                 sum((c * q for c, q in zip(row, given_each, strict=True)), Fraction(0))
@@ -109,7 +104,7 @@ def check_witnesses(
         own = given_each[place(witness.secret)]
         other = None if witness.other is None else given_each[place(witness.other)]
         sides = (name,) if name != "lip" else ("eps_lower", "eps_upper")
-        assert reading.ratio in [attained(side, own, mean, other) for side in sides]
+        assert measurement.ratio in [attained(side, own, mean, other) for side in sides]
 
 
 @settings(max_examples=40, deadline=None)
@@ -142,16 +137,16 @@ def test_sets_of_priors(channels: list[strategies.Rows], data: st.DataObject) ->
     lower, upper = brute_force.extreme_lifts(brute_force.likelihoods(channels), vertices)
     assert (found["eps_lower"].ratio, found["eps_upper"].ratio) == (lower, upper)
     for name in ("eps_lower", "eps_upper"):
-        reading = found[name]
-        assert reading.witness is not None
-        worst = reading.witness.prior
+        measurement = found[name]
+        assert measurement.witness is not None
+        worst = measurement.witness.prior
         assert worst is not None
         masses = [worst[label] for label in strategies.inputs_of(len(channels[0]))]
         assert masses in vertices
-        given_each = likelihood_named(reading, channels)
+        given_each = likelihood_named(measurement, channels)
         mean = sum((p * q for p, q in zip(masses, given_each, strict=True)), Fraction(0))
-        own = given_each[place(reading.witness.secret)]
-        assert reading.ratio == attained(name, own, mean, None)
+        own = given_each[place(measurement.witness.secret)]
+        assert measurement.ratio == attained(name, own, mean, None)
 
 
 @settings(max_examples=60, deadline=None)
@@ -256,7 +251,7 @@ def test_too_many_near_ties(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_levels_alone_have_no_product() -> None:
-    from liftlock.notions.lip import LIP
+    from liftlock.notions import LIP
 
     fair = Prior.uniform([0, 1])
     with pytest.raises(NotDefined, match="only the levels are known"):

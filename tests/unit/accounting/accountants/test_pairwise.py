@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock import Alphabet, Table
 from liftlock.accounting.accountants import pairwise as module
 from liftlock.accounting.accountants.pairwise import pair_ratios, worst_pair
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Table
 from liftlock.errors import NotDefined
 from liftlock.forms import UnaryChannel
 from tests import strategies

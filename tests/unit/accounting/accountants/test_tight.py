@@ -11,19 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock import Channel, Context, Family, Intervals, Joint, Prior
+from liftlock.accounting import LeakageLevels, Release
 from liftlock.accounting.accountants import LdpSum, Pairs, Pairwise, Published, Tight
 from liftlock.accounting.accountants import pairwise as module
 from liftlock.accounting.accountants.pairwise import MOST_PAIRS
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
-from liftlock.accounting.release import LeakageLevels, Release, smallest_mass
-from liftlock.channel import Channel
-from liftlock.context import Context, Family, Intervals, Joint
+from liftlock.accounting.release import smallest_mass
 from liftlock.errors import NotDefined
-from liftlock.notions.base import Notion
-from liftlock.notions.information import MutualInformation
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LDP, LIP, MutualInformation, Notion
 from tests import strategies
 from tests.theorems import worlds
 from tests.unit.accounting import brute_force
@@ -257,7 +253,7 @@ def test_promises_in_decimals_bound_what_keeps_them(
         promises.append(Release.promised(notion, context))
     for found in (tight(promises, context), ldp_sum(promises, context)):
         for name, ratio in zip(("eps_lower", "eps_upper", "ldp"), truth, strict=True):
-            most = found[name].value.upper if name in found.readings else None
+            most = found[name].value.upper if name in found.measurements else None
             if most is not None:
                 assert ratio is not None
                 assert mpmath.mpf(most.numerator) / most.denominator >= logarithm(ratio) - 1e-12

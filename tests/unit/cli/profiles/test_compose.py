@@ -7,10 +7,9 @@ import json
 import pytest
 
 import liftlock as ll
-from liftlock.accounting.composition import compose
-from liftlock.channel import Channel
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
+from liftlock import Channel, ProfileGraph
+from liftlock.accounting import compose
+from liftlock.notions import ProfilePrivacy
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import liftlock as ll
+from liftlock import ProfileGraph
 from liftlock.files import read_mechanism
-from liftlock.profile_graph import ProfileGraph
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import DESIGN, FILES, GRAPH, assert_refused
 
@@ -223,7 +223,10 @@ def test_design_takes_a_graph_like_any_other_context(run: Run) -> None:
         (["--require-gap", "0.1"], "--require-gap does not go with a graph of profiles"),
         (["--as-published"], "--as-published does not go with a graph of profiles"),
         (["--notion", "lip"], "a graph of profiles has the notion profile: leave out --notion"),
-        (["--method", "optimal"], "unknown method: 'optimal'; known are smooth-categorical"),
+        (
+            ["--method", "optimal"],
+            "the method optimal is not for a graph of profiles: 'optimal'; use smooth",
+        ),
     ],
 )
 def test_design_refuses_what_says_nothing_about_a_graph(
@@ -244,3 +247,21 @@ def test_compare_takes_a_graph(run: Run) -> None:
     assert "cluster" in run("compare", *arguments).out
     refused = run("compare", *arguments, "--split", "0.5")
     assert_refused(refused, "--split does not go with a graph of profiles")
+
+
+@pytest.mark.parametrize("command", [("design",), ("profiles", "design")])
+def test_how_it_was_solved_is_explained(run: Run, command: tuple[str, ...]) -> None:
+    asked = (*command, *GRAPH, "--epsilon", "1", "--explain")
+    data = json.loads(run(*asked, "--json", files=FILES).out)
+    taken = [row["name"] for row in data["explanation"] if row["taken"]]
+    assert taken == ["output-distributions"]
+    assert "how it was solved" in run(*asked, "--utility", "mutual-information").out
+    nothing = json.loads(run(*asked[:-2], "0", "--explain", "--json").out)
+    assert [row["name"] for row in nothing["explanation"]] == ["constant"]
+
+
+def test_a_formula_has_nothing_to_explain(run: Run) -> None:
+    outcome = run(*DESIGN, "--explain", files=FILES)
+    assert outcome.code == 2
+    assert "--explain is for methods that search" in outcome.err
+    assert "use smooth-categorical or shared-categorical" in outcome.err

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from liftlock.profile_examples import EXAMPLES, example
-from liftlock.profile_files import GraphFiles, read_graph
+from liftlock.contexts.profile_examples import EXAMPLES, example
+from liftlock.files import GraphFiles, read_graph
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from liftlock.mechanism import Mechanism
-from liftlock.profile_graph import ProfileGraph
+from liftlock import Mechanism, ProfileGraph
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import FILES, GRAPH, assert_refused
 

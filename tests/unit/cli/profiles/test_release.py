@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import liftlock as ll
-from liftlock.channel import Channel
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
+from liftlock import Channel, ProfileGraph
+from liftlock.notions import ProfilePrivacy
 from tests.unit.cli.conftest import Outcome, Run
 from tests.unit.cli.profiles.worlds import DESIGN, FILES, TABLE, assert_refused
 

@@ -54,7 +54,7 @@ def test_blank_lines_and_places(tmp_path: Path) -> None:
     path.write_text('\n\na,"b"\n\n"1\n2",x\n\n3,y\n\n', encoding="utf-8")
     table = RawTable.read(path, lambda _: None)
     assert table.header_line == 3
-    assert table.where(1, 1) == f"{path}, line 8, column 2 ('b')"
+    assert table.where_in(1, 1) == f"{path}, line 8, column 2 ('b')"
     assert table.written(1, ["u", "v"], None).decode() == '\n\na,"b"\n\n"1\n2",u\n\n3,v\n\n'
     assert table.written(1, ["u", "v"], 0).decode() == '\n\n"b"\n\nu\n\nv\n\n'
 
@@ -65,4 +65,4 @@ def test_one_column(tmp_path: Path) -> None:
     table = RawTable.read(path, lambda _: None)
     assert table.written(0, [""], None) == b'v\n""\n'
     with pytest.raises(FileError, match=r"no such column at .*line 1: 'w'; it has v"):
-        table.place("w")
+        table.column("w")

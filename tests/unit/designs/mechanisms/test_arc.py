@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock import design
+from liftlock import Prior, design
 from liftlock.designs import arc
 from liftlock.errors import InputError
-from liftlock.notions import ALIP, LIP
-from liftlock.notions.lip import MaxLift, MinLift
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LIP, MaxLift, MinLift
 
 SKEWED = Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
 

@@ -8,18 +8,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from liftlock import Ball, Context, Family, Intervals, Prior
 from liftlock._solver.two_values import flips_of
-from liftlock.context import Ball, Context, Family, Intervals, PriorSet
-from liftlock.designs.lock import lock
-from liftlock.designs.mechanisms.binary import binary
-from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.contexts import PriorSet
+from liftlock.designs import binary, lock, optimal
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
 from liftlock.utility import Histogram, MutualInformation, Utility, mean_cost
 from tests.checks import proof_of
 

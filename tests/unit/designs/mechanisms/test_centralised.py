@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
+from liftlock import Alphabet, Joint, Prior
 from liftlock.designs import centralised, centralised_error, lock, survey, survey_of
 from liftlock.designs.mechanisms.centralised import posterior_range
 from liftlock.errors import InputError, NotDefined
-from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import MaxLift, MinLift
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
 from liftlock.utility import Mean, mean_cost
 
 NOTIONS: list[Notion] = [
@@ -89,7 +85,7 @@ def test_the_posterior_range_is_where_the_exact_audit_draws_the_line() -> None:
                     mass * (1 - posterior) / Fraction("0.7"),
                     mass * posterior / Fraction("0.3"),
                 ]
-                from liftlock.channel import Channel
+                from liftlock import Channel
 
                 channel = Channel.from_rows(
                     {s: {"y": q, "rest": 1 - q} for s, q in enumerate(given)}

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from liftlock._solver.profile_problem import ProfileProblem, edge_noise, part_noise, response
-from liftlock.designing import design
-from liftlock.designs.mechanisms.cluster import cluster
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
+from liftlock import ProfileGraph
+from liftlock._solver.blocks import edge_noise, part_noise, response
+from liftlock._solver.problem import ProfileProblem
+from liftlock.designs import cluster, design
+from liftlock.notions import ProfilePrivacy
 from liftlock_papers.formulas.profiles import flip_probability, warner
 from tests.profile_oracles import both_ways, many_graphs, random_graph
 

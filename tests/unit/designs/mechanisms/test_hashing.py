@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from liftlock import design
-from liftlock.context import Family, Joint
+from liftlock import Family, Joint, Prior, design
 from liftlock.designs import hashing
 from liftlock.errors import RowError
 from liftlock.forms import HashingChannel
 from liftlock.notions import ALIP, LDP, LIP
-from liftlock.prior import Prior
 
 PRIOR = Prior.from_counts({"a": 1, "b": 2, "c": 7})
 

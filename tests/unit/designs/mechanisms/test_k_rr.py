@@ -7,12 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from liftlock import design
-from liftlock.context import Ball, Context, Family, Intervals, Joint
+from liftlock import Ball, Context, Family, Intervals, Joint, Prior, design
 from liftlock.designs import k_rr
-from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.base import Notion
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LDP, LIP, Notion
 
 PRIOR = Prior.from_counts({"a": 1, "b": 2, "c": 7})
 CONTEXTS: list[Context] = [

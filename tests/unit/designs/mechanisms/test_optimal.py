@@ -10,10 +10,9 @@ import pytest
 
 import liftlock as ll
 from liftlock._solver.problem import Problem
-from liftlock.designs.mechanisms.optimal import optimal
+from liftlock.designs import optimal
 from liftlock.errors import InputError
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.notions import MaxLift, MinLift, Notion
 from liftlock.utility import Own, make_utility, mean_cost
 from tests.brute_force import COSTS, best_mixture, brute_vertices, ldp_cuts, lift_cuts
 

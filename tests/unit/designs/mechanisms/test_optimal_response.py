@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock.designing.api import design
-from liftlock.designs import lock, optimal, optimal_response
+from liftlock import Prior
+from liftlock.designs import design, lock, optimal, optimal_response
 from liftlock.notions import ALIP, LIP
-from liftlock.prior import Prior
 from liftlock.utility import Histogram, MutualInformation, mean_cost
+from tests.unit.designs.mechanisms.test_merging import random_joint
 from tests.unit.designs.mechanisms.test_subset_response import best_inside
-from tests.unit.designs.test_merging import random_joint
 
 RARE = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
 

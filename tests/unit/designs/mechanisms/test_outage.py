@@ -7,11 +7,11 @@ import pytest
 import scipy.optimize
 
 import liftlock as ll
-from liftlock.designing.api import design
-from liftlock.designs.mechanisms.outage import outage, truth_share
+from liftlock.designs import design, outage
+from liftlock.designs.mechanisms.outage import truth_share
 from liftlock.errors import NotDefined
-from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP, Form
-from liftlock.notions.base import Notion
+from liftlock.notions import ApproximateLDP, ApproximateLIP, Notion
+from liftlock.notions.approximate import Form
 
 MASSES = np.array([0.05, 0.15, 0.3, 0.5])
 PRIOR = ll.Prior.from_probabilities({1: "0.05", 2: "0.15", 3: "0.3", 7: "0.5"})

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liftlock import Prior
 from liftlock.designs import lock, published_response, safe_response
-from liftlock.designs.mechanisms.published_response import true_guarantee
+from liftlock.designs.mechanisms.sampling import true_guarantee
 from liftlock.errors import NotCertified, NotDefined
 from liftlock.notions import ALIP, LDP, LIP
-from liftlock.prior import Prior
 
 RARE = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
 

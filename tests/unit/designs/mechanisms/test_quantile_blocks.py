@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design
-from liftlock.designs.mechanisms.quantile_blocks import block_shares, quantile_blocks, two_blocks
+from liftlock.designs import design, quantile_blocks
+from liftlock.designs.mechanisms.quantile_blocks import block_shares, two_blocks
 from liftlock.errors import InputError
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.notions import MaxLift, MinLift, Notion
 
 
 def lifts(draft: ll.Draft, masses: np.ndarray) -> np.ndarray:

@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design, design_as_published
-from liftlock.designs.base import Draft
-from liftlock.designs.lock import lock
-from liftlock.designs.mechanisms.random_sampling import exact_rate, random_sampling
-from liftlock.designs.mechanisms.safe_response import safe_response
+from liftlock.designs import (
+    Draft,
+    design,
+    design_as_published,
+    lock,
+    random_sampling,
+    safe_response,
+)
+from liftlock.designs.mechanisms.sampling import exact_rate
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line.grid import LinePrior
+from liftlock.line import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
+from liftlock.notions import ALIP, LIP, ApproximateLDP, ApproximateLIP, MaxLift, MinLift, Notion
 from liftlock.notions.registry import REGISTRY, make_notion
 
 RARE = ll.Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})

@@ -7,13 +7,9 @@ import math
 import mpmath as mp
 import pytest
 
-from liftlock.designing.api import design
-from liftlock.designs.mechanisms.randomised_response import randomised_response
-from liftlock.notions.audit import audit
-from liftlock.notions.ldp import LDP
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.prior import Prior
-from liftlock.profile_graph import ProfileGraph
+from liftlock import Prior, ProfileGraph
+from liftlock.designs import design, randomised_response
+from liftlock.notions import LDP, ProfilePrivacy, audit
 from tests.profile_oracles import many_graphs
 
 

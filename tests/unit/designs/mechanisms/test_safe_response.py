@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design
-from liftlock.designs.mechanisms.safe_response import safe_response
+from liftlock.designs import design, safe_response
 from liftlock.errors import NotDefined
-from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.notions import MaxLift, MinLift
 
 RARE = ll.Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
 

@@ -8,21 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from liftlock._solver import profile_enumeration as listing
+from liftlock import Joint, ProfileGraph
+from liftlock._solver import ascent
+from liftlock._solver.channel_programme import solve_profiles
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.profile_problem import ProfileProblem
-from liftlock._solver.profile_programme import least_distortion
-from liftlock.context import Joint
-from liftlock.designing.api import design
-from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.designs.mechanisms.randomised_response import response_at
-from liftlock.designs.mechanisms.shared_categorical import shared_categorical
-from liftlock.notions.ldp import LDP
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
-from liftlock.utility import profile_errors
-from liftlock.utility.mutual_information import MutualInformation
-from liftlock.utility.profile_utility import ProfileUtility
+from liftlock._solver.problem import ProfileProblem, ProfileTask
+from liftlock.designs import design, optimal, shared_categorical
+from liftlock.designs.mechanisms.profile_response import response_at
+from liftlock.notions import LDP, ProfilePrivacy
+from liftlock.utility import MutualInformation, ProfileUtility, profile_errors
 from tests.profile_oracles import Array, many_graphs, matrix_rows, random_graph, solved
 
 AIMS = ("minimax", "hamming", "absolute", "squared", "mutual-information")
@@ -93,7 +87,7 @@ def test_between_randomised_response_and_a_matrix_for_each_profile(aim: str) -> 
         )
         assert sign * shared <= sign * goal.value(graph.laws, response_at(problem)) + 1e-9
         if aim in ("hamming", "absolute", "squared"):
-            assert shared >= least_distortion(problem, goal)[1].bound - 1e-9
+            assert shared >= solve_profiles(ProfileTask.of(graph, notion, goal)).proof.bound - 1e-9
 
 
 @pytest.mark.parametrize("aim", AIMS)
@@ -156,7 +150,7 @@ def test_climbing_comes_close_to_that_optimum(monkeypatch: pytest.MonkeyPatch) -
         notion = ProfilePrivacy("0.5")
         best = goal.value(graph.laws, shared_categorical(graph, notion, utility=goal).matrix[None])
         with monkeypatch.context() as patch:
-            patch.setattr(listing, "LIMITS", replace(LIMITS, profile_cells=0))
+            patch.setattr(ascent, "LIMITS", replace(LIMITS, listed_symbols=0))
             draft = shared_categorical(graph, notion, utility=goal)
         found = goal.value(graph.laws, draft.matrix[None])
         assert found <= best + 1e-8

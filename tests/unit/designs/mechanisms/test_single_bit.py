@@ -8,12 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liftlock.designing.api import design
-from liftlock.designs.mechanisms.single_bit import single_bit
+from liftlock import ProfileGraph
+from liftlock.designs import design, single_bit
 from liftlock.errors import InputError
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.profile_utility import ProfileUtility
+from liftlock.notions import ProfilePrivacy
+from liftlock.utility import ProfileUtility
 from tests.profile_oracles import flip_rows, solved
 
 

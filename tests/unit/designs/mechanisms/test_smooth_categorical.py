@@ -11,17 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock import ProfileGraph
+from liftlock._solver import transport
 from liftlock._solver.output_distributions import Master
-from liftlock._solver.profile_problem import ProfileProblem
-from liftlock.designing import design
-from liftlock.designs.base import Origin
-from liftlock.designs.lock import lock
-from liftlock.designs.mechanisms import smooth_categorical as module
-from liftlock.designs.mechanisms.cluster import cluster
-from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.profile_utility import ProfileUtility
+from liftlock._solver.problem import ProfileProblem
+from liftlock.designs import cluster, design, lock, smooth_categorical
+from liftlock.notions import ProfilePrivacy
+from liftlock.provenance import Provenance
+from liftlock.utility import ProfileUtility
 from tests.profile_oracles import Array, many_graphs, matrix_rows, random_graph, solved
 
 
@@ -58,7 +55,7 @@ def least_wrong(graph: ProfileGraph, ratio: float, weights: Array, cap: float) -
     return solved(cost.ravel(), (below, ends), (sums, np.ones(len(sums))))[0]
 
 
-def designed(graph: ProfileGraph, budget: str, aim: str = "minimax") -> Origin:
+def designed(graph: ProfileGraph, budget: str, aim: str = "minimax") -> Provenance:
     """Design from end to end; return what is known of the mechanism."""
     mechanism = design(graph, budget, method="smooth-categorical", utility=aim)
     assert mechanism.certificate.holds
@@ -217,7 +214,7 @@ def test_interrupted_it_returns_where_it_stands(monkeypatch: pytest.MonkeyPatch)
     graph = random_graph(2, size=6, width=4, density=1.0)
     notion = ProfilePrivacy("0.3")
     best = smooth_categorical(graph, notion)
-    monkeypatch.setattr(module, "least_moved", interrupt)
+    monkeypatch.setattr(transport, "least_moved", interrupt)
     draft = smooth_categorical(graph, notion)
     assert draft.optimality is not None
     assert best.optimality is not None

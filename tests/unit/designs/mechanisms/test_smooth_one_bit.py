@@ -8,13 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from liftlock.designing.api import design
-from liftlock.designs.mechanisms.cluster import cluster
-from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
+from liftlock import ProfileGraph
+from liftlock.designs import cluster, design, smooth_one_bit
 from liftlock.errors import InputError, NotDefined
-from liftlock.notions.profile import ProfilePrivacy
-from liftlock.profile_graph import ProfileGraph
-from liftlock.utility.profile_utility import ProfileUtility
+from liftlock.notions import ProfilePrivacy
+from liftlock.utility import ProfileUtility
 from liftlock_papers.formulas.profiles import warner
 from tests.profile_oracles import Array, flip_rows, many_graphs, random_graph, solved
 

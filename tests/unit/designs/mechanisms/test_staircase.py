@@ -5,13 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock.context import Ball
-from liftlock.designs.lock import lock
-from liftlock.designs.mechanisms.k_rr import k_rr
-from liftlock.designs.mechanisms.optimal import optimal
-from liftlock.designs.mechanisms.staircase import staircase
-from liftlock.notions.ldp import LDP
-from liftlock.prior import Prior
+from liftlock import Ball, Prior
+from liftlock.designs import k_rr, lock, optimal, staircase
+from liftlock.notions import LDP
 from liftlock.utility import (
     Distortion,
     Histogram,

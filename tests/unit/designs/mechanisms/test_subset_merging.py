@@ -7,17 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from liftlock.context import Joint
+from liftlock import Joint, Prior
 from liftlock.designs import lock, subset_merging, watchdog
-from liftlock.designs.mechanisms.subset_merging import _printed_risk, safe_subsets
-from liftlock.designs.merging import Pool, equivocation
+from liftlock.designs.mechanisms.merging import Pool, equivocation, printed_risk, safe_subsets
 from liftlock.errors import NotCertified
 from liftlock.exact.integers import Floats
-from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import MaxLift
-from liftlock.prior import Prior
-from tests.unit.designs.test_merging import NOTIONS, exact_verdict, random_joint
+from liftlock.notions import ALIP, LDP, LIP, MaxLift, Notion
+from tests.unit.designs.mechanisms.test_merging import NOTIONS, exact_verdict, random_joint
 
 
 def partitions(items: list[int]) -> Iterator[list[list[int]]]:
@@ -137,6 +133,6 @@ def test_the_printed_risks() -> None:
     )
     for notion, expected in printed:
         pool = Pool.of(joint, notion)
-        found = _printed_risk(pool, notion)(pool.amounts)
+        found = printed_risk(pool, notion)(pool.amounts)
         assert np.argsort(found).tolist() == np.argsort(expected).tolist()
         assert found == pytest.approx(expected)

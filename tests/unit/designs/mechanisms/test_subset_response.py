@@ -10,20 +10,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from liftlock import Alphabet, Joint, Prior
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.enumeration import enumerate_vertices
-from liftlock.alphabet import Alphabet
-from liftlock.context import Joint
 from liftlock.designs import lock, optimal, subset_merging, subset_response
-from liftlock.designs.mechanisms.subset_merging import safe_subsets
-from liftlock.designs.merging import Pool
+from liftlock.designs.mechanisms.merging import Pool, safe_subsets
 from liftlock.exact.integers import Floats
-from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import MaxLift
-from liftlock.prior import Prior
+from liftlock.notions import ALIP, LDP, LIP, MaxLift, Notion
 from liftlock.utility import Guess, Histogram, Mean, MutualInformation, Utility, mean_cost
-from tests.unit.designs.test_merging import random_joint
+from tests.unit.designs.mechanisms.test_merging import random_joint
 
 NOTIONS: list[Notion] = [LIP("0.4"), ALIP(lower="0.9", upper="0.3"), LDP("0.8"), MaxLift("0.3")]
 

@@ -8,13 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from liftlock import design
+from liftlock import Prior, design
 from liftlock.designs import k_rr, subset_selection
 from liftlock.errors import InputError
 from liftlock.notions import LDP, LIP
-from liftlock.prior import Prior
-from liftlock.utility import make_utility
-from liftlock.utility.utility import value
+from liftlock.utility import make_utility, value
 
 
 def test_law() -> None:

@@ -10,17 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from liftlock import Mechanism, design, lock
-from liftlock.designing.request import encoded_cost
+from liftlock import Mechanism, Prior, design, lock
 from liftlock.designs import lock as lock_channel
 from liftlock.designs import oue, sue
+from liftlock.designs.request import encoded_cost
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
 from liftlock.notions import LDP, LIP
-from liftlock.prior import Prior
-from liftlock.utility import make_utility
-from liftlock.utility.utility import mean_cost
+from liftlock.utility import make_utility, mean_cost
 
 PRIOR = Prior.from_counts({"a": 1, "b": 2, "c": 7})
 

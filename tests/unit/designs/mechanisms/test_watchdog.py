@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock.context import Joint
+from liftlock import Joint, Prior
 from liftlock.designs import lock, watchdog
 from liftlock.errors import InputError, NotCertified
-from liftlock.notions import ALIP, LDP, LIP
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import MaxLift
-from liftlock.notions.per_output import L1Lift, L1LiftInverse
-from liftlock.prior import Prior
-from tests.unit.designs.test_merging import NOTIONS, random_joint
+from liftlock.notions import ALIP, LDP, LIP, L1Lift, L1LiftInverse, MaxLift, Notion
+from tests.unit.designs.mechanisms.test_merging import NOTIONS, random_joint
 
 LEAKS = Joint.from_counts({"s": {"a": 25, "b": 23, "c": 2}, "t": {"a": 20, "b": 20, "c": 10}})
 

@@ -12,7 +12,7 @@ import liftlock as ll
 from liftlock.designs.noise.axis import RARE, Axis, join_rare
 from liftlock.designs.noise.calibration import lift_range
 from liftlock.errors import InputError, NotDefined
-from liftlock.line.grid import DEFAULT_CELLS, LinePrior
+from liftlock.line import DEFAULT_CELLS, LinePrior
 from liftlock.line.law import normal
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})

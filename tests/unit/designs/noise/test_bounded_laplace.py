@@ -9,18 +9,12 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design, design_as_published
-from liftlock.designs.base import Draft
+from liftlock.designs import Draft, bounded_laplace, design, design_as_published, lock
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.lock import lock
-from liftlock.designs.noise.laplace import bounded_laplace
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line.grid import LinePrior
+from liftlock.line import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import MaxLift
+from liftlock.notions import LDP, ApproximateLDP, ApproximateLIP, MaxLift, Notion
 from liftlock_papers.formulas.laplace import smallest_scale
 
 FAIR = ll.Prior.from_counts({0: 1, 1: 1})

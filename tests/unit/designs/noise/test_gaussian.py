@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design, design_as_published
-from liftlock.designs.base import Draft
+from liftlock.designs import Draft, design, design_as_published, gaussian, lock
 from liftlock.designs.formulas.gaussian import (
     analytic_delta,
     analytic_sigma,
@@ -19,17 +18,13 @@ from liftlock.designs.formulas.gaussian import (
     radius_delta,
     smallest_sigma,
 )
-from liftlock.designs.lock import lock
 from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
-from liftlock.designs.noise.gaussian import Gaussian, gaussian
+from liftlock.designs.noise.gaussian import Gaussian
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line.grid import GridPrior, LinePrior
-from liftlock.line.law import Mixture, normal
-from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
+from liftlock.line import GridPrior, LinePrior, Mixture
+from liftlock.line.law import normal
+from liftlock.notions import LDP, LIP, ApproximateLDP, ApproximateLIP, Notion
 from liftlock.notions.registry import REGISTRY, make_notion
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})

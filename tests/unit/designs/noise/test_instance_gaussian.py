@@ -8,24 +8,15 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design, design_as_published
+from liftlock.designs import design, design_as_published, gaussian, instance_gaussian, lock
 from liftlock.designs.formulas.gaussian import instance_sigma
-from liftlock.designs.lock import lock
 from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS, row_needs
-from liftlock.designs.noise.gaussian import (
-    Gaussian,
-    gaussian,
-    instance_gaussian,
-    needed_shares,
-)
+from liftlock.designs.noise.gaussian import Gaussian, needed_shares
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line.grid import GridPrior, LinePrior
-from liftlock.line.law import Mixture, normal
-from liftlock.notions.approximate import ApproximateLDP, ApproximateLIP
-from liftlock.notions.base import Notion
-from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import LIP
+from liftlock.line import GridPrior, LinePrior, Mixture
+from liftlock.line.law import normal
+from liftlock.notions import LDP, LIP, ApproximateLDP, ApproximateLIP, Notion
 from liftlock.notions.registry import REGISTRY, make_notion
 
 SKEWED = ll.Prior.from_counts({0: 900, 1: 60, 5: 30, 20: 10})

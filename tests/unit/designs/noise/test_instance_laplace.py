@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing import design, design_as_published
-from liftlock.designs.base import Draft
+from liftlock.designs import (
+    Draft,
+    bounded_laplace,
+    design,
+    design_as_published,
+    instance_laplace,
+    lock,
+)
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.lock import lock
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.laplace import bounded_laplace, instance_laplace
 from liftlock.errors import InputError, NotCertified
-from liftlock.line.grid import LinePrior
+from liftlock.line import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.approximate import ApproximateLIP
-from liftlock.notions.ldp import LDP
+from liftlock.notions import LDP, ApproximateLIP
 from tests.unit.designs.noise.test_bounded_laplace import GRADES
 
 SKEWED = ll.Prior.from_probabilities({0: "0.9", 1.5: "0.05", 3: "0.05"})

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designing.api import design, design_as_published
+from liftlock.designs import design, design_as_published, laplace, lock
 from liftlock.designs.formulas import laplace as formulas
-from liftlock.designs.lock import lock
-from liftlock.designs.noise.laplace import laplace
 from liftlock.errors import NotCertified
-from liftlock.line.grid import LinePrior
+from liftlock.line import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions.approximate import ApproximateLIP
-from liftlock.notions.ldp import LDP
+from liftlock.notions import LDP, ApproximateLIP
 from liftlock_papers.formulas.laplace import smallest_scale
 from tests.unit.designs.noise.test_bounded_laplace import FAIR, GRADES, scale_of
 

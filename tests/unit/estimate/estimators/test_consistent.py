@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.errors import NotDefined
-from liftlock.estimate.estimators.consistent import Consistent, projected
+from liftlock.estimate.estimators import Consistent
+from liftlock.estimate.estimators.consistent import projected
 from liftlock.estimate.model import Dense
 from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import ILL, TWINS

@@ -10,9 +10,11 @@ import pytest
 from scipy.optimize import minimize
 
 from liftlock.errors import NotDefined
-from liftlock.estimate.estimators.likelihood import GAP, Likelihood, minimum, most_likely
+from liftlock.estimate import Question
+from liftlock.estimate.estimators import Likelihood
+from liftlock.estimate.estimators.likelihood import GAP, minimum, most_likely
 from liftlock.estimate.model import Dense
-from liftlock.estimate.question import Question, ask
+from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import ILL, TWINS, WIDE, model_of, response
 
 Floats = npt.NDArray[np.float64]

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from liftlock.channel import Channel
+from liftlock import Channel, Prior
 from liftlock.errors import NotDefined
+from liftlock.estimate import Question
 from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.model import Dense
-from liftlock.estimate.question import Question, ask
-from liftlock.prior import Prior
+from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import (
     ILL,
     NARROW,

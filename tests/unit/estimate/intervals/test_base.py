@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet
 from liftlock.errors import InputError
 from liftlock.estimate.intervals.base import likely_counts, quantile, read_level, whole_counts
 from liftlock.estimate.model import Dense

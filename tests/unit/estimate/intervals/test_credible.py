@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet
 from liftlock.errors import InputError
+from liftlock.estimate import Question
 from liftlock.estimate.intervals.credible import credible, simulated
 from liftlock.estimate.intervals.exact import equal_tails, sum_law
 from liftlock.estimate.model import Dense
-from liftlock.estimate.question import ABOUT, About, Question
+from liftlock.estimate.question import ABOUT, About
 
 FLIP = np.array([[0.7, 0.3], [0.2, 0.8]])
 

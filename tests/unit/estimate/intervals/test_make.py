@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from liftlock.alphabet import Alphabet
-from liftlock.channel import Channel
+from liftlock import Alphabet, Channel, Prior
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate import intervals
-from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.estimators import Bayes, Estimator, Unbiased
-from liftlock.estimate.estimators.consistent import Consistent
-from liftlock.estimate.estimators.likelihood import Likelihood
+from liftlock.estimate import Aggregate, Question, intervals
+from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Unbiased
 from liftlock.estimate.intervals import Kind, Spread, make
 from liftlock.estimate.model import Dense
-from liftlock.estimate.question import ABOUT, Question, ask
-from liftlock.prior import Prior
+from liftlock.estimate.question import ABOUT, ask
 
 COIN = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
 PRIOR = Prior.from_counts({0: 1, 1: 1})

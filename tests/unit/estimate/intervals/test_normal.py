@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from liftlock.alphabet import Alphabet
+from liftlock import Alphabet
+from liftlock.estimate import Question
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.intervals.base import Tally
 from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
 from liftlock.estimate.model import Dense
-from liftlock.estimate.question import About, Question
+from liftlock.estimate.question import About
 
 ROWS = [
     [Fraction(6, 10), Fraction(3, 10), Fraction(1, 10)],

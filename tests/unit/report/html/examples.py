@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 import liftlock as ll
-from liftlock.accounting.account import account
+from liftlock.accounting import account
 from liftlock.protection.result import (
     CombinedLeak,
     Curve,

@@ -15,10 +15,10 @@ import liftlock as ll
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.decimals import rounded_down, rounded_up
 from liftlock.mechanism import lock_users
-from liftlock.notions.lip import MaxLift, MinLift
+from liftlock.notions import MaxLift, MinLift
 from liftlock.notions.registry import make_notion
-from liftlock.report.html import guarantee, per_user
-from liftlock.report.html.guarantee import promise_of
+from liftlock.protection.result import ProtectedColumn
+from liftlock.report.html.view import ColumnView, promise_of, proved_laws
 from tests.unit.report.html import examples
 
 BUDGETS = st.decimals("0.001", "12", places=3)
@@ -107,10 +107,10 @@ def test_nothing_is_promised_that_does_not_hold(monkeypatch: pytest.MonkeyPatch)
     for name, value in (("certificate", failed), ("channel", made.channel)):
         object.__setattr__(forged, name, value)
     with pytest.raises(NotCertified):
-        guarantee.promise(forged, "job", "home")
+        ColumnView("column-1", ProtectedColumn("job", "home", forged, True)).promise  # noqa: B018
     local = lock_users(["no", "yes"], ll.LIP("1"), "arc")
-    per_user.check_law(local)
+    proved_laws(local)
     # The law of the larger budget, under the certificate of the smaller one.
     object.__setattr__(local, "certificate", lock_users(["no"], ll.LIP("0.5")).certificate)
     with pytest.raises(InputError, match="does not keep"):
-        per_user.check_law(local)
+        proved_laws(local)

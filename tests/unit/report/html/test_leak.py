@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock import Mechanism
 from liftlock.column_code import ColumnCode
-from liftlock.mechanism import Mechanism
-from liftlock.report.html.keeping import Kept
-from liftlock.report.html.leak import Leak
-from liftlock.report.html.marginals import output_counts
+from liftlock.report.html.measures import Kept, Leak, output_counts
 from tests.unit.report.html import examples
 
 

@@ -185,7 +185,7 @@ def test_a_prior_for_each_user() -> None:
     words = Outline.of(html_report(Protection("answers.csv", 9, (column,)))).words
     assert "at most 1.65-fold, and lower it at most to 36.7 % of what it was" in words
     assert "This holds for every user, under the prior of that user" in words
-    assert made.user_model.fingerprint in words
+    assert made.users_fingerprint in words
     assert "Priors of single people." in words
 
 

@@ -7,20 +7,23 @@ from dataclasses import replace
 from fractions import Fraction
 
 import liftlock as ll
-from liftlock.accounting.account import account
-from liftlock.accounting.accountants.base import PrivacyLoss
+from liftlock.accounting import account
+from liftlock.accounting.accountants import PrivacyLoss
 from liftlock.exact.decimals import down_to, fold
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions.reading import Reading
+from liftlock.notions import Measurement
 from liftlock.protection.limits import exceeds, keeps, limits_of
 from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
-from liftlock.report.html.together import factors, together_section
+from liftlock.report.html import html_report
+from liftlock.report.html.view import factors
 from tests.unit.report.html import examples
 
 
 def words_of(protection: Protection) -> str:
-    section = together_section(protection)
-    assert section is not None
+    """Return the section about columns together, as words."""
+    _, _, rest = html_report(protection).partition('<h2 id="together">')
+    section, _, _ = rest.partition("</section>")
+    assert section
     return re.sub("<[^>]+>", " ", section).replace("\xa0", " ")
 
 
@@ -69,7 +72,7 @@ def test_a_column_may_be_its_own_secret() -> None:
 
 def test_sums_of_budgets_are_factors_too() -> None:
     found = account([examples.careful()] * 2)
-    bound = Reading("eps_upper", Enclosure.of(Fraction(1)), "nats")
+    bound = Measurement("eps_upper", Enclosure.of(Fraction(1)), "nats")
     spent = PrivacyLoss("ldp-sum", {"eps_upper": bound}, False, "", "")
     up, down = factors(replace(found, spent=(spent,)))
     assert up is not None

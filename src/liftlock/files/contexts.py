@@ -1,0 +1,535 @@
+"""Reading priors, joints, sets of priors, graphs of profiles and losses, exactly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.contexts import (
+    Context,
+    Family,
+    Intervals,
+    Joint,
+    Prior,
+    PriorSet,
+    ProfileGraph,
+    context_from_data,
+)
+from liftlock.contexts.profile_graph import Edge
+from liftlock.errors import FileError, InputError, listed
+from liftlock.exact.numbers import exact
+from liftlock.files.channels import read_mechanism
+from liftlock.files.sheet import (
+    NEAR_ONE,
+    Note,
+    Observations,
+    Row,
+    Sheet,
+    is_json,
+    read_observations,
+    read_sheet,
+    silent,
+    wrong_sum,
+)
+from liftlock.mechanism import Mechanism
+from liftlock.storage import located, parse_json, read_text, shaped
+from liftlock.utility.distortion import Distortion
+
+MOST_LOSS = 1e12
+"""Larger losses would drown the differences between the smaller ones."""
+
+Shape = Literal["complete", "chain"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+
+_FEW = 20
+"""Fewer different entries of a column are not suspicious."""
+_LISTED = 8
+_PRIOR_COLUMNS = {
+    "count": "count",
+    "counts": "count",
+    "probability": "probability",
+    "probabilities": "probability",
+}
+
+
+# --- stored contexts ----------------------------------------------------------------------------
+
+_OPTIONS = {
+    "prior": "--prior",
+    "joint": "--joint",
+    "profiles": "--profiles",
+    **dict.fromkeys(("family", "intervals", "ball"), "--family"),
+}
+
+
+def _another(context: Context, what: str, place: Path) -> FileError:
+    """Refuse a context of another kind, and say which option takes it."""
+    remedy = f"give it as {_OPTIONS.get(context.kind, 'priors of the rows')}"
+    return FileError(f"not {what}", where=str(place), value=context.kind, remedy=remedy)
+
+
+def _stored(place: Path, data: Any) -> Context:
+    with located(place), shaped():
+        return context_from_data(data)
+
+
+# --- priors -------------------------------------------------------------------------------------
+
+
+def read_prior(path: str | Path, note: Note = silent) -> Prior:
+    """Read a prior: CSV ``label,count`` or ``label,probability``, or JSON.
+
+    JSON is ``{"counts": {label: n}}``, ``{"probabilities": {label: p}}``, ``{label: number}``,
+    ``{"labels": [...], "counts": [...]}`` or a stored prior.
+    """
+    place = Path(path)
+    text = read_text(place)
+    data = parse_json(text, place) if is_json(place, text) else None
+    if isinstance(data, dict) and "kind" in data:
+        context = _stored(place, data)
+        if isinstance(context, Prior):
+            return context
+        raise _another(context, "a prior", place)
+    found = _written(place, text, data)
+    if found is None:
+        raise FileError(
+            "JSON does not hold a prior",
+            where=str(place),
+            remedy='write {"counts": {"label": 7}} or {"probabilities": {"label": 0.7}}',
+        )
+    kind, pairs = found
+    if kind == "number":
+        # A bare table of labels: whole numbers are counts, anything else probabilities.
+        kind = "count" if all(value.denominator == 1 for _, value in pairs) else "probability"
+    if kind == "count":
+        with located(place):
+            return Prior.from_counts(pairs)
+    return _from_probabilities(place, pairs, note)
+
+
+def read_counts(path: str | Path) -> list[tuple[Any, Fraction]]:
+    """Read how often each label was seen: CSV ``label,count``, or JSON ``{"counts": {label: n}}``.
+
+    Probabilities are refused, and so is a stored prior, which does not say whom it was counted on.
+    """
+    place = Path(path)
+    text = read_text(place)
+    data = parse_json(text, place) if is_json(place, text) else None
+    stored = isinstance(data, dict) and "kind" in data
+    found = None if stored else _written(place, text, data)
+    if found is None or found[0] == "probability":
+        raise FileError(
+            "JSON does not hold counts"
+            if found is None
+            else "probabilities do not say how many observations they rest on",
+            where=str(place),
+            remedy="give how often each label was seen, as label,count",
+        )
+    return found[1]
+
+
+def _written(place: Path, text: str, data: Any) -> tuple[str, list[tuple[Any, Fraction]]] | None:
+    """Return what the numbers of a prior are, and the pairs of label and number."""
+    if not is_json(place, text):
+        return _prior_sheet(read_sheet(place, text))
+    found = _prior_object(data)
+    if found is None:
+        return None
+    kind, items = found
+    with located(place):
+        return kind, [(label, exact(value, name=f"{kind} of {label!r}")) for label, value in items]
+
+
+def _prior_sheet(sheet: Sheet) -> tuple[str, list[tuple[Any, Fraction]]]:
+    name = _PRIOR_COLUMNS.get(sheet.header[1].lower())
+    if len(sheet.header) != 2 or name is None:
+        raise FileError(
+            "header is not label,count or label,probability",
+            where=sheet.where(sheet.header_line),
+            value=",".join(sheet.header),
+            remedy="write one of these on the first line, then one label on each line; of a table "
+            "of people name the column of numbers (--column, read_column in Python)",
+        )
+    labels = sheet.row_labels().labels
+    return name, [(x, row[0]) for x, row in zip(labels, sheet.numbers(name), strict=True)]
+
+
+def _prior_object(data: Any) -> tuple[str, list[tuple[Any, Any]]] | None:
+    if not isinstance(data, dict):
+        return None
+    for kind, key in (("count", "counts"), ("probability", "probabilities")):
+        values, labels = data.get(key), data.get("labels")
+        if isinstance(values, dict):
+            return kind, list(values.items())
+        if isinstance(values, list) and isinstance(labels, list) and len(values) == len(labels):
+            return kind, list(zip(labels, values, strict=True))
+    if data and all(isinstance(v, int | str) and not isinstance(v, bool) for v in data.values()):
+        return "number", list(data.items())
+    return None
+
+
+def _from_probabilities(
+    place: Path, pairs: Sequence[tuple[Any, Fraction]], note: Note, what: str = "probabilities"
+) -> Prior:
+    total = sum((value for _, value in pairs), Fraction(0))
+    if abs(total - 1) > NEAR_ONE:
+        remedy = "correct them (within 1e-9 they are normalised), or give counts"
+        raise wrong_sum(f"{what} do not sum to 1", str(place), total, remedy)
+    if total != 1:
+        note(
+            f"{what} in {place} summed to 1 only within {float(abs(total - 1)):.2g} and were "
+            "divided by their sum"
+        )
+    with located(place):
+        return Prior.from_probabilities(pairs, normalise=True)
+
+
+def read_joint(path: str | Path) -> Joint:
+    """Read a joint: a CSV contingency table (rows secrets, columns inputs), or JSON."""
+    place = Path(path)
+    text = read_text(place)
+    if is_json(place, text):
+        context = _stored(place, parse_json(text, place))
+        if isinstance(context, Joint):
+            return context
+        raise _another(context, "a joint", place)
+    sheet = read_sheet(place, text)
+    if len(sheet.header) < 3:
+        raise FileError(
+            "a joint with only one input",
+            where=str(place),
+            value=",".join(sheet.header),
+            remedy="its columns are inputs and its rows secrets; a prior is given as --prior",
+        )
+    secrets, inputs = sheet.row_labels(), Alphabet.of(sheet.header[1:])
+    numbers = sheet.numbers("count")
+    with located(place):
+        return Joint.from_rows(secrets, inputs, numbers)
+
+
+def read_priors(path: str | Path, note: Note = silent) -> PriorSet:
+    """Read a set of priors.
+
+    CSV: ``label`` and one column for each prior (counts, or probabilities), or
+    ``label,lower,upper`` for intervals. JSON: a stored family, intervals or ball.
+    """
+    place = Path(path)
+    text = read_text(place)
+    if is_json(place, text):
+        context = _stored(place, parse_json(text, place))
+        if isinstance(context, Prior):
+            return Family.of([context])
+        if isinstance(context, PriorSet):
+            return context
+        raise _another(context, "a set of priors", place)
+    sheet = read_sheet(place, text)
+    labels = sheet.row_labels().labels
+    columns = list(zip(*sheet.numbers(), strict=True))
+    if [name.lower() for name in sheet.header[1:]] == ["lower", "upper"]:
+        with located(place):
+            return Intervals.of(dict(zip(labels, zip(*columns, strict=True), strict=True)))
+    priors = []
+    for name, column in zip(sheet.header[1:], columns, strict=True):
+        pairs = list(zip(labels, column, strict=True))
+        if all(value.denominator == 1 for value in column):
+            with located(f"{place}, column {name!r}"):
+                priors.append(Prior.from_counts(pairs))
+        else:
+            priors.append(_from_probabilities(place, pairs, note, f"probabilities of {name!r}"))
+    return Family.of(priors)
+
+
+def read_loss(path: str | Path, inputs: Alphabet) -> Distortion:
+    """Read a loss: a CSV whose rows are the inputs and whose columns are reproductions of them."""
+    sheet = read_sheet(Path(path))
+    rows = dict(zip(sheet.row_labels().labels, sheet.numbers("loss"), strict=True))
+    for (line, cells), losses in zip(sheet.rows, rows.values(), strict=True):
+        for column, loss in enumerate(losses, start=1):
+            if loss > MOST_LOSS:
+                raise FileError(
+                    f"loss above {MOST_LOSS:g}",
+                    where=sheet.where(line, column),
+                    value=cells[column],
+                    remedy="measure it in a larger unit",
+                )
+    # A CSV knows only text: a name is the input that it is the text of.
+    known = {str(label): label for label in inputs.labels}
+    missing = [label for text, label in known.items() if text not in rows]
+    extra = sorted(str(name) for name in rows if name not in known)
+    if missing or extra:
+        raise FileError(
+            "rows that are not the inputs" if extra else "no row for an input",
+            where=str(sheet.path),
+            value=extra[:5] or missing[:5],
+            remedy="give the loss one row for each input",
+        )
+    names = Alphabet.of(known.get(name, name) for name in sheet.header[1:])
+    return Distortion.of([[float(loss) for loss in rows[text]] for text in known], names)
+
+
+# --- graphs of profiles -------------------------------------------------------------------------
+
+
+def read_profiles(path: str | Path, note: Note = silent) -> ProfileGraph:
+    """Read profiles: a CSV (first column names, header values, cells numbers), or JSON.
+
+    Rows of whole numbers are counts. Other rows are probabilities, which sum to 1; those within
+    1e-9 of it are divided by their sum, and `note` is told. A CSV has no edges; a stored graph or a
+    mechanism file (JSON) brings its own.
+    """
+    place = Path(path)
+    text = read_text(place)
+    if is_json(place, text):
+        data = parse_json(text, place)
+        made = isinstance(data, dict) and data.get("format") == Mechanism.FORMAT
+        context = read_mechanism(place).context if made else _stored(place, data)
+        if isinstance(context, ProfileGraph):
+            return context
+        raise _another(context, "a graph of profiles", place)
+    sheet = read_sheet(place, text, any_mark=True)
+    names = sheet.row_labels()
+    rows: list[tuple[int, ...]] = []
+    gaps: dict[Label, Fraction] = {}
+    for name, (line, cells) in zip(names.labels, sheet.rows, strict=True):
+        where = f"{sheet.where(line)}, profile {name!r}"
+        integers, scale = sheet.integers(line, cells, name="number")
+        if not any(integers):
+            raise FileError(
+                "a profile whose numbers are all 0",
+                where=where,
+                remedy="give it at least one positive count",
+            )
+        whole = all(integer % scale == 0 for integer in integers)
+        total = Fraction(sum(integers), scale)
+        if not whole and abs(total - 1) > NEAR_ONE:
+            what = "the numbers of a profile are neither whole nor sum to 1"
+            remedy = "correct the probabilities (within 1e-9 they are normalised), or give counts"
+            raise wrong_sum(what, where, total, remedy)
+        if not whole and total != 1:
+            gaps[name] = abs(total - 1)
+        rows.append(tuple(integer // scale if whole else integer for integer in integers))
+    if gaps:
+        worst = max(gaps, key=lambda name: gaps[name])
+        note(
+            f"{len(gaps)} of {len(rows)} profiles of {place} did not sum to 1 exactly and were "
+            f"divided by their sum (largest gap {float(gaps[worst]):.2g}, profile {worst!r})"
+        )
+    with located(place):
+        return ProfileGraph(names, Alphabet.of(sheet.header[1:]), tuple(rows), ())
+
+
+def read_edges(path: str | Path, names: Alphabet) -> list[tuple[Label, Label]]:
+    """Read pairs of profiles: a CSV with a header and two columns."""
+    sheet, texts = _two_columns(path, names, "an edge is a pair of profiles, without a weight")
+    if all(cell in texts for cell in sheet.header):
+        raise FileError(
+            "the first line names two profiles, and is read as a header",
+            where=sheet.where(sheet.header_line),
+            value=",".join(sheet.header),
+            remedy="begin the file with a header such as from,to",
+        )
+    found = []
+    for line, cells in sheet.rows:
+        first, second = (sheet.known(line, column, cells, texts) for column in (0, 1))
+        if first == second:
+            raise FileError(
+                "an edge from a profile to itself",
+                where=sheet.where(line),
+                value=",".join(cells),
+                remedy="leave it out: nothing can tell a profile from itself",
+            )
+        found.append((first, second))
+    return found
+
+
+def read_groups(path: str | Path, names: Alphabet) -> dict[Label, str]:
+    """Read the group of every profile: a CSV ``profile,group``."""
+    remedy = "give one group for each profile: profile,group"
+    sheet, rows = _by_profile(path, names, "group", remedy)
+    for name, (line, cells) in rows.items():
+        if not cells[1]:
+            raise FileError(
+                "a profile without a group",
+                where=sheet.where(line, 1),
+                value=name,
+                remedy="give every profile a group",
+            )
+    return {name: cells[1] for name, (_, cells) in rows.items()}
+
+
+def read_weights(path: str | Path, names: Alphabet) -> Prior:
+    """Read how much every profile counts: a CSV ``profile,weight``, numbers of 0 or more."""
+    remedy = "give one number for each profile: profile,weight"
+    sheet, rows = _by_profile(path, names, "weight", remedy)
+    with located(sheet.path):
+        return Prior.from_counts(
+            (name, sheet.number(line, 1, cells[1], "weight"))
+            for name, (line, cells) in rows.items()
+        )
+
+
+def _two_columns(path: str | Path, names: Alphabet, remedy: str) -> tuple[Sheet, dict[str, Label]]:
+    place = Path(path)
+    text = read_text(place)
+    if is_json(place, text):
+        raise FileError(
+            "JSON instead of a table", where=str(place), remedy="give a CSV with a header"
+        )
+    sheet = read_sheet(place, text, any_mark=True)
+    if len(sheet.header) != 2:
+        raise FileError(
+            f"{len(sheet.header)} columns instead of 2",
+            where=sheet.where(sheet.header_line),
+            value=",".join(sheet.header),
+            remedy=remedy,
+        )
+    return sheet, {str(label): label for label in names.labels}
+
+
+def _by_profile(
+    path: str | Path, names: Alphabet, what: str, remedy: str
+) -> tuple[Sheet, dict[Label, Row]]:
+    """Read a table with a row for each profile."""
+    sheet, texts = _two_columns(path, names, remedy)
+    sheet.row_labels()
+    found = {sheet.known(line, 0, cells, texts): (line, cells) for line, cells in sheet.rows}
+    missing = [name for name in names.labels if name not in found]
+    if missing:
+        raise FileError(
+            f"no {what} for a profile",
+            where=str(sheet.path),
+            value=missing[0],
+            remedy=f"give every profile a {what}, one on each line",
+        )
+    return sheet, {name: found[name] for name in names.labels}
+
+
+@dataclass(frozen=True)
+class GraphFiles:
+    """Where a graph of profiles comes from: profiles or a table, and what joins them.
+
+    `edges` and `groups` are files, `shape` is ``complete`` or ``chain``; at most one of the three,
+    and none if the profiles bring their edges or the table has a `group_column`.
+    """
+
+    profiles: Path | None = None
+    edges: Path | None = None
+    groups: Path | None = None
+    shape: Shape | None = None
+    table: Path | None = None
+    profile_column: str | None = None
+    column: str | None = None
+    group_column: str | None = None
+    smoothing: object = None
+
+    def joined_by(self) -> list[str]:
+        """Name what says which profiles are joined."""
+        named = {
+            "edges": self.edges,
+            "graph": self.shape,
+            "groups": self.groups,
+            "group_column": self.group_column,
+        }
+        return [name for name, given in named.items() if given is not None]
+
+
+def read_graph(files: GraphFiles, note: Note = silent) -> ProfileGraph:
+    """Read a graph of profiles, from profiles or from a table of observations."""
+    if (files.profiles is None) == (files.table is None):
+        raise InputError(
+            "profiles and a table at once" if files.table else "no profiles",
+            remedy="give either profiles or a table of observations",
+        )
+    if len(files.joined_by()) > 1:
+        raise InputError(
+            f"{' and '.join(files.joined_by())} at once", remedy="one of them joins the profiles"
+        )
+    if files.profiles is not None:
+        if files.smoothing is not None:
+            raise InputError(
+                "smoothing of profiles that are given",
+                value=str(files.smoothing),
+                remedy="it is added to the counts of a table of observations",
+            )
+        return join_profiles(read_profiles(files.profiles, note), files)
+    return _counted(files, note)
+
+
+def join_profiles(graph: ProfileGraph, files: GraphFiles) -> ProfileGraph:
+    """Return a graph with the edges that files give; with those it has if they give none."""
+    places: Sequence[Edge] | Iterator[Edge]
+    if files.edges is not None:
+        return graph.with_edges(read_edges(files.edges, graph.profiles))
+    if files.groups is not None:
+        members: dict[str, list[int]] = {}
+        for place, group in enumerate(read_groups(files.groups, graph.profiles).values()):
+            members.setdefault(group, []).append(place)
+        places = (edge for group in members.values() for edge in combinations(group, 2))
+    elif files.shape is not None:
+        every = range(len(graph))
+        places = combinations(every, 2) if files.shape == "complete" else pairwise(every)
+    elif graph.edges:
+        return graph
+    else:
+        column = "" if files.table is None else "--group-column NAME, "
+        raise FileError(
+            "which profiles must not be told apart?",
+            where=str(files.table or files.profiles),
+            remedy=f"give {column}--edges FILE, --groups FILE or --graph complete",
+        )
+    return ProfileGraph(graph.profiles, graph.inputs, graph.counts, tuple(places))
+
+
+def _counted(files: GraphFiles, note: Note) -> ProfileGraph:
+    """Count a table of observations."""
+    assert files.table is not None
+    if files.profile_column is None or files.column is None:
+        raise InputError(
+            "which columns of the table?", remedy="name the column of profiles and that of values"
+        )
+    seen = read_observations(
+        files.table, files.profile_column, files.column, files.group_column, note
+    )
+    with located(files.table):
+        graph = ProfileGraph.from_columns(
+            seen.profiles,
+            seen.values,
+            groups=seen.groups,
+            edges=() if seen.groups is None else None,
+            smoothing=0 if files.smoothing is None else files.smoothing,
+        )
+    _doubt(graph, seen, files, note)
+    if seen.groups is not None:
+        return graph
+    if files.shape == "chain":
+        note(f"the chain follows the order {listed(graph.profiles.labels, _LISTED)}")
+    return join_profiles(graph, files)
+
+
+def _doubt(graph: ProfileGraph, seen: Observations, files: GraphFiles, note: Note) -> None:
+    """Say what makes it doubtful that the counts are the profiles."""
+    rows, values = len(seen.values), len(graph.inputs)
+    for name, number in ((files.column, values), (files.profile_column, len(graph))):
+        if number > max(_FEW, rows // 2):
+            note(f"{number:,} different entries of {name!r} in {rows:,} rows: is it the right one?")
+    counts = Counter(seen.profiles)
+    rarest, fewest = min(counts.items(), key=lambda item: item[1])
+    thin = sum(number < values for number in counts.values())
+    if thin:
+        note(
+            f"{thin:,} of {len(graph):,} profiles have fewer rows than there are values (fewest: "
+            f"{rarest!r}, {fewest:,}): a guarantee for a wrong profile is none; smooth them "
+            "(--smooth 1), or use coarser profiles"
+        )
+    never = len(graph.impossible())
+    if never:
+        note(
+            f"{never:,} of {len(graph.pairs):,} pairs of profile and value were never seen, and "
+            "count as impossible; if they can occur, smooth the counts (--smooth 1)"
+        )

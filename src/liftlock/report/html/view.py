@@ -1,0 +1,631 @@
+"""What a report says, as finished words, numbers and pictures; templates only put them in place.
+
+Numbers of a promise are rounded here, to the safe side.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from string import Formatter
+
+from liftlock.accounting.account import Account
+from liftlock.contexts import Joint, PriorSet
+from liftlock.errors import InputError, NotCertified
+from liftlock.exact import enclosure
+from liftlock.exact.decimals import down_to, fold, moves, rounded_down, rounded_up
+from liftlock.exact.enclosure import Enclosure
+from liftlock.forms import UserChannel
+from liftlock.forms.user_channel import budget_text
+from liftlock.mechanism import Mechanism
+from liftlock.notions.base import Notion
+from liftlock.notions.lift import extremes
+from liftlock.notions.measurement import Witness
+from liftlock.protection.limits import exceeds, guards, keeps, limits_of
+from liftlock.protection.result import CombinedLeak, Curve, KeptColumn, ProtectedColumn, Protection
+from liftlock.report.account import how
+from liftlock.report.format import (
+    amount,
+    compared,
+    counted,
+    enclosed,
+    nats,
+    percent,
+    times,
+    title_of,
+)
+from liftlock.report.html.beliefs import LeakView
+from liftlock.report.html.charts import (
+    Bar,
+    Group,
+    scale_text,
+    trade_off,
+)
+from liftlock.report.html.markup import Content, Markup, listed, markup, named, tag
+from liftlock.report.html.measures import Kept, Leak, numbers_of, output_counts
+from liftlock.report.html.usefulness import FrequencyView, UtilityView, as_counted
+
+Rows = list[list[Content]]
+
+_QUANTITIES = {
+    "max-lift": "Largest factor by which a probability rises (max-lift)",
+    "min-lift": "Smallest share of a probability that is left (min-lift)",
+    "eps_upper": "Largest rise, as a logarithm (eps_upper, nats)",
+    "eps_lower": "Largest fall, as a logarithm (eps_lower, nats)",
+    "ldp": "Largest ratio of two likelihoods, as a logarithm (LDP, nats)",
+    "delta_ediv": "Largest probability of an exception (delta, ediv)",
+    "delta_def5": "Largest probability of an exception (delta, def5)",
+    "delta_joint": "Largest probability of an exception (delta, joint)",
+    "delta_ldp": "Largest probability of an exception (delta)",
+}
+_MOST_KEPT = 16
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PageView:
+    """The whole report."""
+
+    protection: Protection
+    version: str
+
+    @cached_property
+    def columns(self) -> list[ColumnView]:
+        """The protected columns, each with its key in the page."""
+        places = enumerate(self.protection.columns, start=1)
+        return [ColumnView(f"column-{place}", column) for place, column in places]
+
+    @property
+    def rows(self) -> str:
+        """How many rows the table has."""
+        return counted(self.protection.rows, "row")
+
+    @property
+    def exceeded(self) -> tuple[str, ...]:
+        """Secrets about which all columns together may tell more than one of them is allowed to."""
+        return exceeds(self.protection)
+
+    @property
+    def facts(self) -> Rows:
+        """A row for each column: its secret, its guarantee, and how much is kept."""
+        return [
+            [
+                named(column.name),
+                "the value itself" if column.secret is None else named(column.secret),
+                tag("code", column.guarantee, class_="whole"),
+                column.headline,
+            ]
+            for column in self.columns
+        ]
+
+    @property
+    def own_priors(self) -> bool:
+        """Whether a column has users with a prior each."""
+        return any(column.own for column in self.columns)
+
+    @property
+    def learned(self) -> list[str]:
+        """The columns whose statistics were counted in the table."""
+        return [column.name for column in self.protection.columns if column.learned]
+
+    @property
+    def measured(self) -> bool:
+        """Whether the report holds what was measured in the table."""
+        found = self.protection
+        return bool(found.kept or found.combined) or any(
+            column.in_table is not None for column in found.columns
+        )
+
+    @cached_property
+    def together(self) -> list[TogetherView]:
+        """What all released columns tell together, for each secret."""
+        return [TogetherView(self.protection, leak) for leak in self.protection.combined]
+
+    @property
+    def kept_names(self) -> list[str]:
+        """The kept columns that tell more than the budget allows."""
+        return list(dict.fromkeys(column.name for column in self.protection.kept))
+
+    @cached_property
+    def kept(self) -> list[KeptView]:
+        """What kept columns tell, for each secret."""
+        kept = self.protection.kept
+        return [
+            _kept_view(self.protection, secret, [c for c in kept if c.secret == secret])
+            for secret in dict.fromkeys(column.secret for column in kept)
+        ]
+
+
+@dataclass(frozen=True)
+class KeptView:
+    """How far kept columns change the probability of one secret."""
+
+    secret: str
+    groups: tuple[Group, ...]
+    limited: bool
+    """Whether budgets of protected columns are marked."""
+    left_out: str
+
+
+def _kept_view(protection: Protection, secret: str, columns: Sequence[KeptColumn]) -> KeptView:
+    limits = [
+        column.mechanism.notion.belief_limits()
+        for column in protection.columns
+        if guards(column, secret)
+    ]
+    up = sorted({float(limit.upper.nats()) for limit in limits if limit.upper is not None})
+    down = sorted({float(limit.lower.nats()) for limit in limits if limit.lower is not None})
+    moved = [value for column in columns for value in (column.eps_lower, column.eps_upper)]
+    full = 1.1 * max([*filter(math.isfinite, moved), *up, *down, 1e-9])
+    order = sorted(columns, key=lambda column: -max(column.eps_upper, column.eps_lower))
+    groups = [
+        Group(
+            markup(named(column.name, 60), f" ({counted(column.values, 'value')})"),
+            (
+                _kept_bar("raises", column.eps_upper, full, up),
+                _kept_bar("lowers", column.eps_lower, full, down),
+            ),
+        )
+        for column in order[:_MOST_KEPT]
+    ]
+    more = len(order) > _MOST_KEPT
+    left_out = f" The {_MOST_KEPT} that tell most of {len(order)} are drawn." if more else ""
+    return KeptView(secret, tuple(groups), bool(up or down), left_out)
+
+
+def _kept_bar(name: str, moved: float, full: float, budgets: Sequence[float]) -> Bar:
+    limits = tuple(budget / full for budget in budgets)
+    up = name == "raises"
+    kind = "highest" if up else "lowest"
+    if math.isinf(moved):
+        words = "without limit" if up else "to 0: rules it out"
+        return Bar(name, 1.0, words, f"{kind} endless", limits=limits)
+    words = f"{times(math.exp(moved))}-fold" if up else f"to {percent(math.exp(-moved))}"
+    return Bar(name, moved / full, words, kind, limits=limits)
+
+
+# --- a column -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnView:
+    """One protected column."""
+
+    key: str
+    column: ProtectedColumn
+
+    @property
+    def made(self) -> Mechanism:
+        """Its mechanism."""
+        return self.column.mechanism
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.column.name
+
+    @property
+    def secret(self) -> str | None:
+        """The column that must not be inferred; None if it is the value itself."""
+        return self.column.secret
+
+    @property
+    def own(self) -> bool:
+        """Whether each user has a prior."""
+        return self.made.per_user
+
+    @property
+    def guarantee(self) -> str:
+        """What was certified, in short."""
+        return self.made.certificate.guarantee
+
+    @cached_property
+    def promise(self) -> Markup:
+        """What is promised, in one or two sentences: never more than the certificate proves."""
+        if not self.made.certificate.holds:
+            raise NotCertified(self.made.certificate, "none asked for")
+        if self.own:
+            channel = proved_laws(self.made)
+            text = (
+                "Whoever sees the released {column} of a person, and knows that person's own "
+                "prior, may raise the probability of any true {column} at most "
+                f"{fold(channel.largest)}, and lower it at most to {down_to(channel.smallest)} of "
+                "what it was."
+            )
+            return _filled(text, column=named(self.name))
+        said = promise_of(self.made.notion, self.name, self.secret)
+        if self.made.column is None or not self.made.column.keeps_missing:
+            return said
+        more = (
+            " This is about people who have a {column}, and what was believed of those: who has "
+            "none can be seen."
+        )
+        return markup(said, _filled(more, column=named(self.name)))
+
+    @property
+    def counted_here(self) -> bool:
+        """Whether what is assumed is what the table says: counted there, and not smoothed."""
+        return as_counted(self.column)
+
+    @property
+    def needs_prior(self) -> bool:
+        """Whether the promise depends on what an observer expects beforehand."""
+        return not self.made.notion.context_free or isinstance(self.made.context, Joint)
+
+    @property
+    def several_priors(self) -> str:
+        """The priors that an observer may have, if they are a set."""
+        context = self.made.context
+        return context.describe() if isinstance(context, PriorSet) else ""
+
+    @property
+    def source(self) -> str:
+        """Where the statistics come from that the observer may know."""
+        if self.counted_here:
+            return "in this table"
+        if self.column.learned:
+            return "in this table, after its counts were smoothed"
+        return "in the statistics that were given"
+
+    @cached_property
+    def kept(self) -> Kept | None:
+        """How much of the column is kept; None if there is no table to tell by."""
+        return None if self.own else Kept.of(self.made)
+
+    @property
+    def headline(self) -> str:
+        """What is kept, in a few words; empty if it is not known."""
+        if self.kept is None:
+            return ""
+        part, whole = self.kept.information()
+        words = f"{percent(part / whole if whole else 1.0)} of the information about it is kept"
+        true = self.kept.true_share()
+        if true is not None and numbers_of(self.kept.channel.outputs) is None:
+            words += f"; {percent(true)} of the released values are the true ones"
+        return words
+
+    @property
+    def numbers(self) -> Rows:
+        """The guarantee in numbers: measured, allowed, and where it is attained."""
+        return _own_numbers(self.made) if self.own else _numbers(self.made)
+
+    @property
+    def leak(self) -> LeakView | None:
+        """How beliefs change; None where it is not one table."""
+        leak = Leak.of(self.made)
+        return None if leak is None else LeakView(f"{self.key}-lifts", self.column, leak)
+
+    @property
+    def utility(self) -> UtilityView | None:
+        """What the released column is still good for; None if reports are encodings."""
+        return (
+            None
+            if self.kept is None
+            else UtilityView(f"{self.key}-channel", self.column, self.kept)
+        )
+
+    @property
+    def frequencies(self) -> FrequencyView | None:
+        """How often each value occurs; None before anything was released."""
+        if self.kept is None or not self.column.counts:
+            return None
+        counts, outside = output_counts(self.made, self.column.counts)
+        return FrequencyView(self.column, self.kept, counts, outside) if sum(counts) else None
+
+    @property
+    def curve(self) -> CurveView | None:
+        """What other budgets would cost."""
+        curve = self.column.curve
+        if curve is None or not curve.points:
+            return None
+        return CurveView(curve, trade_off(curve, self.guarantee, f"{self.key}-curve"))
+
+    @property
+    def resampled(self) -> Rows:
+        """The leakage under tables drawn anew, in nats."""
+        found = self.column.resampled
+        if found is None:
+            return []
+        return [
+            ["Largest rise (eps_upper)", *(nats(value, 4) for value in found.upper)],
+            ["Largest fall (eps_lower)", *(nats(value, 4) for value in found.lower)],
+        ]
+
+    @property
+    def in_table(self) -> str:
+        """What the mechanism tells by the table's own counts."""
+        found = self.column.in_table
+        if found is None:
+            return ""
+        return (
+            "By the table's own counts, in nats, beliefs fall by at most "
+            f"{nats(found.eps_lower, 4)} and rise by at most {nats(found.eps_upper, 4)}"
+        )
+
+    @property
+    def origin(self) -> Rows:
+        """How the mechanism was made, and its fingerprints."""
+        made = self.made
+        rows: Rows = []
+        if isinstance(made.channel, UserChannel):
+            rows.append(["Method", tag("code", made.channel.form)])
+            rows.append(["Mechanism", _fingerprint(made.users_fingerprint)])
+        else:
+            rows += _design(made)
+            rows.append(["Assumed", made.context.describe()])
+            rows.append(["Table", str(made.channel)])
+            rows.append(["Fingerprint of the table", _fingerprint(made.channel.fingerprint)])
+            rows.append(["Fingerprint of what is assumed", _fingerprint(made.context.fingerprint)])
+        if self.column.file:
+            rows.append(["File", tag("code", self.column.file)])
+        return rows
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the method says about its design."""
+        return () if self.own or self.made.origin is None else self.made.origin.remarks
+
+    @property
+    def audit_command(self) -> str:
+        """The command that proves the guarantee again."""
+        return f"liftlock audit {shlex.quote(self.column.file or 'MECHANISM.json')}"
+
+
+# --- the promise ----------------------------------------------------------------------------------
+
+
+def promise_of(notion: Notion, column: str, secret: str | None) -> Markup:
+    """Say what a guarantee promises.
+
+    >>> from liftlock.notions.lip import MaxLift
+    >>> print(promise_of(MaxLift("ln 2"), "job", "home").striptags())
+    Whoever sees the released “job” of a person may raise the probability of any “home”
+    at most 2-fold. How far it may fall is not limited: a value may be ruled out.
+    """
+    about = markup("true ", named(column)) if secret is None else named(secret)
+    return _filled(notion.promise, column=named(column), secret=about)
+
+
+def _filled(text: str, **names: Markup) -> Markup:
+    """Put names in the places of a text."""
+    pieces = Formatter().parse(text)
+    return markup(*([before, names[name] if name else None] for before, name, _, _ in pieces))
+
+
+def proved_laws(made: Mechanism) -> UserChannel:
+    """Return the laws of a mechanism, or refuse to print a promise that their integers break."""
+    channel = made.channel
+    assert isinstance(channel, UserChannel)
+    limits = made.notion.lift_limits()
+    assert limits is not None
+    for (lower, upper), law in [(limits, channel), *zip(channel.limits, channel.laws, strict=True)]:
+        assert lower is not None
+        assert upper is not None
+        if not upper.allows(law.largest) or law.smallest <= 0 or not lower.allows(1 / law.smallest):
+            raise InputError(
+                f"the law of {channel.form} does not keep {made.certificate.guarantee}",
+                value=f"{float(law.smallest):.10g} to {float(law.largest):.10g}",
+                remedy="make the mechanism again",
+            )
+    return channel
+
+
+def _own_numbers(made: Mechanism) -> Rows:
+    channel = proved_laws(made)
+    rows: Rows = []
+    for (lower, upper), law in zip(channel.limits, channel.laws, strict=True):
+        who = "" if len(channel.laws) == 1 else f", budget {budget_text((lower, upper))}"
+        rise, left = (enclosed(Enclosure.of(lift), 10) for lift in (law.largest, law.smallest))
+        rows.append(
+            [f"Largest factor by which a probability rises{who}", rise, f"at most e^{upper}"]
+        )
+        rows.append(
+            [f"Smallest share of a probability that is left{who}", left, f"at least e^-{lower}"]
+        )
+    return rows
+
+
+def _numbers(made: Mechanism) -> Rows:
+    certificate = made.certificate
+    limits = made.notion.belief_limits()
+    budgets = {"eps_upper": limits.upper, "eps_lower": limits.lower}
+    rows: Rows = [
+        [
+            _QUANTITIES.get(claim.quantity, claim.quantity),
+            *_beside(claim.measured, claim.relation, claim.bound),
+            witnessed(claim.witness),
+        ]
+        for claim in certificate.claims
+    ]
+    stated = {claim.quantity for claim in certificate.claims}
+    for name, value in certificate.nats.items():
+        if name not in stated:
+            budget = budgets.get(name)
+            cells = (
+                [enclosed(value, 10), "not limited"]
+                if budget is None
+                else _beside(value, "<=", budget.nats())
+            )
+            rows.append([_QUANTITIES.get(name, name), *cells, ""])
+    if "max-lift" not in stated:
+        rows += _measured_lifts(made, stated)
+    return rows
+
+
+def _beside(measured: Enclosure, relation: str, bound: Enclosure) -> list[Content]:
+    """Write what was measured and what is allowed, and how little is left where it is little."""
+    found, allowed, left = compared(measured, bound)
+    words = f"{'at most' if relation == '<=' else 'at least'} {allowed}"
+    if not left or left.startswith("0"):
+        return [found, words]
+    return [found, markup(words, tag("br"), tag("small", f"{left} left"))]
+
+
+def _measured_lifts(made: Mechanism, stated: set[str]) -> Rows:
+    """Return the extreme lifts, for guarantees that speak of something else."""
+    found = extremes(made.channel, made.context)
+    limits = made.notion.belief_limits()
+    follows = {
+        "eps_upper": limits.most and f"at most {rounded_up(limits.most, 7)}, as follows",
+        "eps_lower": limits.least and f"at least {rounded_down(limits.least, 7)}, as follows",
+    }
+    rows: Rows = []
+    for name, side, extreme in (
+        ("max-lift", "eps_upper", found.largest),
+        ("min-lift", "eps_lower", found.smallest),
+    ):
+        value = Enclosure.infinity() if extreme.lift is None else Enclosure.of(extreme.lift)
+        limit = "as above" if side in stated else follows[side] or "not limited by itself"
+        rows.append([_QUANTITIES[name], enclosed(value, 7), limit, witnessed(extreme.witness)])
+    return rows
+
+
+def witnessed(witness: Witness | None) -> Content:
+    """Say where a number is attained."""
+    if witness is None:
+        return ""
+    parts: list[Content] = []
+    if witness.secret is not None:
+        parts += ["secret ", named(witness.secret, 60)]
+    if witness.other is not None:
+        parts += [" against ", named(witness.other, 60)]
+    if witness.secrets is not None:
+        parts += ["secrets ", listed(witness.secrets, 3)]
+    if witness.output is not None:
+        parts += [", released ", named(witness.output, 60)]
+    if witness.outputs is not None:
+        parts += [", released ", listed(witness.outputs, 3)]
+    if witness.prior is not None:
+        parts.append(", under the worst of the priors")
+    return markup(*parts)
+
+
+def _design(made: Mechanism) -> Rows:
+    origin = made.origin
+    if origin is None:
+        return [["Method", "given, not designed here"]]
+    rows: Rows = [
+        ["Method", tag("code", origin.method)],
+        [title_of(origin.utility, origin.title), amount(origin.objective)],
+    ]
+    if origin.nothing is not None and origin.truth is not None:
+        ends = f"{amount(origin.nothing)} and {amount(origin.truth)}"
+        rows.append(["Releasing nothing, and the truth", ends])
+    if origin.bound is not None:
+        kind = origin.kind or "mechanism with this guarantee"
+        rows.append([f"Best that any {kind} could reach", amount(origin.bound)])
+    rows.append(["How close to the best", origin.closeness() or "nothing was proved"])
+    return rows
+
+
+def _fingerprint(text: str) -> Markup:
+    return tag("code", text, class_="print")
+
+
+# --- other budgets, and other columns -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CurveView:
+    """What stricter and looser budgets would cost."""
+
+    curve: Curve
+    drawing: Markup
+
+    @property
+    def rows(self) -> Rows:
+        """The same in numbers."""
+        curve = self.curve
+        span = curve.truth - curve.nothing
+        rows: Rows = [
+            [
+                tag("strong", "chosen") if point.scale == 1 else scale_text(point.scale),
+                tag("code", point.guarantee, class_="whole"),
+                amount(point.utility, 5),
+                "" if not span else percent((point.utility - curve.nothing) / span),
+            ]
+            for point in sorted(curve.points, key=lambda point: point.scale)
+        ]
+        for name, guarded, utility, share in (
+            ("no release", "everything is protected", curve.nothing, 0.0),
+            ("the truth", "nothing is protected", curve.truth, 1.0),
+        ):
+            rows.append([name, guarded, amount(utility, 5), percent(share)])
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class TogetherView:
+    """What all released columns tell together about one secret."""
+
+    protection: Protection
+    leak: CombinedLeak
+
+    @property
+    def said(self) -> str:
+        """How far the probability of the secret may move."""
+        return moves(*factors(self.leak.account))
+
+    @property
+    def rows(self) -> Rows:
+        """The largest changes of a probability, alone and together."""
+        up, down = factors(self.leak.account)
+        last: list[Content] = [tag("strong", "all together"), fold(up), down_to(down)]
+        return [*_alone(self.leak), [*last, _proof(self.leak.account)]]
+
+    @property
+    def limited(self) -> bool:
+        """Whether any of the columns has a budget for this secret."""
+        return bool(limits_of(self.protection, self.leak))
+
+    @property
+    def beyond(self) -> list[str]:
+        """The columns whose budget for one is exceeded by all together."""
+        limits = limits_of(self.protection, self.leak)
+        return [name for name, notion in limits.items() if not keeps(self.leak.account, notion)]
+
+
+def factors(account: Account) -> tuple[Fraction | None, Fraction]:
+    """Return the largest rise (None: no limit) and the smallest share left, on the safe side."""
+    up, fall = (_ratio(account, name) for name in ("eps_upper", "eps_lower"))
+    return up, Fraction(0) if fall is None else 1 / fall
+
+
+def _ratio(account: Account, name: str) -> Fraction | None:
+    """Return a leakage as a factor that is not too small; None if nothing limits it."""
+    if name not in account:
+        return None
+    measurement = account[name]
+    if measurement.ratio is not None or measurement.value.upper is None:
+        return measurement.ratio
+    # What is known as a sum of budgets has no exact factor.
+    return enclosure.exp(measurement.value.upper).upper
+
+
+def _alone(leak: CombinedLeak) -> Rows:
+    """Measure each column by itself under the same joint, whatever secret it was made for."""
+    context = leak.account.context
+    rows: Rows = []
+    for name, release in zip(leak.columns, leak.account.releases, strict=False):
+        if release.channel is None or context is None:
+            rows.append([named(name), "not known", "not known", "no table was accounted for"])
+            continue
+        found = extremes(release.channel, context)
+        least = found.smallest.lift or Fraction(0)
+        rows.append([named(name), fold(found.largest.lift), down_to(least), "measured exactly"])
+    return rows
+
+
+def _proof(account: Account) -> str:
+    names = [name for name in ("eps_upper", "eps_lower") if name in account]
+    if not names:
+        return "nothing is proved"
+    if all(account.is_exact(name) for name in names):
+        return "measured exactly"
+    return "; ".join(sorted({how(account.best[name]) for name in names}))

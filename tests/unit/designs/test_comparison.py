@@ -1,0 +1,194 @@
+"""Curves and yardsticks, against closed forms."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import pytest
+
+import liftlock as ll
+from liftlock import Step
+from liftlock.designs import DESIGNS, asymmetric, compare, design, yardsticks
+from liftlock.designs.comparison import FOR_NUMBERS, Leakage, MakeNotion, fitting, implying
+from liftlock.designs.yardstick import CONTEXT_FREE
+from liftlock.errors import InputError, NotDefined
+from liftlock.notions import MaxLift, MinLift
+from liftlock.utility import Own
+
+RARE = ll.Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
+JOINT = ll.Joint.from_counts({"s": {"a": 25, "b": 23, "c": 2}, "t": {"a": 20, "b": 20, "c": 10}})
+
+
+def test_true_leakage_of_a_published_formula() -> None:
+    """It needs ln((E - 1 + P)/P) - epsilon (000 eq. (19) with the limit that it lacks)."""
+    found = compare(RARE, ll.LIP, ["response"], ["0.5", "1", "3"], "histogram")
+    (curve,) = found.curves
+    assert not curve.keeps
+    for point in curve.points:
+        ratio = math.exp(point.epsilon)
+        expected = max(point.epsilon, math.log((ratio - 1 + 0.1) / 0.1) - point.epsilon)
+        assert point.needed == pytest.approx(expected, abs=1e-12)
+
+
+def test_every_point_of_an_honest_method_keeps_its_budget() -> None:
+    found = compare(RARE, ll.LIP, ["safe-response", "arc", "k-rr"], ["0.01", "1", "8"])
+    for curve in found.curves:
+        for point in curve.points:
+            assert point.needed <= point.epsilon
+            assert found.nothing - 1e-12 <= point.objective <= found.truth + 1e-12
+
+
+def test_data_is_json_even_when_a_leakage_is_infinite() -> None:
+    joint = ll.Joint.from_counts({"s": {"a": 5, "b": 0}, "t": {"a": 5, "b": 5}})
+    found = compare(joint, ll.LIP, ["watchdog:published"], ["5"])
+    text = json.dumps(found.to_data(), allow_nan=False)
+    assert json.loads(text)["curves"][0]["points"][0]["needed"] == "inf"
+
+
+def test_ldp_only_at_the_smaller_side() -> None:
+    assert str(implying(ll.ALIP(lower="2", upper="0.5"))) == "ldp(0.5)"
+    assert str(implying(MaxLift("0.5"))) == "ldp(0.5)"
+    found = compare(RARE, asymmetric(Fraction(1, 4)), ["optimal:ldp"], ["2"])
+    assert found.curves[0].points[0].guarantee == "ldp(budget=0.5)"
+
+
+def test_needed_budget_of_each_kind() -> None:
+    leak = Leakage(lower=0.6, upper=0.3, ldp=0.9)
+    assert leak.needed(ll.LIP("1"), 1.0) == 0.6
+    assert leak.needed(MaxLift("1"), 1.0) == 0.3
+    assert leak.needed(MinLift("2"), 2.0) == 0.6
+    assert leak.needed(ll.LDP("1"), 1.0) == 0.9
+    # lower = 0.75 epsilon, upper = 0.25 epsilon: the upper side decides.
+    assert leak.needed(asymmetric(Fraction(3, 4))("2"), 2.0) == pytest.approx(1.2)
+    assert math.isinf(leak.needed(ll.LIP("0"), 0.0))
+    assert Leakage(0.0, 0.0, 0.0).needed(ll.LIP("0"), 0.0) == 0.0
+
+
+def test_averages_are_not_compared() -> None:
+    with pytest.raises(NotDefined, match="compare lip"):
+        Leakage(0.1, 0.1, 0.2).needed(ll.notions.MutualInformation("1"), 1.0)
+
+
+def test_methods_that_fit() -> None:
+    assert fitting(RARE, ll.LIP("1"))[0] == "optimal"
+    assert "watchdog" not in fitting(RARE, ll.LIP("1"))
+    assert "watchdog" in fitting(JOINT, ll.LIP("1"))
+    assert not any(name.endswith(":ldp") for name in fitting(RARE, ll.LDP("1")))
+    wide = ll.Prior.uniform(range(50))
+    assert "optimal:ldp" not in fitting(wide, ll.LIP("1"))
+
+
+def test_yardsticks_of_a_prior() -> None:
+    made = ll.design(RARE, ll.LIP("1"), utility="histogram")
+    rows = {row.name: row.objective for row in yardsticks(made, "histogram")}
+    assert rows["this mechanism (optimal)"] == pytest.approx(0.3287611726, abs=1e-9)
+    assert rows["the optimum under LDP"] == pytest.approx(0.3993282019, abs=1e-9)
+    assert rows["no release"] == pytest.approx(0.46)
+    assert rows["no noise"] == pytest.approx(0.0)
+
+
+def test_many_symbols_are_compared_with_randomised_response() -> None:
+    wide = ll.Prior.uniform(range(21))
+    made = ll.design(wide, ll.LIP("1"), utility="histogram", method="arc")
+    rows = {row.name: row.objective for row in yardsticks(made, "histogram")}
+    assert rows["k-ary randomised response"] == pytest.approx(0.94693, abs=5e-6)
+
+
+def test_yardsticks_of_ldp_and_of_a_budget_of_zero() -> None:
+    for notion in (ll.LDP("1"), ll.LIP("0")):
+        made = ll.design(RARE, notion)
+        names = [row.name for row in yardsticks(made, "mutual-information")]
+        assert names == ["this mechanism (optimal)", "no release", "no noise"]
+
+
+def test_a_users_own_utility_can_be_compared() -> None:
+    gini = Own(lambda v: 1 - (v**2).sum(), symbols=3)
+    ours = compare(RARE, ll.LIP, ["safe-response"], ["1"], gini)
+    theirs = compare(RARE, ll.LIP, ["safe-response"], ["1"], "histogram")
+    assert ours.curves[0].points[0].objective == pytest.approx(theirs.curves[0].points[0].objective)
+
+
+def test_progress_is_told() -> None:
+    steps: list[Step] = []
+    compare(
+        RARE,
+        ll.LIP,
+        ["safe-response", "k-rr"],
+        ["1", "2"],
+        progress=steps.append,
+    )
+    assert [(step.done, step.total) for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert steps[0].stage == "safe-response at 1"
+
+
+@pytest.mark.parametrize(
+    ("methods", "epsilons", "message"),
+    [([], ["1"], "no methods"), (["arc"], [], "no budgets"), (["arc"], ["-1"], "negative")],
+)
+def test_bad_input(methods: list[str], epsilons: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compare(RARE, ll.LIP, methods, epsilons)
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+WAGES = ll.line.from_data([20, 22, 25, 30, 31, 40, 44, 60, 80, 200], domain=(0, 100))
+
+
+def test_a_prior_on_the_line_is_cut_once() -> None:
+    found = compare(WAGES, ll.LIP, ["sampling"], ["1", "2"], cells=5)
+    cut = WAGES.grid(5)
+    assert found.context == cut.describe()
+    assert found.utility == "mean"
+    expected = [design(cut, ll.LIP(e), method="sampling").origin for e in ("1", "2")]
+    assert [p.objective for p in found.curves[0].points] == [o.objective for o in expected if o]
+    with pytest.raises(InputError, match="only a prior on the line is cut"):
+        compare(ll.Prior.uniform("ab"), ll.LIP, ["k-rr"], ["1"], cells=5)
+
+
+def test_methods_for_numbers() -> None:
+    names = fitting(WAGES.grid(5), ll.LIP("1"))
+    assert names == [key for key in FOR_NUMBERS if key in DESIGNS and key in names]
+    assert {"optimal", "sampling"} <= set(names)
+    assert "k-rr" not in names
+    small = fitting(WAGES.grid(5), ll.ApproximateLIP("1", "0.01"))
+    assert {"optimal", "sampling"} <= set(small)
+
+
+def test_where_a_delta_is_allowed_a_method_may_do_without() -> None:
+    def make(epsilon: object) -> ll.ApproximateLIP:
+        return ll.ApproximateLIP(epsilon, "0.01")
+
+    found = compare(WAGES, make, ["optimal", "k-rr:ldp"], ["1"], cells=5)
+    assert [curve.notion for curve in found.curves] == ["lip", "ldp"]
+    assert found.curves[0].points[0].guarantee == "lip(epsilon=1)"
+    assert all(curve.points[0].needed <= 1 for curve in found.curves)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda e: ll.ApproximateLIP(e, "0.05"),
+        lambda e: ll.ApproximateLIP(e, "0.05", "def5"),
+        lambda e: ll.ApproximateLDP(e, "0.05"),
+    ],
+)
+def test_what_a_delta_needs(make: MakeNotion) -> None:
+    found = compare(WAGES, make, ["sampling"], ["1"], cells=5).curves[0].points[0]
+    assert 0.9 < found.needed <= 1
+
+
+def test_yardsticks_of_numbers() -> None:
+    made = design(WAGES, ll.LIP("1"), method="sampling", cells=5)
+    found = yardsticks(made, "mean")
+    assert found[0].name == "this mechanism (sampling)"
+    assert [each.name for each in found][-2:] == ["no release", "no noise"]
+    if CONTEXT_FREE in DESIGNS:
+        free = found[1]
+        assert free.guarantee == "ldp(1)"
+        # Noise of scale (u - l) / epsilon, whatever the prior: hardly better than nothing.
+        assert found[0].objective < free.objective <= found[-2].objective
+    zero = design(WAGES, ll.LIP("0"), cells=5)
+    assert [each.name for each in yardsticks(zero, "mean")][1:] == ["no release", "no noise"]
