@@ -14,11 +14,10 @@ from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Label
-from liftlock.contexts import Ball, Family, Intervals, Prior, PriorSet
+from liftlock.contexts import Ball, Family, Prior, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.integers import as_integers
 from liftlock.forms import AnyChannel
 from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.lift import extremes
@@ -135,7 +134,7 @@ class Shift:
     @classmethod
     def of(cls, designed: Prior, actual: Prior | PriorSet) -> Shift:
         """Compare priors whose labels are in the same order."""
-        low, high = symbol_ranges(actual)
+        low, high = actual.symbol_ranges
         return cls(designed.labels, designed.fractions, low, high)
 
     @property
@@ -169,29 +168,6 @@ class Shift:
         if self.unprotected:
             return None
         return max(high / p for p, high in zip(self.before, self.most, strict=True) if p)
-
-
-def symbol_ranges(
-    context: Prior | PriorSet,
-) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-    """Return the least and the most probability of each symbol over a prior or a set of them."""
-    if isinstance(context, Prior):
-        return context.fractions, context.fractions
-    if isinstance(context, Intervals):
-        return context.tight
-    if isinstance(context, Family):
-        columns = list(zip(*(prior.fractions for prior in context.priors), strict=True))
-        return tuple(map(min, columns)), tuple(map(max, columns))
-    if isinstance(context, Ball) and len(context.inputs) > 1:
-        masses, radius = context.centre.fractions, context.radius
-        low = tuple(max(p - radius, Fraction(0)) for p in masses)
-        return low, tuple(min(p + radius, Fraction(1)) for p in masses)
-    size = len(context.inputs)
-    ends = [
-        context.mass_range(as_integers([int(i == place) for i in range(size)]))
-        for place in range(size)
-    ]
-    return tuple(low for low, _ in ends), tuple(high for _, high in ends)
 
 
 def total_variation(first: Prior, second: Prior) -> Fraction:

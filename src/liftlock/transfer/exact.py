@@ -35,7 +35,6 @@ from liftlock.transfer.bounds import (
     likelihood_bounds,
     no_ratio,
     ratio_bounds,
-    symbol_ranges,
     total_variation,
     variation_bound,
     variation_threshold,
@@ -280,9 +279,8 @@ class Known:
         everywhere = self.everywhere(unprotected)
         bounds += everywhere
         ratio = least_of(everywhere)
-        rarest = _rarest_of(actual)
-        if rarest and not ratio.value.is_infinite:
-            bounds.append(back_from_ratios(ratio, rarest))
+        if actual.smallest and not ratio.value.is_infinite:
+            bounds.append(back_from_ratios(ratio, actual.smallest))
         return Transfer(
             self.designed.describe(),
             actual.describe(),
@@ -322,7 +320,7 @@ class Known:
         return None
 
     def _impossible(self, actual: Prior | PriorSet) -> tuple[Label, ...]:
-        before, after = symbol_ranges(self.designed)[1], symbol_ranges(actual)[1]
+        before, after = self.designed.symbol_ranges[1], actual.symbol_ranges[1]
         labels = self.designed.inputs.labels
         return tuple(
             label for label, p, q in zip(labels, before, after, strict=True) if q and not p
@@ -380,7 +378,7 @@ def contains(designed: Prior | PriorSet, actual: Prior | PriorSet) -> bool:
     if designed == actual:
         return True
     if isinstance(designed, Intervals):
-        low, high = symbol_ranges(actual)
+        low, high = actual.symbol_ranges
         ends = zip(designed.lower, low, high, designed.upper, strict=True)
         return all(a <= b and c <= d for a, b, c, d in ends)
     if isinstance(designed, Ball):
@@ -403,11 +401,3 @@ def _listed(context: Prior | PriorSet) -> tuple[Prior, ...]:
     if isinstance(context, Prior):
         return (context,)
     return context.priors if isinstance(context, Family) else ()
-
-
-def _rarest_of(actual: Prior | PriorSet) -> Fraction:
-    """Return the least probability of a symbol that may occur, under any of the priors."""
-    if isinstance(actual, Prior):
-        return actual.smallest
-    low, high = symbol_ranges(actual)
-    return min(a for a, b in zip(low, high, strict=True) if b)
