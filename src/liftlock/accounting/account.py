@@ -26,7 +26,7 @@ from liftlock.accounting.accountants.base import (
     total_of,
 )
 from liftlock.accounting.accountants.exact import product_channel
-from liftlock.accounting.release import Release, Released, budget_of, common_inputs, delta_of
+from liftlock.accounting.release import Release, Released, common_inputs, delta_of
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.contexts import AnyUserPrior, Context, PerUserPriors, ProfileGraph
@@ -117,7 +117,7 @@ class Account:
     @cached_property
     def budgets(self) -> Enclosure | None:
         """What the budgets add up to, which bounds nothing; None if one has no budget."""
-        budgets = [budget_of(release) for release in self.releases]
+        budgets = [release.budget for release in self.releases]
         if any(budget is None for budget in budgets):
             return None
         return total_of(budget.nats() for budget in budgets if budget is not None)

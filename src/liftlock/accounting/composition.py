@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from liftlock.accounting.accountants.base import largest_of, product_of, total_of
+from liftlock.accounting.accountants.base import largest_of, total_of
 from liftlock.accounting.accountants.exact import observation_laws
+from liftlock.accounting.release import product_of
 from liftlock.alphabet import Label
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError, NotComposable, NotDefined

@@ -13,14 +13,12 @@ from liftlock.accounting.account import Account, account
 from liftlock.accounting.accountants.base import (
     QUANTITIES,
     PrivacyLoss,
-    least_of,
-    product_of,
     sides,
 )
 from liftlock.accounting.accountants.pairwise import measure_ldp
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
 from liftlock.accounting.ledger import Ledger, LedgerEntry, ReleaseHistory, histories
-from liftlock.accounting.release import Ratio, Release
+from liftlock.accounting.release import Ratio, Release, least_of, product_of
 from liftlock.contexts import Context, Prior, PriorSet, ProfileGraph
 from liftlock.errors import InputError, NotDefined
 from liftlock.mechanism import Mechanism
@@ -297,7 +295,7 @@ def _of_data(found: Account) -> Ratio:
     try:
         return measure_ldp(found.releases).ratio
     except NotDefined:
-        return ComposedLevels.of(found.releases, None).ldp
+        return ComposedLevels.of(found.releases, None).product("ldp")
 
 
 def _has_prior(found: Account) -> bool:

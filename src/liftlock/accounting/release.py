@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
-
-import numpy as np
 
 from liftlock._checks import require_channel, require_context, require_notion
 from liftlock.alphabet import Alphabet, Label
@@ -32,6 +30,35 @@ Ratio: TypeAlias = Fraction | None
 
 _ALIKE = 256
 _SIDES = ("eps_lower", "eps_upper")
+
+
+def product_of(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
+    """Multiply ratios, each to its power; None is infinite.
+
+    >>> product_of([(Fraction(2), 3), (None, 0)]), product_of([(None, 1)])
+    (Fraction(8, 1), None)
+    """
+    found = Fraction(1)
+    for ratio, times in parts:
+        if not times:
+            continue
+        if ratio is None:
+            return None
+        found *= ratio**times
+    return found
+
+
+def least_of(ratios: Iterable[Ratio]) -> Ratio:
+    """Return the smallest ratio; None only if all are infinite."""
+    finite = [ratio for ratio in ratios if ratio is not None]
+    return min(finite) if finite else None
+
+
+def most_of(ratios: Iterable[Ratio]) -> Ratio:
+    """Return the largest ratio; None if any is infinite."""
+    found = list(ratios)
+    finite = [ratio for ratio in found if ratio is not None]
+    return max(finite) if len(finite) == len(found) else None
 
 
 @dataclass(frozen=True)
@@ -136,12 +163,12 @@ class Release:
             return upper_end(enclosure.exp(bound.upper))
 
         lower, upper = ratio("eps_lower"), ratio("eps_upper")
-        spread = _least(ratio("ldp"), _omega(lower, upper, context))
+        spread = least_of([ratio("ldp"), _omega(lower, upper, context)])
         # What lifts prove of ratios, they prove of the symbols that can occur; LDP speaks of all.
         everywhere = spread if _complete(context) else None
         nats = _in_nats(rows, context)
         if (budget := guarantee.ratio_limit) is not None and not isinstance(context, Joint):
-            everywhere = _least(everywhere, ratio_above(budget))
+            everywhere = least_of([everywhere, ratio_above(budget)])
             if budget.epsilon is not None:
                 nats["ldp"] = budget.epsilon
         levels = LeakageLevels(lower, upper, everywhere, spread, nats=nats)
@@ -158,6 +185,16 @@ class Release:
             )
         require_context(context)
         return cls(context.inputs, None, context, guarantee, LeakageLevels(None, None, None, None))
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget that a naive accountant would add up: the larger one of both sides."""
+        if self.guarantee is None:
+            return None
+        limits = self.guarantee.lift_limits()
+        if limits is None or limits.lower is None or limits.upper is None:
+            return self.guarantee.profile_budget
+        return max(limits.lower, limits.upper, key=ratio_above)
 
     @property
     def of_unkept_graph(self) -> bool:
@@ -189,7 +226,7 @@ class Release:
             told = known.nats.get("ldp")
             left = {} if told is None else {"ldp": told, "spread": told}
             return LeakageLevels(None, None, known.ldp, known.ldp, nats=left)
-        spread = _least(known.spread, _omega(known.lower, known.upper, context))
+        spread = least_of([known.spread, _omega(known.lower, known.upper, context)])
         return replace(known, spread=spread)
 
 
@@ -248,40 +285,6 @@ def _levels_of(channel: AnyChannel, context: Any) -> LeakageLevels:
     return LeakageLevels(1 / smallest if smallest else None, found.largest.lift, level, spread)
 
 
-def smallest_mass(context: Context | None) -> Fraction:
-    """Return P_min: of the secrets that can occur; for a set of priors the least of all (maybe 0).
-
-    >>> smallest_mass(Prior.from_counts({"a": 1, "b": 3}))
-    Fraction(1, 4)
-    """
-    if context is None or isinstance(context, ProfileGraph | AnyUserPrior):
-        return Fraction(0)
-    if isinstance(context, Prior):
-        return context.smallest
-    if isinstance(context, Joint):
-        return context.secret_prior.smallest
-    if isinstance(context, PriorSet):
-        size = len(context.inputs)
-        least = []
-        for place in np.flatnonzero(context.possible):
-            column = np.zeros(size, dtype=np.int64)
-            column[place] = 1
-            least.append(context.mass_range(column)[0])
-        return min(least)
-    raise NotDefined("an account", context.describe(), "give a prior, a joint or a set of priors")
-
-
-def budget_of(release: Release) -> Budget | None:
-    """Return the budget that a naive accountant would add up: the larger one of both sides."""
-    if release.guarantee is None:
-        return None
-    limits = release.guarantee.lift_limits()
-    if limits is None or limits.lower is None or limits.upper is None:
-        return release.guarantee.profile_budget
-    larger = ratio_above(limits.lower) >= ratio_above(limits.upper)
-    return limits.lower if larger else limits.upper
-
-
 def delta_of(guarantee: Notion | None) -> DeltaLimit | None:
     """Return epsilon and delta of a guarantee of (epsilon, delta)-LDP; None of any other."""
     limit = None if guarantee is None else guarantee.delta_limit()
@@ -331,10 +334,7 @@ def _in_nats(rows: Mapping[str, Enclosure | None], context: Context) -> dict[str
 
 def _complete(context: Context) -> bool:
     """Tell whether every symbol can occur."""
-    if isinstance(context, PriorSet):
-        return bool(np.all(context.possible))
-    prior = context if isinstance(context, Prior) else None
-    return prior is not None and all(prior.counts)
+    return isinstance(context, Prior | PriorSet) and all(context.symbol_ranges[1])
 
 
 def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
@@ -349,11 +349,6 @@ def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
     if not isinstance(context, Prior):
         return None
     return ldp_from_lifts(upper, 1 / lower, Population.of(context.restricted()))
-
-
-def _least(*ratios: Ratio) -> Ratio:
-    finite = [ratio for ratio in ratios if ratio is not None]
-    return min(finite) if finite else None
 
 
 def _budgets(guarantee: Notion) -> list[Budget]:

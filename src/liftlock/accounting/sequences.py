@@ -16,9 +16,9 @@ from fractions import Fraction
 
 from liftlock._checks import require_channel, require_list, require_prior
 from liftlock.accounting.account import Account, account
-from liftlock.accounting.accountants.base import PrivacyLoss, product_of, sides
+from liftlock.accounting.accountants.base import PrivacyLoss, sides
 from liftlock.accounting.accountants.exact import MOST_CELLS
-from liftlock.accounting.release import LeakageLevels, Release, levels_of
+from liftlock.accounting.release import LeakageLevels, Release, levels_of, product_of
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.contexts import Joint, Prior

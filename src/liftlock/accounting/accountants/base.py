@@ -11,17 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
-from liftlock.accounting.release import Ratio, Release
+from liftlock.accounting.release import Release
 from liftlock.alphabet import Label
 from liftlock.contexts import Context, Joint, Prior, PriorSet, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.measurement import Measurement, Witness
-
-Prepared = TypeVar("Prepared")
 
 DIFFERENT = "the releases were certified in different contexts"
 UNDER = "name one to account under: --prior, --joint or --family, in Python context= or under="
@@ -77,7 +75,7 @@ class PrivacyLoss:
         }
 
 
-class Accountant(ABC, Generic[Prepared]):
+class Accountant(ABC):
     """One rule that bounds what several releases of the same data leak together.
 
     The releases are independent given the data.
@@ -90,17 +88,13 @@ class Accountant(ABC, Generic[Prepared]):
     """False for what is only shown for comparison, and never taken."""
 
     @abstractmethod
-    def prepare(self, releases: Sequence[Release], context: Context | None) -> Prepared:
-        """Return what the rule needs to know, or raise `NotDefined` with the part at fault."""
-
-    @abstractmethod
-    def compose(self, prepared: Prepared) -> PrivacyLoss:
-        """Apply the rule."""
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Bound what the releases leak together, or raise `NotDefined` with the part at fault."""
 
     def objection(self, releases: Sequence[Release], context: Context | None) -> NotDefined | None:
         """Return why the releases cannot be bounded, with the part at fault; None if they can."""
         try:
-            self.prepare(releases, context)
+            self.bound(releases, context)
         except NotDefined as error:
             return error
         return None
@@ -108,10 +102,6 @@ class Accountant(ABC, Generic[Prepared]):
     def supports(self, releases: Sequence[Release], context: Context | None) -> bool:
         """Tell whether the releases can be bounded in a context."""
         return self.objection(releases, context) is None
-
-    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
-        """Bound what the releases leak together, or refuse with the part at fault."""
-        return self.compose(self.prepare(releases, context))
 
     def loss(
         self, measurements: Mapping[str, Measurement], *, exact: bool = False, needs: str = ""
@@ -170,35 +160,6 @@ def joined(outputs: Sequence[Label]) -> Label:
 
 
 # --- arithmetic of levels -------------------------------------------------------------------------
-
-
-def product_of(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
-    """Multiply ratios, each to its power; None is infinite.
-
-    >>> product_of([(Fraction(2), 3), (None, 0)]), product_of([(None, 1)])
-    (Fraction(8, 1), None)
-    """
-    found = Fraction(1)
-    for ratio, times in parts:
-        if not times:
-            continue
-        if ratio is None:
-            return None
-        found *= ratio**times
-    return found
-
-
-def least_of(ratios: Iterable[Ratio]) -> Ratio:
-    """Return the smallest ratio; None only if all are infinite."""
-    finite = [ratio for ratio in ratios if ratio is not None]
-    return min(finite) if finite else None
-
-
-def most_of(ratios: Iterable[Ratio]) -> Ratio:
-    """Return the largest ratio; None if any is infinite."""
-    found = list(ratios)
-    finite = [ratio for ratio in found if ratio is not None]
-    return max(finite) if len(finite) == len(found) else None
 
 
 def total_of(values: Iterable[Enclosure]) -> Enclosure:

@@ -17,7 +17,6 @@ from liftlock.accounting.accountants import LdpSum, Pairs, Pairwise, Published, 
 from liftlock.accounting.accountants import pairwise as module
 from liftlock.accounting.accountants.pairwise import MOST_PAIRS
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
-from liftlock.accounting.release import smallest_mass
 from liftlock.errors import NotDefined
 from liftlock.notions import ALIP, LDP, LIP, MutualInformation, Notion
 from tests import strategies
@@ -142,7 +141,7 @@ def test_one_release_costs_what_it_costs() -> None:
     once = [Release.promised(LIP("1"), prior)]
     assert float(tight(once, prior)["lip"]) == pytest.approx(1, abs=1e-12)
     assert float(published(once, prior)["lip"]) == pytest.approx(1.735, abs=5e-4)
-    assert smallest_mass(prior) == p
+    assert prior.smallest == p
     assert tight([Release.of(flip)], prior)["lip"].ratio is not None
 
 
@@ -216,9 +215,9 @@ def test_a_promise_of_ldp_is_about_every_input() -> None:
 
 def test_sets_of_priors_use_the_least_mass() -> None:
     box = Intervals.of({0: ("0.1", "0.5"), 1: ("0.5", "0.9")})
-    assert smallest_mass(box) == Fraction(1, 10)
-    assert smallest_mass(Intervals.all_priors([0, 1])) == 0
-    assert ComposedLevels.of([Release.promised(LIP("ln 2"), box)], box).spread == 4
+    assert box.smallest == Fraction(1, 10)
+    assert Intervals.all_priors([0, 1]).smallest == 0
+    assert ComposedLevels.of([Release.promised(LIP("ln 2"), box)], box).product("spread") == 4
 
 
 def test_too_many_pairs() -> None:
