@@ -17,7 +17,8 @@ from liftlock.accounting.accountants.base import (
 )
 from liftlock.accounting.accountants.pairwise import measure_ldp
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
-from liftlock.accounting.ledger import Ledger, LedgerEntry, ReleaseHistory, histories
+from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.ledger_entry import LedgerEntry, ReleaseHistory, histories
 from liftlock.accounting.release import Ratio, Release, least_of, product_of
 from liftlock.contexts import Context, Prior, PriorSet, ProfileGraph
 from liftlock.errors import InputError, NotDefined

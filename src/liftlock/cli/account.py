@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from liftlock.accounting.ledger import Ledger, LedgerEntry, read_name
+from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_account import LedgerAccount, listed
+from liftlock.accounting.ledger_entry import LedgerEntry, read_name
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.cli.asked import check_output
