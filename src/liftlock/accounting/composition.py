@@ -18,11 +18,10 @@ from liftlock.accounting.release import product_of
 from liftlock.alphabet import Label
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError, NotComposable, NotDefined
-from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import safe_text
-from liftlock.notions.measurement import number_to_json
+from liftlock.notions.measurement import Measurement, number_to_json
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
@@ -129,14 +128,15 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
         raise refusal(mechanisms)
     laws = [OutputLaws.of(mechanism.channel, graph) for mechanism in mechanisms]
     channels = tuple(mechanism.channel.fingerprint for mechanism in mechanisms)
-    budgets = [_budget(mechanism) for mechanism in mechanisms]
+    budgets = [edge_budget(mechanism) for mechanism in mechanisms]
     if of == "samples":
         return Composition(of, graph, channels, total_of(budgets), _sample_edges(laws))
     each = [edge_losses(law) for law in laws]
     largest = tuple(edge for edges in zip(*each, strict=True) if (edge := worst_edge(edges)))
     promised = largest_of(budgets)
     worst = [Fraction(1) if (edge := worst_edge(edges)) is None else edge.ratio for edges in each]
-    at_once = _log(product_of((ratio, 1) for ratio in worst))
+    together = product_of((ratio, 1) for ratio in worst)
+    at_once = Measurement.of_ratio("profile", together, None).value
     return Composition(of, graph, channels, promised, largest, at_once)
 
 
@@ -151,7 +151,7 @@ def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
         "observation",
         graph,
         tuple(mechanism.channel.fingerprint for mechanism in mechanisms),
-        total_of(_budget(mechanism) for mechanism in mechanisms),
+        total_of(edge_budget(mechanism) for mechanism in mechanisms),
         edge_losses(laws),
     )
 
@@ -194,16 +194,12 @@ def _common_graph(mechanisms: Sequence[Mechanism]) -> ProfileGraph:
     return first
 
 
-def _budget(mechanism: Mechanism) -> Enclosure:
-    """Return the certified budget of the edges."""
+def edge_budget(mechanism: Mechanism) -> Enclosure:
+    """Return the budget of the edges: the certified one, or what LDP leaves of it."""
     budget = mechanism.notion.profile_budget
     if budget is not None:
         return budget.nats()
     return mechanism.audit()["profile"].value
-
-
-def _log(ratio: Fraction | None) -> Enclosure:
-    return Enclosure.infinity() if ratio is None else enclosure.log(ratio)
 
 
 def _sample_edges(laws: Sequence[OutputLaws]) -> tuple[EdgeLoss, ...]:

@@ -165,37 +165,12 @@ class Ledger(Stored):
         seen: dict[str, None] = {}
         for number, identity in enumerate(require_list(ids, "ids of people")):
             digest = self.digest(identity)
-            fine = observations or id_text(identity).isprintable()
-            if fine and not (is_missing(identity) or digest in seen or digest in released):
-                seen[digest] = None
-                continue
-            where = f"number {number + 1}" if place is None else place(number)
-            if is_missing(identity):
-                noun = "an observation" if observations else "a person"
-                every = "observation an id of its own" if observations else "person an id"
-                raise InputError(
-                    f"{noun} without an id",
-                    where=where,
-                    value=id_text(identity) or None,
-                    remedy=f"give every {every}",
-                )
-            if observations:
-                known = "is given twice" if digest in seen else "was released before"
-                what = f"{identity!r} at {where} {known}"
-                raise _second_release(what, mechanism, None if digest in seen else released[digest])
-            if digest in seen:
-                raise InputError(
-                    "a person given twice",
-                    where=where,
-                    value=identity,
-                    remedy="one release of each person is one entry; two releases are two entries",
-                )
-            raise InputError(
-                "an id with characters that cannot be seen",
-                where=where,
-                value=id_text(identity),
-                remedy="remove them: with them it is somebody else's id",
-            )
+            odd = not observations and not id_text(identity).isprintable()
+            if is_missing(identity) or digest in seen or digest in released or odd:
+                where = f"number {number + 1}" if place is None else place(number)
+                twice = digest in seen
+                raise _refused_id(identity, where, mechanism, released.get(digest), twice=twice)
+            seen[digest] = None
         if not seen:
             raise InputError("no people", remedy="give at least one id")
         return tuple(seen)
@@ -458,6 +433,44 @@ class Ledger(Stored):
         """
         with exclusive_access(require_path(path)) as place:
             yield cls.load(place) if place.exists() else cls.new()
+
+
+def _refused_id(
+    identity: object,
+    where: str,
+    mechanism: Mechanism,
+    before: LedgerEntry | None,
+    *,
+    twice: bool,
+) -> InputError | NotComposable:
+    """Return what is wrong with an id: none, given twice, in an entry before, or invisible."""
+    observations = isinstance(mechanism.context, ProfileGraph)
+    if is_missing(identity):
+        noun = "an observation" if observations else "a person"
+        every = "observation an id of its own" if observations else "person an id"
+        return InputError(
+            f"{noun} without an id",
+            where=where,
+            value=id_text(identity) or None,
+            remedy=f"give every {every}",
+        )
+    if observations:
+        known = "is given twice" if twice else "was released before"
+        what = f"{identity!r} at {where} {known}"
+        return _second_release(what, mechanism, None if twice else before)
+    if twice:
+        return InputError(
+            "a person given twice",
+            where=where,
+            value=identity,
+            remedy="one release of each person is one entry; two releases are two entries",
+        )
+    return InputError(
+        "an id with characters that cannot be seen",
+        where=where,
+        value=id_text(identity),
+        remedy="remove them: with them it is somebody else's id",
+    )
 
 
 def _second_release(

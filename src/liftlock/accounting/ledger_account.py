@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,12 +21,10 @@ from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_entry import LedgerEntry, ReleaseHistory, histories
 from liftlock.accounting.release import Ratio, Release, least_of, product_of
 from liftlock.contexts import Context, Prior, PriorSet, ProfileGraph
-from liftlock.errors import InputError, NotDefined
+from liftlock.errors import InputError, NotDefined, listed
 from liftlock.mechanism import Mechanism
 from liftlock.notions.measurement import Measurement
 from liftlock.salted_ids import id_text
-
-_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -177,15 +175,7 @@ class LedgerAccount:
                             "entries": [entry.number for entry in item.entries],
                             **item.account.to_data(),
                             "one_more": {
-                                name: {
-                                    quantity: {
-                                        **spent[quantity].to_data(),
-                                        "exact": spent.exact,
-                                        "accountant": spent.accountant,
-                                    }
-                                    for quantity, spent in after.best.items()
-                                }
-                                for name, after in item.one_more.items()
+                                name: after.best_data() for name, after in item.one_more.items()
                             },
                         }
                         for item in group.items
@@ -245,16 +235,6 @@ def _nothing(found: LedgerAccount) -> InputError:
         value=found.about,
         remedy=f"the ledger has releases about {listed(items) or 'nothing'}{whose}",
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """List a few names, and say how many more there are.
-
-    >>> listed(["a", "b"]), listed("abcdefg")
-    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
-    """
-    more = len(names) - _LISTED
-    return ", ".join(map(repr, names[:_LISTED])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def together_of(accounts: list[Account]) -> PrivacyLoss:

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from liftlock.accounting.ledger import Ledger
-from liftlock.accounting.ledger_account import LedgerAccount, listed
+from liftlock.accounting.ledger_account import LedgerAccount
 from liftlock.accounting.ledger_entry import LedgerEntry, read_name
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
@@ -20,7 +20,7 @@ from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.matching import matched
 from liftlock.cli.options import FILE
 from liftlock.contexts import Context
-from liftlock.errors import FileError, InputError, NotComposable, NotDefined
+from liftlock.errors import FileError, InputError, NotComposable, NotDefined, listed
 from liftlock.files import (
     ReadChannel,
     read_joint,
