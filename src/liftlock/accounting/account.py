@@ -1,8 +1,8 @@
-"""The account of several releases of the same data: the least that can be proved, and by whom.
+"""The account of several releases of the same data: the smallest proved bound of each leakage.
 
-LIP budgets are never added up: two releases of 1-LIP may leak 2.7353 nats. Every accountant bounds
-what it knows and refuses the rest with a reason; the account takes the least valid bound of each
-quantity, and says which accountant it comes from.
+LIP budgets do not add up: two releases of 1-LIP may leak 2.7353 nats. Every accountant bounds the
+leakages that it covers or refuses with a reason; for each leakage the account takes the smallest
+valid bound and names the accountant.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Account:
         return self.context
 
     def warning(self) -> str:
-        """Say what the plain sum would have said, and that it is not a bound; empty if no harm."""
+        """Compare the leakage with the plain sum of budgets, which is no bound; empty if fine."""
         if len(self) < 2 or self.headline not in self:
             return ""
         told = self.budgets
@@ -272,7 +272,7 @@ class Account:
         return bool(asked) and all(self.is_exact(quantity) for quantity in asked)
 
     def spent_text(self, limit: Notion | None = None) -> str:
-        """Say in a few words what was spent, in the quantities that a limit speaks of."""
+        """Say the leakage so far in a few words, in the quantities that a limit bounds."""
         names: Sequence[str] = [name for name in ("profile", *QUANTITIES) if name in self]
         if limit is not None and limit.name in self:
             names = [limit.name]
@@ -338,7 +338,7 @@ class Account:
 
 
 def limited_by(limit: Notion) -> dict[str, Budget]:
-    """Return the quantities that a limit bounds, and by what; nothing if it is no such limit."""
+    """Return the budget of each quantity that a limit bounds; empty for other notions."""
     lifts = limit.lift_limits()
     limits = {
         "eps_lower": None if lifts is None else lifts.lower,
@@ -413,7 +413,7 @@ def _unprotected(
 
 
 def _promised_in(release: Release, context: Context | None) -> bool:
-    """Tell whether all that is known of a release is what was promised in this very context."""
+    """Tell whether a release is known by its promise alone, and made in this context."""
     own = release.context
     return release.channel is None and own is not None and _same_context(own, context)
 

@@ -1,8 +1,8 @@
-"""What several releases lose together: samples of one profile, several profiles, one observation.
+"""Composition for profiles: the loss of samples of one profile, of several, of one observation.
 
-Independent samples of the same profile add up, edge by edge and way by way. Of profiles that were
-selected independently, each is protected as by its own release. Several releases of the *same
-observation* have no rule: their noise is independent only given the value, which they share.
+The losses of independent samples of one profile add up, edge by edge and in each direction. Of
+independently selected profiles, each keeps the guarantee of its own release. No rule covers several
+releases of the *same observation*: their noise is independent only given the value they share.
 """
 
 from __future__ import annotations
@@ -100,12 +100,12 @@ class Composition:
 
 
 def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition:
-    """Return what several mechanisms lose together, exactly, for every edge.
+    """Return the exact loss of every edge when several mechanisms are used together.
 
     - ``samples``: each releases an independent sample of the same profile. The loss of an edge is
       the sum of the losses the same way, never more than the sum of the budgets.
-    - ``profiles``: each releases a sample of a profile of its own, selected independently. The loss
-      of an edge is the largest of theirs; all changing at once is the sum.
+    - ``profiles``: each releases a sample of another, independently selected profile. The loss of
+      an edge is the largest of theirs; if all profiles change at once, it is the sum.
     - ``observation``: each releases the same observation. Refused: no rule covers it.
 
     A later mechanism may be chosen by what earlier ones released, if every choice keeps its budget.
@@ -141,7 +141,7 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
 
 
 def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
-    """Return what several releases of the same observation would lose, exactly.
+    """Return the exact loss of several releases of the same observation.
 
     Source: 004 Obs 13.
     """
@@ -157,7 +157,7 @@ def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
 
 
 def refusal(mechanisms: Sequence[Mechanism]) -> NotComposable:
-    """Return the refusal of a second release of the same observation, with what it would lose."""
+    """Return the refusal of a second release of the same observation, with the loss of both."""
     try:
         together = same_observation(mechanisms)
     except NotDefined:

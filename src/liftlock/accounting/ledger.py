@@ -1,13 +1,13 @@
-"""A ledger of releases: append-only, of people, observations or cohorts; accounts are made of it.
+"""A ledger: an append-only record of releases about people, observations or cohorts.
 
-Every entry carries the hash of the one before, so that one that was changed, removed or moved is
-noticed when the file is read. Whoever can write the file can also write all of it anew: keep the
-`head` of the ledger elsewhere to notice that too. Mechanisms and contexts are kept once each, and
-proved again whenever the file is read; of large mechanisms only the proved levels are kept.
+Every entry carries the hash of the one before, so reading the file detects entries that were
+changed, removed or moved. A writer of the file can still rewrite all of it: keep the `head` of the
+ledger elsewhere to detect that too. Mechanisms and contexts are stored once each and proved again
+whenever the file is read; of large mechanisms only the proved levels are stored.
 
-What is released for a graph of profiles are observations, and each of them once: no sum of budgets
-bounds a second release of the same one. Ids are kept as salted hashes, so a ledger names nobody. It
-is no secret-keeping device: whoever holds it can test whether an id that he knows is in it.
+An observation of a graph of profiles is released once: no sum of budgets bounds a second release.
+Ids are stored as salted hashes, so a ledger names nobody; but a holder of the file can test whether
+a known id is in it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Ledger(Stored):
 
     @classmethod
     def new(cls) -> Ledger:
-        """Return an empty ledger with a salt of its own."""
+        """Return an empty ledger with a new salt."""
         return cls(new_salt())
 
     def __len__(self) -> int:

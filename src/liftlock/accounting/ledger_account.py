@@ -1,4 +1,4 @@
-"""The accounts of everybody in a ledger, and what one more release would cost."""
+"""The accounts of all people in a ledger, and the cost of one more release."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from liftlock.salted_ids import id_text
 
 @dataclass(frozen=True)
 class ItemAccount:
-    """The account of one data item of one group, and what one more release would cost."""
+    """The account of one data item of one group, and the cost of one more release."""
 
     about: str
     entries: tuple[LedgerEntry, ...]
@@ -238,7 +238,7 @@ def _nothing(found: LedgerAccount) -> InputError:
 
 
 def together_of(accounts: list[Account]) -> PrivacyLoss:
-    """Bound what releases about different data of the same person leak of all of them at once.
+    """Bound the leakage about all data items of a person at once, from the account of each.
 
     Nothing is known of how the data hang together, so the least probability of a tuple may be 0:
 

@@ -1,4 +1,4 @@
-"""One release as an accountant knows it: a channel, or only the levels that were proved of it."""
+"""One release as accountants see it: a channel, or only the leakage levels proved of it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def most_of(ratios: Iterable[Ratio]) -> Ratio:
 
 @dataclass(frozen=True)
 class LeakageLevels:
-    """What one release leaks at most, as ratios: e^eps_lower, e^eps_upper and e^ldp.
+    """Upper bounds on the leakage of one release, as ratios: e^eps_lower, e^eps_upper and e^ldp.
 
     `lower` is 1/min-lift and `upper` the max-lift, of the secret that the context protects. `ldp`
     compares any two inputs, also those behind a secret; `spread` only those that can occur. In a
@@ -210,7 +210,7 @@ class Release:
         return f"{where} {self.guarantee} {self.known}"
 
     def levels(self, context: Context | None) -> LeakageLevels:
-        """Return what this release leaks by itself in a context; infinite is also not known."""
+        """Return the leakage of this release alone in a context; unknown counts as infinite."""
         if self.channel is not None:
             return levels_of(self.channel, context)
         known = self.known

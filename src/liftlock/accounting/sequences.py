@@ -1,9 +1,8 @@
 """Different data released one after the other: X_1, ..., X_n with a joint prior over tuples.
 
-Each datum is released through a channel of its own. Releases of correlated data tell of one
-another: what is learnt of X_k comes from all outputs, not from its own alone. The whole sequence is
-one datum, a tuple, of which every channel reads one part, so that all accountants apply to it; a
-single X_k is a secret behind it.
+Each datum has its channel. If the data are correlated, every output tells something about X_k, not
+only its own. The sequence is one datum, a tuple of which each channel reads one part, so every
+accountant applies to it; a single X_k is a secret behind the tuple.
 """
 
 from __future__ import annotations

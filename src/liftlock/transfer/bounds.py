@@ -59,7 +59,7 @@ class TransferBound:
 
 
 def in_nats(value: Enclosure) -> str:
-    """Write what may be promised.
+    """Write the value that may be promised.
 
     >>> in_nats(Enclosure.of(2)), in_nats(Enclosure.infinity())
     ('2 nats', 'no bound')
@@ -95,7 +95,7 @@ class Level:
 
     @classmethod
     def of_guarantee(cls, guarantee: Notion, context: Prior | PriorSet) -> Level:
-        """Take it from what was promised."""
+        """Take it from a guarantee."""
         limits = guarantee.lift_limits()
         if limits is not None and limits.lower is not None and limits.upper is not None:
             lower, upper = limits.lower, limits.upper
@@ -277,7 +277,7 @@ def likelihood_bounds(
 
 
 def back_from_ratios(found: TransferBound, rarest: Fraction) -> TransferBound:
-    """Return what a likelihood ratio leaves of the leakage when no symbol is rarer than `rarest`.
+    """Bound the leakage by a likelihood ratio if no symbol is rarer than `rarest`.
 
     Source: 000 Thm 1 converse.
     """

@@ -39,7 +39,7 @@ def transfer_from_samples(
     confidence: object,
     by: By = "intervals",
 ) -> Transfer:
-    """Say what a mechanism leaks under the true prior, of which only counts are known.
+    """Return the leakage of a mechanism under the true prior, of which only counts are known.
 
     `counts` are those of independent draws, over every label that exists. The result holds with
     probability `confidence` over the draws. A guarantee without its channel must be one under the

@@ -1,4 +1,4 @@
-"""Every accountant: each bounds what several releases leak together, or refuses with a reason."""
+"""Every accountant: each bounds the joint leakage of several releases, or says why it cannot."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
-"""What every accountant does: say whether it can bound several releases, and bound them.
+"""The protocol of accountants: bound the leakage of several releases, or refuse with the reason.
 
-An accountant that does not know a kind of release or context refuses it, and names the part that is
-at fault; it never guesses.
+An accountant that does not cover a kind of release or context names the part at fault; it never
+guesses.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class PrivacyLoss:
 
 
 class Accountant(ABC):
-    """One rule that bounds what several releases of the same data leak together.
+    """One rule that bounds the joint leakage of several releases of the same data.
 
     The releases are independent given the data.
     """
@@ -85,11 +85,11 @@ class Accountant(ABC):
     formula: ClassVar[str]
     source: ClassVar[str]
     valid: ClassVar[bool] = True
-    """False for what is only shown for comparison, and never taken."""
+    """False for a bound that is shown for comparison only, and never taken."""
 
     @abstractmethod
     def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
-        """Bound what the releases leak together, or raise `NotDefined` with the part at fault."""
+        """Bound the joint leakage of the releases, or raise `NotDefined` with the part at fault."""
 
     def objection(self, releases: Sequence[Release], context: Context | None) -> NotDefined | None:
         """Return why the releases cannot be bounded, with the part at fault; None if they can."""
@@ -106,7 +106,7 @@ class Accountant(ABC):
     def loss(
         self, measurements: Mapping[str, Measurement], *, exact: bool = False, needs: str = ""
     ) -> PrivacyLoss:
-        """Return measurements as what this accountant says."""
+        """Return measurements as the answer of this accountant."""
         return PrivacyLoss(
             self.name, measurements, exact, self.formula, self.source, needs, self.valid
         )

@@ -47,7 +47,7 @@ MOST_CELLS = 4_000_000
 MOST_SET_COLUMNS = 20_000
 """The same for sets of priors, which need exact arithmetic for every column."""
 MOST_CANDIDATES = 100_000
-"""So many results that floats cannot tell apart are compared exactly."""
+"""The most results that are compared exactly because floats cannot tell them apart."""
 MOST_AUDIT_CELLS = 200_000
 """The same for notions that need the whole table, in integers."""
 MOST_RELEASES = 4096
@@ -380,7 +380,7 @@ class _Quotient:
     other: int | None = None
 
     def __gt__(self, other: _Quotient) -> bool:
-        # Never reduced: the greatest common divisor of so many digits is slow.
+        # Never reduced: greatest common divisors of numbers of thousands of digits are slow.
         return self.top * other.bottom > other.top * self.bottom
 
 
@@ -470,7 +470,7 @@ def _of_secrets(releases: Sequence[Release], context: Prior | Joint) -> _Found:
     def search(
         screen: Callable[[Floats], Floats], attained: Callable[[list[int]], _Quotient]
     ) -> tuple[Ratio, Witness]:
-        """Return the largest of what is attained at any result; log-lifts screen the results."""
+        """Return the largest quotient of any result; log-lifts screen the results."""
         best: tuple[_Quotient, int] | None = None
         for index in product.extreme(lambda logs: screen(secrets.log_lifts(logs)), slack):
             found = attained(secrets.numerators(product.column(index)))

@@ -204,7 +204,7 @@ class WorstPair:
 
 
 def worst_pair(each: Sequence[tuple[PairRatios, int]]) -> WorstPair:
-    """Return the largest product of the ratios of a pair, each taken so many times, exactly."""
+    """Return the largest product of the ratios of a pair, each to its multiplicity, exactly."""
     found = [ratios.logs() for ratios, _ in each]
     logs: Floats = np.zeros(found[0].shape)
     for part, (_, times) in zip(found, each, strict=True):

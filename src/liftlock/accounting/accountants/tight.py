@@ -1,4 +1,4 @@
-"""Upper bounds on what several releases of the same data leak, from what each leaks alone.
+"""Upper bounds on the leakage of several releases of the same data, from that of each alone.
 
 Write l_j for the lift of one release j, R for the product of the largest likelihood ratios of all
 others, and let y be all outputs together. Given the data the releases are independent, so
