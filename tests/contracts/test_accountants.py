@@ -334,26 +334,55 @@ def delta_at(columns: list[strategies.Row], ratio: Fraction) -> Fraction:
     return max(sum(each, Fraction(0)) for each in gains)
 
 
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
-def test_epsilons_and_deltas_add_up(data: st.DataObject) -> None:
-    size = data.draw(st.integers(2, 3))
-    tables = [data.draw(strategies.rows(size, data.draw(st.integers(1, 3)))) for _ in range(2)]
+@st.composite
+def with_deltas(draw: st.DrawFn) -> tuple[list[Release], Fraction, Fraction]:
+    """Return promises of (epsilon, delta)-LDP, e^(the sum of epsilons), and the delta of all."""
+    size = draw(st.integers(2, 3))
+    number = draw(st.integers(1, 3))
+    tables = [draw(strategies.rows(size, draw(st.integers(1, 3)))) for _ in range(number)]
     prior = ll.Prior.uniform(strategies.inputs_of(size))
-    ratios = [Fraction(data.draw(st.sampled_from(PROMISES[2:]))) for _ in tables]
+    ratios = [Fraction(draw(st.sampled_from(PROMISES[2:]))) for _ in tables]
     releases = []
     for table, ratio in zip(tables, ratios, strict=True):
         delta = delta_at(list(brute_force.likelihoods([table])), ratio)
         notion = ll.ApproximateLDP(f"ln {ratio}", delta)
         releases.append(Release.promised_delta(notion, prior))
-    (name,) = [key for key, each in ACCOUNTANTS.items() if key == "delta-sum"]
-    found = ACCOUNTANTS[name].bound(releases, prior)
-    truth = delta_at(list(brute_force.likelihoods(tables)), math.prod(ratios, start=ONE))
-    told = found["delta_ldp"].value.upper
-    assert told is not None
-    assert truth <= told
-    assert found["epsilon_ldp"].value.upper is not None
-    assert float(found["epsilon_ldp"]) == pytest.approx(sum(math.log(r) for r in ratios))
+    total = math.prod(ratios, start=ONE)
+    return releases, total, delta_at(list(brute_force.likelihoods(tables)), total)
+
+
+def sums(releases: list[Release]) -> tuple[Fraction, Fraction]:
+    found = ACCOUNTANTS["delta-sum"].bound(releases, releases[0].context)
+    epsilon, delta = found["epsilon_ldp"].value.upper, found["delta_ldp"].value.upper
+    assert epsilon is not None
+    assert delta is not None
+    return epsilon, delta
+
+
+@settings(max_examples=60, deadline=None)
+@given(made=with_deltas())
+def test_epsilons_and_deltas_add_up(made: tuple[list[Release], Fraction, Fraction]) -> None:
+    releases, ratio, truth = made
+    epsilon, delta = sums(releases)
+    assert truth <= delta
+    assert Budget.of(epsilon).allows(ratio)
+    assert float(epsilon) == pytest.approx(math.log(ratio))
+
+
+@settings(max_examples=40, deadline=None)
+@given(made=with_deltas(), data=st.data())
+def test_sums_of_deltas_have_no_order_and_only_grow(
+    made: tuple[list[Release], Fraction, Fraction], data: st.DataObject
+) -> None:
+    releases, _, _ = made
+    before = sums(releases)
+    assert sums(data.draw(st.permutations(releases))) == before
+    after = sums([*releases, data.draw(st.sampled_from(releases))])
+    assert after[0] >= before[0]
+    assert after[1] >= before[1]
+    silent = Release(releases[0].inputs, None)
+    fault = ACCOUNTANTS["delta-sum"].objection([*releases, silent], releases[0].context)
+    assert f"release {len(releases) + 1}, which promises nothing" in str(fault)
 
 
 # --- all of them together -------------------------------------------------------------------------

@@ -39,7 +39,8 @@ from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.measurement import Measurement, number_to_json
 
-_NAMED = ("profile", *QUANTITIES, "epsilon_ldp", "delta_ldp")
+_SUMS = ("epsilon_ldp", "delta_ldp")
+_NAMED = ("profile", *QUANTITIES, *_SUMS)
 _LISTED = 5
 NO_SUM = "LIP budgets do not add up"
 NO_SUM_OF_PROFILES = "budgets of the same observation do not add up"
@@ -99,7 +100,7 @@ class Account:
                 raise InputError(
                     "unknown quantity", value=quantity, remedy=f"there are {', '.join(_NAMED)}"
                 )
-            who = "tight" if quantity in QUANTITIES else "delta-sum"
+            who = "delta-sum" if quantity in _SUMS else "tight"
             why = self.refused.get(who, "no accountant bounds it")
             raise NotDefined(quantity, self._number, why)
         return self.best[quantity][quantity]

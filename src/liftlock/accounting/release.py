@@ -11,7 +11,15 @@ from typing import Any, TypeAlias, cast
 from liftlock._checks import require_channel, require_context, require_notion
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
-from liftlock.contexts import AnyUserPrior, Context, Joint, Prior, PriorSet, ProfileGraph
+from liftlock.contexts import (
+    AnyUserPrior,
+    Context,
+    Family,
+    Joint,
+    Prior,
+    PriorSet,
+    ProfileGraph,
+)
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
@@ -340,15 +348,24 @@ def _complete(context: Context) -> bool:
 def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
     """Bound the ratios of any two symbols by both sides of the lifts.
 
-    Source: 000 Thm 1 (exact closed form).
+    The lifts of a set of priors hold under each of them, so every prior that gives all possible
+    symbols a chance proves a bound by itself, and the least of these holds.
+
+    Source: 000 Thm 1 (exact closed form), Cor 4.
     """
     if lower is None or upper is None:
         return None
-    if isinstance(context, PriorSet | AnyUserPrior):
-        return lower * upper
-    if not isinstance(context, Prior):
+    if not isinstance(context, Prior | PriorSet | AnyUserPrior):
         return None
-    return ldp_from_lifts(upper, 1 / lower, Population.of(context.restricted()))
+    priors: tuple[Prior, ...] = ()
+    if isinstance(context, Prior):
+        priors = (context,)
+    elif isinstance(context, PriorSet):
+        among = context.priors if isinstance(context, Family) else (context.representative(),)
+        possible = context.possible.tolist()
+        priors = tuple(p for p in among if [count > 0 for count in p.counts] == possible)
+    bounds = (ldp_from_lifts(upper, 1 / lower, Population.of(p.restricted())) for p in priors)
+    return min(bounds, default=lower * upper)
 
 
 def _budgets(guarantee: Notion) -> list[Budget]:
