@@ -99,6 +99,21 @@ class Ledger(Stored):
             self.entries[-1].digest if self.entries else fingerprint([self.FORMAT, self.salt.hex()])
         )
 
+    @property
+    def cohorts(self) -> tuple[str, ...]:
+        """The names of the cohorts, in the order in which they came."""
+        return tuple(dict.fromkeys(e.cohort for e in self.entries if e.cohort is not None))
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The data items that releases were about, in the order in which they came."""
+        return tuple(dict.fromkeys(entry.about for entry in self.entries))
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The salted hashes of everybody who is listed by id."""
+        return frozenset(digest for entry in self.entries for digest in entry.people)
+
     def digest(self, person: object) -> str:
         """Return the salted hash by which a person is known."""
         return salted(self.salt, person)
@@ -134,11 +149,8 @@ class Ledger(Stored):
                 "neither a cohort nor people" if who is None else "both a cohort and people",
                 remedy="give who= or people=",
             )
-        item = read_known(about, {entry.about for entry in self.entries}, "about")
-        cohort = None
-        if who is not None:
-            known = {entry.cohort for entry in self.entries if entry.cohort is not None}
-            cohort = read_known(who, known, "cohort")
+        item = read_known(about, self.items, "about")
+        cohort = None if who is None else read_known(who, self.cohorts, "cohort")
         once = limit is None and isinstance(mechanism.context, ProfileGraph)
         before = [entry for entry in self.entries if once and entry.about == item]
         digests = () if people is None else self._digests(people, mechanism, before, place)
@@ -269,11 +281,10 @@ class Ledger(Stored):
         entries = self.history(about, who=who, person=person)
         if not entries:
             them = f"cohort {id_text(who)!r}" if who is not None else f"person {id_text(person)!r}"
-            items = dict.fromkeys(entry.about for entry in self.entries)
             raise InputError(
                 f"nothing was released of {them}",
                 value=about,
-                remedy=f"names are compared as written; the ledger is about {list(items)[:4]}",
+                remedy=f"names are compared as written; the ledger is about {list(self.items[:4])}",
             )
         return account(self.releases(entries), under, impossible="ignore")
 

@@ -189,26 +189,24 @@ class LedgerAccount:
 
 def _cohort(ledger: Ledger, who: object) -> str:
     name = id_text(who)
-    cohorts = list(dict.fromkeys(e.cohort for e in ledger.entries if e.cohort is not None))
-    if name not in cohorts:
-        raise InputError("no such cohort in the ledger", value=name, remedy=_has(ledger, cohorts))
+    if name not in ledger.cohorts:
+        raise InputError("no such cohort in the ledger", value=name, remedy=_has(ledger))
     return name
 
 
 def _known_people(
     ledger: Ledger, people: Iterable[object], place: Callable[[int], str] | None
 ) -> frozenset[str]:
-    known = {digest for entry in ledger.entries for digest in entry.people}
+    known = ledger.people
     found = set()
     for number, person in enumerate(require_list(people, "ids of people")):
         digest = ledger.digest(person)
         if digest not in known:
-            cohorts = dict.fromkeys(e.cohort for e in ledger.entries if e.cohort is not None)
             raise InputError(
                 "a person who is not in the ledger",
                 where="" if place is None else place(number),
                 value=person,
-                remedy=_has(ledger, list(cohorts)) + "; ids are compared as written",
+                remedy=_has(ledger) + "; ids are compared as written",
             )
         found.add(digest)
     if not found:
@@ -216,9 +214,9 @@ def _known_people(
     return frozenset(found)
 
 
-def _has(ledger: Ledger, cohorts: list[str]) -> str:
+def _has(ledger: Ledger) -> str:
     """Say whom a ledger has."""
-    number = len({digest for entry in ledger.entries for digest in entry.people})
+    cohorts, number = ledger.cohorts, len(ledger.people)
     words = []
     if cohorts:
         words.append(f"the cohort{'s' * (len(cohorts) != 1)} {listed(cohorts)}")

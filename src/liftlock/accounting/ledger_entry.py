@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -174,7 +174,7 @@ def read_name(value: object, what: str) -> str:
     return text
 
 
-def read_known(value: object, known: set[str], what: str) -> str:
+def read_known(value: object, known: Iterable[str], what: str) -> str:
     """Read a name, but not one that differs from a known one only in case.
 
     Such a slip would begin a new history.

@@ -9,7 +9,7 @@ All of it is enclosed, so that an upper end is a bound that holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,8 +23,6 @@ from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.lift import extremes
 from liftlock.notions.measurement import number_to_json
 from liftlock.notions.relations import implied
-
-LEMMA_3 = "000 Lemma 3 (log-ratio form)"
 
 
 @dataclass(frozen=True)
@@ -192,17 +190,14 @@ def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterat
     Source: 000 Lemma 3, eq. (12), Cor 7, Cor 8.
     """
     thinned, swollen = shift.thinned, shift.swollen
-    formula, source = "eps + max |ln P1(x)/P2(x)|", LEMMA_3
+    whole = no_ratio(_why_none(shift))
     if isinstance(actual, Ball) and actual.centre.fractions == shift.before:
         formula, source = "eps + ln(1 + d/(P_min - d))", "000 Lemma 3, Cor 7 (corrected)"
+        whole = replace(whole, formula=formula, source=source)
     if thinned is None or swollen is None:
-        yield TransferBound(
-            "log ratio", Enclosure.infinity(), formula, source, note=_why_none(shift)
-        )
+        yield whole
         return
-    whole = TransferBound(
-        "log ratio", level.lip + enclosure.log(max(thinned, swollen)), formula, source
-    )
+    whole = replace(whole, value=level.lip + enclosure.log(max(thinned, swollen)), note="")
     yield whole
     apart = TransferBound(
         "both sides apart",
@@ -216,8 +211,13 @@ def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterat
 
 def no_ratio(note: str) -> TransferBound:
     """Return the bound by ratios where there is none."""
-    formula = "eps + max |ln P1(x)/P2(x)|"
-    return TransferBound("log ratio", Enclosure.infinity(), formula, LEMMA_3, note=note)
+    return TransferBound(
+        "log ratio",
+        Enclosure.infinity(),
+        "eps + max |ln P1(x)/P2(x)|",
+        "000 Lemma 3 (log-ratio form)",
+        note=note,
+    )
 
 
 def variation_bound(
