@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -327,6 +327,18 @@ class Channel:
             weights[:, keep].copy(),
             tuple(self.totals[i] for i in rows),
         )
+
+    def reading(self, inputs: Alphabet, part: Callable[[Any], Label]) -> Channel:
+        """Take other inputs, of each of which this channel reads a part.
+
+        >>> pairs = Alphabet.of([("ann", 0), ("ann", 1)])
+        >>> wide = Channel.identity([0, 1]).reading(pairs, lambda pair: pair[1])
+        >>> str(wide.probability(("ann", 1), 1))
+        '1'
+        """
+        rows = [self.inputs.index(part(label)) for label in inputs.labels]
+        totals = tuple(self.totals[row] for row in rows)
+        return Channel(inputs, self.outputs, self.weights[rows].copy(), totals)
 
     def _like(
         self, inputs: Alphabet, outputs: Alphabet, weights: Integers, totals: tuple[int, ...]

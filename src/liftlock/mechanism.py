@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -130,6 +130,22 @@ class Mechanism(Stored):
                     value=f"{expected[:16]} instead of {actual[:16]}",
                     remedy="audit again with lock(...)",
                 )
+
+    @classmethod
+    def proved(
+        cls,
+        channel: Table | SupportChannel | UserChannel,
+        notion: Notion,
+        context: Context,
+        origin: Provenance | None = None,
+        *,
+        impossible: Impossible = "refuse",
+    ) -> Mechanism:
+        """Audit a channel exactly, and make a mechanism of it if the guarantee holds."""
+        certificate = notion.certify(channel, context, impossible=impossible)
+        if not certificate.holds:
+            raise NotCertified(certificate, notion.smallest(channel, context))
+        return cls(channel, certificate, context, origin)
 
     @property
     def notion(self) -> Notion:
@@ -613,11 +629,9 @@ class Mechanism(Stored):
                     remedy=MAKE_AGAIN,
                 )
         impossible: Impossible = "ignore" if stored.get("unprotected") else "refuse"
-        certificate = notion.certify(channel, context, impossible=impossible)
-        if not certificate.holds:
-            raise NotCertified(certificate, notion.smallest(channel, context))
-        check_stored(stored, certificate)
-        return cls(channel, certificate, context, origin, column, group)
+        made = cls.proved(channel, notion, context, origin, impossible=impossible)
+        check_stored(stored, made.certificate)
+        return replace(made, column=column, group=group)
 
 
 def lock_users(
@@ -657,11 +671,7 @@ def lock_users(
         )
     pairs = [read_limits(budget) for budget in budgets] or [(limits.lower, limits.upper)]
     context = AnyUserPrior(read_alphabet(labels))
-    channel = USER_CHANNELS[method].of(context.inputs, pairs)
-    certificate = notion.certify(channel, context)
-    if not certificate.holds:
-        raise NotCertified(certificate, notion.smallest(channel, context))
-    return Mechanism(channel, certificate, context)
+    return Mechanism.proved(USER_CHANNELS[method].of(context.inputs, pairs), notion, context)
 
 
 def _former_users(data: dict[str, Any]) -> Mechanism:

@@ -10,7 +10,6 @@ import itertools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -105,7 +104,7 @@ def at_least(bound: Ratio, truth: Ratio) -> bool:
     return bound is None or (truth is not None and bound >= truth)
 
 
-def level(accountant: Accountant[Any], made: Situation, name: str) -> Ratio:
+def level(accountant: Accountant, made: Situation, name: str) -> Ratio:
     return accountant.bound(made.releases, made.context)[name].ratio
 
 
@@ -115,7 +114,7 @@ def level(accountant: Accountant[Any], made: Situation, name: str) -> Ratio:
 @every
 @settings(max_examples=60, deadline=None)
 @given(made=situations())
-def test_no_bound_is_below_the_truth(accountant: Accountant[Any], made: Situation) -> None:
+def test_no_bound_is_below_the_truth(accountant: Accountant, made: Situation) -> None:
     if not accountant.supports(made.releases, made.context):
         return
     found = accountant.bound(made.releases, made.context)
@@ -137,7 +136,7 @@ def test_no_bound_is_below_the_truth(accountant: Accountant[Any], made: Situatio
 @settings(max_examples=40, deadline=None)
 @given(made=situations())
 def test_what_is_supported_is_bounded_and_nothing_else(
-    accountant: Accountant[Any], made: Situation
+    accountant: Accountant, made: Situation
 ) -> None:
     objection = accountant.objection(made.releases, made.context)
     assert accountant.supports(made.releases, made.context) == (objection is None)
@@ -155,7 +154,7 @@ def test_what_is_supported_is_bounded_and_nothing_else(
 @settings(max_examples=40, deadline=None)
 @given(made=situations(), data=st.data())
 def test_the_order_of_releases_does_not_matter(
-    accountant: Accountant[Any], made: Situation, data: st.DataObject
+    accountant: Accountant, made: Situation, data: st.DataObject
 ) -> None:
     moved = Situation(data.draw(st.permutations(made.releases)), made.context)
     assert accountant.supports(*(made.releases, made.context)) == accountant.supports(
@@ -171,7 +170,7 @@ def test_the_order_of_releases_does_not_matter(
 @settings(max_examples=40, deadline=None)
 @given(made=situations(), data=st.data())
 def test_one_more_release_never_costs_less(
-    accountant: Accountant[Any], made: Situation, data: st.DataObject
+    accountant: Accountant, made: Situation, data: st.DataObject
 ) -> None:
     more = Situation([*made.releases, data.draw(st.sampled_from(made.releases))], made.context)
     if not accountant.supports(more.releases, more.context):
@@ -207,7 +206,7 @@ def promised(draw: st.DrawFn) -> tuple[Situation, Situation]:
 @settings(max_examples=40, deadline=None)
 @given(both=promised())
 def test_a_promise_is_never_worth_more_than_its_channel(
-    accountant: Accountant[Any], both: tuple[Situation, Situation]
+    accountant: Accountant, both: tuple[Situation, Situation]
 ) -> None:
     """Whatever keeps the promise is bounded, so the true leakage of one that does is."""
     told, made = both
@@ -226,7 +225,7 @@ NEEDS_CHANNELS = {"exact", "pairs", "pairwise"}
 
 
 @every
-def test_the_part_at_fault_is_named(accountant: Accountant[Any]) -> None:
+def test_the_part_at_fault_is_named(accountant: Accountant) -> None:
     only_promised = Release.promised(ll.LIP("1"), PRIOR)
     objection = accountant.objection([FLIP, only_promised, FLIP], PRIOR)
     if accountant.name in NEEDS_CHANNELS:
@@ -279,7 +278,7 @@ def test_encodings_too_large_for_a_table() -> None:
 @every
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_users_with_a_prior_each(accountant: Accountant[Any], data: st.DataObject) -> None:
+def test_users_with_a_prior_each(accountant: Accountant, data: st.DataObject) -> None:
     """A user has a table for each release, made for the prior of then: any of them is bounded."""
     size = data.draw(st.integers(2, 3))
     users = AnyUserPrior(Alphabet.of(strategies.inputs_of(size)))
@@ -335,26 +334,55 @@ def delta_at(columns: list[strategies.Row], ratio: Fraction) -> Fraction:
     return max(sum(each, Fraction(0)) for each in gains)
 
 
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
-def test_epsilons_and_deltas_add_up(data: st.DataObject) -> None:
-    size = data.draw(st.integers(2, 3))
-    tables = [data.draw(strategies.rows(size, data.draw(st.integers(1, 3)))) for _ in range(2)]
+@st.composite
+def with_deltas(draw: st.DrawFn) -> tuple[list[Release], Fraction, Fraction]:
+    """Return promises of (epsilon, delta)-LDP, e^(the sum of epsilons), and the delta of all."""
+    size = draw(st.integers(2, 3))
+    number = draw(st.integers(1, 3))
+    tables = [draw(strategies.rows(size, draw(st.integers(1, 3)))) for _ in range(number)]
     prior = ll.Prior.uniform(strategies.inputs_of(size))
-    ratios = [Fraction(data.draw(st.sampled_from(PROMISES[2:]))) for _ in tables]
+    ratios = [Fraction(draw(st.sampled_from(PROMISES[2:]))) for _ in tables]
     releases = []
     for table, ratio in zip(tables, ratios, strict=True):
         delta = delta_at(list(brute_force.likelihoods([table])), ratio)
         notion = ll.ApproximateLDP(f"ln {ratio}", delta)
         releases.append(Release.promised_delta(notion, prior))
-    (name,) = [key for key, each in ACCOUNTANTS.items() if key == "delta-sum"]
-    found = ACCOUNTANTS[name].bound(releases, prior)
-    truth = delta_at(list(brute_force.likelihoods(tables)), math.prod(ratios, start=ONE))
-    told = found["delta_ldp"].value.upper
-    assert told is not None
-    assert truth <= told
-    assert found["epsilon_ldp"].value.upper is not None
-    assert float(found["epsilon_ldp"]) == pytest.approx(sum(math.log(r) for r in ratios))
+    total = math.prod(ratios, start=ONE)
+    return releases, total, delta_at(list(brute_force.likelihoods(tables)), total)
+
+
+def sums(releases: list[Release]) -> tuple[Fraction, Fraction]:
+    found = ACCOUNTANTS["delta-sum"].bound(releases, releases[0].context)
+    epsilon, delta = found["epsilon_ldp"].value.upper, found["delta_ldp"].value.upper
+    assert epsilon is not None
+    assert delta is not None
+    return epsilon, delta
+
+
+@settings(max_examples=60, deadline=None)
+@given(made=with_deltas())
+def test_epsilons_and_deltas_add_up(made: tuple[list[Release], Fraction, Fraction]) -> None:
+    releases, ratio, truth = made
+    epsilon, delta = sums(releases)
+    assert truth <= delta
+    assert Budget.of(epsilon).allows(ratio)
+    assert float(epsilon) == pytest.approx(math.log(ratio))
+
+
+@settings(max_examples=40, deadline=None)
+@given(made=with_deltas(), data=st.data())
+def test_sums_of_deltas_have_no_order_and_only_grow(
+    made: tuple[list[Release], Fraction, Fraction], data: st.DataObject
+) -> None:
+    releases, _, _ = made
+    before = sums(releases)
+    assert sums(data.draw(st.permutations(releases))) == before
+    after = sums([*releases, data.draw(st.sampled_from(releases))])
+    assert after[0] >= before[0]
+    assert after[1] >= before[1]
+    silent = Release(releases[0].inputs, None)
+    fault = ACCOUNTANTS["delta-sum"].objection([*releases, silent], releases[0].context)
+    assert f"release {len(releases) + 1}, which promises nothing" in str(fault)
 
 
 # --- all of them together -------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.accountants import ACCOUNTANTS, Accountant, PrivacyLoss
 from liftlock.accounting.composition import Composition, compose
-from liftlock.accounting.ledger import Ledger, LedgerEntry
+from liftlock.accounting.ledger import Ledger
 from liftlock.accounting.ledger_account import LedgerAccount
+from liftlock.accounting.ledger_entry import LedgerEntry
 from liftlock.accounting.release import LeakageLevels, Release
 from liftlock.accounting.sequences import (
     SequenceAccount,

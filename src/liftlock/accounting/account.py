@@ -1,8 +1,8 @@
-"""The account of several releases of the same data: the least that can be proved, and by whom.
+"""The account of several releases of the same data: the smallest proved bound of each leakage.
 
-LIP budgets are never added up: two releases of 1-LIP may leak 2.7353 nats. Every accountant bounds
-what it knows and refuses the rest with a reason; the account takes the least valid bound of each
-quantity, and says which accountant it comes from.
+LIP budgets do not add up: two releases of 1-LIP may leak 2.7353 nats. Every accountant bounds the
+leakages that it covers or refuses with a reason; for each leakage the account takes the smallest
+valid bound and names the accountant.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from liftlock.accounting.accountants.base import (
     total_of,
 )
 from liftlock.accounting.accountants.exact import product_channel
-from liftlock.accounting.release import Release, Released, budget_of, common_inputs, delta_of
+from liftlock.accounting.release import Release, Released, common_inputs, delta_of
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.contexts import AnyUserPrior, Context, PerUserPriors, ProfileGraph
-from liftlock.errors import InputError, NotComposable, NotDefined
+from liftlock.errors import InputError, NotComposable, NotDefined, listed
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.forms import dense
@@ -39,7 +39,8 @@ from liftlock.notions.certificate import Certificate
 from liftlock.notions.lift import Impossible, refuse_impossible
 from liftlock.notions.measurement import Measurement, number_to_json
 
-_NAMED = ("profile", *QUANTITIES, "epsilon_ldp", "delta_ldp")
+_SUMS = ("epsilon_ldp", "delta_ldp")
+_NAMED = ("profile", *QUANTITIES, *_SUMS)
 _LISTED = 5
 NO_SUM = "LIP budgets do not add up"
 NO_SUM_OF_PROFILES = "budgets of the same observation do not add up"
@@ -73,6 +74,10 @@ class Account:
     def __len__(self) -> int:
         return len(self.releases)
 
+    @property
+    def _number(self) -> str:
+        return f"{len(self):,} release{'s' * (len(self) != 1)}"
+
     @cached_property
     def best(self) -> Mapping[str, PrivacyLoss]:
         """The accountant of the least valid bound, for each quantity that any bounds."""
@@ -95,10 +100,9 @@ class Account:
                 raise InputError(
                     "unknown quantity", value=quantity, remedy=f"there are {', '.join(_NAMED)}"
                 )
-            who = "tight" if quantity in QUANTITIES else "delta-sum"
+            who = "delta-sum" if quantity in _SUMS else "tight"
             why = self.refused.get(who, "no accountant bounds it")
-            number = f"{len(self):,} release{'s' * (len(self) != 1)}"
-            raise NotDefined(quantity, number, why)
+            raise NotDefined(quantity, self._number, why)
         return self.best[quantity][quantity]
 
     def is_exact(self, quantity: str) -> bool:
@@ -117,7 +121,7 @@ class Account:
     @cached_property
     def budgets(self) -> Enclosure | None:
         """What the budgets add up to, which bounds nothing; None if one has no budget."""
-        budgets = [budget_of(release) for release in self.releases]
+        budgets = [release.budget for release in self.releases]
         if any(budget is None for budget in budgets):
             return None
         return total_of(budget.nats() for budget in budgets if budget is not None)
@@ -128,7 +132,7 @@ class Account:
         cache: dict[str, Enclosure] = {}
         for release in self.releases:
             if release.fingerprint not in cache:
-                loss = Tight().bound([release], self._context)
+                loss = Tight().bound([release], self._context_for("lip"))
                 cache[release.fingerprint] = loss[self.headline].value
         return tuple(cache[release.fingerprint] for release in self.releases)
 
@@ -137,14 +141,13 @@ class Account:
         """The quantity that guarantees in this kind of context are about."""
         return "profile" if of_edges(self.releases, self.context) else "lip"
 
-    @property
-    def _context(self) -> Context:
+    def _context_for(self, quantity: str) -> Context:
         if self.context is None:
-            raise NotDefined("lip", f"{DIFFERENT[4:]}, or in none", UNDER)
+            raise NotDefined(quantity, f"{DIFFERENT[4:]}, or in none", UNDER)
         return self.context
 
     def warning(self) -> str:
-        """Say what the plain sum would have said, and that it is not a bound; empty if no harm."""
+        """Compare the leakage with the plain sum of budgets, which is no bound; empty if fine."""
         if len(self) < 2 or self.headline not in self:
             return ""
         told = self.budgets
@@ -234,9 +237,8 @@ class Account:
                 f"{kind}, and all releases together are not small enough for an audit; "
                 "ask for lip, alip or ldp",
             ) from None
-        if self.context is None:
-            raise NotDefined(guarantee.name, f"{DIFFERENT[4:]}, or in none", UNDER)
-        return guarantee.certify(channel, self.context, impossible="ignore")
+        context = self._context_for(guarantee.name)
+        return guarantee.certify(channel, context, impossible="ignore")
 
     def refuse_beyond(self, limit: Notion, what: str = "the account") -> None:
         """Raise an error with the numbers if a limit is not certainly kept."""
@@ -271,7 +273,7 @@ class Account:
         return bool(asked) and all(self.is_exact(quantity) for quantity in asked)
 
     def spent_text(self, limit: Notion | None = None) -> str:
-        """Say in a few words what was spent, in the quantities that a limit speaks of."""
+        """Say the leakage so far in a few words, in the quantities that a limit bounds."""
         names: Sequence[str] = [name for name in ("profile", *QUANTITIES) if name in self]
         if limit is not None and limit.name in self:
             names = [limit.name]
@@ -281,22 +283,17 @@ class Account:
         for name in names:
             kind = "is" if self.is_exact(name) else "is at most"
             words.append(f"{name} {kind} {self.best[name].text(name)} nats")
-        number = f"{len(self):,} release{'s' * (len(self) != 1)}"
         bare = f"; {self._bare()}" if self.unprotected else ""
-        return f"after {number} {', '.join(words) or 'nothing is proved'}{bare}"
+        return f"after {self._number} {', '.join(words) or 'nothing is proved'}{bare}"
 
     def _bare(self) -> str:
-        named = ", ".join(map(repr, self.unprotected[:_LISTED]))
-        more = len(self.unprotected) - _LISTED
-        named += f" and {more:,} more" if more > 0 else ""
-        return f"NOT protected (prior probability 0): {named}"
+        return f"NOT protected (prior probability 0): {listed(self.unprotected)}"
 
     # --- words and files ------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        number = f"{len(self):,} release{'s' * (len(self) != 1)}"
         about = "no context" if self.context is None else self.context.describe()
-        lines = [f"{number}, {about}"]
+        lines = [f"{self._number}, {about}"]
         for name, spent in self.best.items():
             measurement = spent[name]
             unit = f" {measurement.unit}" if measurement.unit else ""
@@ -308,6 +305,17 @@ class Account:
         if self.unprotected:
             lines.append(self._bare())
         return "\n".join(lines)
+
+    def best_data(self) -> dict[str, Any]:
+        """Return the JSON form of the least valid bounds."""
+        return {
+            name: {
+                **spent[name].to_data(),
+                "exact": spent.exact,
+                "accountant": spent.accountant,
+            }
+            for name, spent in self.best.items()
+        }
 
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -322,14 +330,7 @@ class Account:
             "context": None if self.context is None else self.context.fingerprint,
             "context_kind": None if self.context is None else self.context.describe(),
             "unprotected": [label_to_json(label) for label in self.unprotected],
-            "spent": {
-                name: {
-                    **spent[name].to_data(),
-                    "exact": spent.exact,
-                    "accountant": spent.accountant,
-                }
-                for name, spent in self.best.items()
-            },
+            "spent": self.best_data(),
             "accountants": [spent.to_data() for spent in self.spent],
             "refused": dict(self.refused),
             "budgets_sum": None if self.budgets is None else number_to_json(self.budgets),
@@ -338,7 +339,7 @@ class Account:
 
 
 def limited_by(limit: Notion) -> dict[str, Budget]:
-    """Return the quantities that a limit bounds, and by what; nothing if it is no such limit."""
+    """Return the budget of each quantity that a limit bounds; empty for other notions."""
     lifts = limit.lift_limits()
     limits = {
         "eps_lower": None if lifts is None else lifts.lower,
@@ -371,28 +372,15 @@ def account(
     if isinstance(chosen, ProfileGraph):
         found = _on_same_inputs(found, chosen)
     common_inputs(found)
+    unprotected = _unprotected(found, chosen, impossible, given=context is not None)
     spent: list[PrivacyLoss] = []
     refused: dict[str, str] = {}
-    unprotected: dict[Label, None] = {}
-    if isinstance(chosen, ProfileGraph):
-        unprotected |= dict.fromkeys(_outside(found, chosen))
-    for release in found:
-        if isinstance(chosen, ProfileGraph):
-            break
-        if chosen is not None and not isinstance(chosen, AnyUserPrior):
-            # What a certificate listed already is listed again, not refused.
-            listed = release.unprotected and context is None
-            known = "ignore" if listed or _promised_in(release, chosen) else impossible
-            channel = release.channel or _silent(release.inputs)
-            unprotected |= dict.fromkeys(refuse_impossible(channel, chosen, known))
-        elif release.unprotected:
-            unprotected |= dict.fromkeys(release.unprotected)
     for name, accountant in ACCOUNTANTS.items():
         try:
             spent.append(accountant.bound(found, chosen))
         except NotDefined as error:
             refused[name] = f"{error.context}: {error.remedy}"
-    return Account(found, chosen, tuple(spent), refused, tuple(unprotected))
+    return Account(found, chosen, tuple(spent), refused, unprotected)
 
 
 def _common_context(releases: Sequence[Release]) -> Context | None:
@@ -404,8 +392,29 @@ def _common_context(releases: Sequence[Release]) -> Context | None:
     return first if all(_same_context(first, context) for context in contexts) else None
 
 
+def _unprotected(
+    releases: Sequence[Release], context: Context | None, impossible: Impossible, *, given: bool
+) -> tuple[Label, ...]:
+    """Return the inputs of which nothing is promised, or refuse them.
+
+    What a certificate listed already is listed again, not refused, unless a context is `given`.
+    """
+    if isinstance(context, ProfileGraph):
+        return tuple(dict.fromkeys(_outside(releases, context)))
+    found: dict[Label, None] = {}
+    for release in releases:
+        if context is None or isinstance(context, AnyUserPrior):
+            found |= dict.fromkeys(release.unprotected)
+            continue
+        told = bool(release.unprotected) and not given
+        known = "ignore" if told or _promised_in(release, context) else impossible
+        channel = release.channel or _silent(release.inputs)
+        found |= dict.fromkeys(refuse_impossible(channel, context, known))
+    return tuple(found)
+
+
 def _promised_in(release: Release, context: Context | None) -> bool:
-    """Tell whether all that is known of a release is what was promised in this very context."""
+    """Tell whether a release is known by its promise alone, and made in this context."""
     own = release.context
     return release.channel is None and own is not None and _same_context(own, context)
 
@@ -438,15 +447,9 @@ def _on_same_inputs(releases: tuple[Release, ...], graph: ProfileGraph) -> tuple
 
 
 def _by_pairs(release: Release, graph: ProfileGraph) -> Release:
-    if release.channel is None:
-        return replace(release, inputs=graph.pairs)
-    table = dense(release.channel)
-    rows = [
-        table.inputs.index(value) for _ in graph.profiles.labels for value in graph.inputs.labels
-    ]
-    totals = tuple(table.totals[row] for row in rows)
-    channel = Channel(graph.pairs, table.outputs, table.weights[rows].copy(), totals)
-    return replace(release, inputs=graph.pairs, channel=channel)
+    table = None if release.channel is None else dense(release.channel)
+    wide = None if table is None else table.reading(graph.pairs, lambda pair: pair[1])
+    return replace(release, inputs=graph.pairs, channel=wide)
 
 
 def _outside(releases: Sequence[Release], graph: ProfileGraph) -> list[Label]:

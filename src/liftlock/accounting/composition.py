@@ -1,8 +1,8 @@
-"""What several releases lose together: samples of one profile, several profiles, one observation.
+"""Composition for profiles: the loss of samples of one profile, of several, of one observation.
 
-Independent samples of the same profile add up, edge by edge and way by way. Of profiles that were
-selected independently, each is protected as by its own release. Several releases of the *same
-observation* have no rule: their noise is independent only given the value, which they share.
+The losses of independent samples of one profile add up, edge by edge and in each direction. Of
+independently selected profiles, each keeps the guarantee of its own release. No rule covers several
+releases of the *same observation*: their noise is independent only given the value they share.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from liftlock.accounting.accountants.base import largest_of, product_of, total_of
+from liftlock.accounting.accountants.base import largest_of, total_of
 from liftlock.accounting.accountants.exact import observation_laws
+from liftlock.accounting.release import product_of
 from liftlock.alphabet import Label
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import InputError, NotComposable, NotDefined
-from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import safe_text
-from liftlock.notions.measurement import number_to_json
+from liftlock.notions.measurement import Measurement, number_to_json
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
@@ -100,12 +100,12 @@ class Composition:
 
 
 def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition:
-    """Return what several mechanisms lose together, exactly, for every edge.
+    """Return the exact loss of every edge when several mechanisms are used together.
 
     - ``samples``: each releases an independent sample of the same profile. The loss of an edge is
       the sum of the losses the same way, never more than the sum of the budgets.
-    - ``profiles``: each releases a sample of a profile of its own, selected independently. The loss
-      of an edge is the largest of theirs; all changing at once is the sum.
+    - ``profiles``: each releases a sample of another, independently selected profile. The loss of
+      an edge is the largest of theirs; if all profiles change at once, it is the sum.
     - ``observation``: each releases the same observation. Refused: no rule covers it.
 
     A later mechanism may be chosen by what earlier ones released, if every choice keeps its budget.
@@ -128,19 +128,20 @@ def compose(mechanisms: Sequence[Mechanism], of: Way = "samples") -> Composition
         raise refusal(mechanisms)
     laws = [OutputLaws.of(mechanism.channel, graph) for mechanism in mechanisms]
     channels = tuple(mechanism.channel.fingerprint for mechanism in mechanisms)
-    budgets = [_budget(mechanism) for mechanism in mechanisms]
+    budgets = [edge_budget(mechanism) for mechanism in mechanisms]
     if of == "samples":
         return Composition(of, graph, channels, total_of(budgets), _sample_edges(laws))
     each = [edge_losses(law) for law in laws]
     largest = tuple(edge for edges in zip(*each, strict=True) if (edge := worst_edge(edges)))
     promised = largest_of(budgets)
     worst = [Fraction(1) if (edge := worst_edge(edges)) is None else edge.ratio for edges in each]
-    at_once = _log(product_of((ratio, 1) for ratio in worst))
+    together = product_of((ratio, 1) for ratio in worst)
+    at_once = Measurement.of_ratio("profile", together, None).value
     return Composition(of, graph, channels, promised, largest, at_once)
 
 
 def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
-    """Return what several releases of the same observation would lose, exactly.
+    """Return the exact loss of several releases of the same observation.
 
     Source: 004 Obs 13.
     """
@@ -150,13 +151,13 @@ def same_observation(mechanisms: Sequence[Mechanism]) -> Composition:
         "observation",
         graph,
         tuple(mechanism.channel.fingerprint for mechanism in mechanisms),
-        total_of(_budget(mechanism) for mechanism in mechanisms),
+        total_of(edge_budget(mechanism) for mechanism in mechanisms),
         edge_losses(laws),
     )
 
 
 def refusal(mechanisms: Sequence[Mechanism]) -> NotComposable:
-    """Return the refusal of a second release of the same observation, with what it would lose."""
+    """Return the refusal of a second release of the same observation, with the loss of both."""
     try:
         together = same_observation(mechanisms)
     except NotDefined:
@@ -193,16 +194,12 @@ def _common_graph(mechanisms: Sequence[Mechanism]) -> ProfileGraph:
     return first
 
 
-def _budget(mechanism: Mechanism) -> Enclosure:
-    """Return the certified budget of the edges."""
+def edge_budget(mechanism: Mechanism) -> Enclosure:
+    """Return the budget of the edges: the certified one, or what LDP leaves of it."""
     budget = mechanism.notion.profile_budget
     if budget is not None:
         return budget.nats()
     return mechanism.audit()["profile"].value
-
-
-def _log(ratio: Fraction | None) -> Enclosure:
-    return Enclosure.infinity() if ratio is None else enclosure.log(ratio)
 
 
 def _sample_edges(laws: Sequence[OutputLaws]) -> tuple[EdgeLoss, ...]:

@@ -1,41 +1,45 @@
-"""A ledger of releases: append-only, of people, observations or cohorts; accounts are made of it.
+"""A ledger: an append-only record of releases about people, observations or cohorts.
 
-Every entry carries the hash of the one before, so that one that was changed, removed or moved is
-noticed when the file is read. Whoever can write the file can also write all of it anew: keep the
-`head` of the ledger elsewhere to notice that too. Mechanisms and contexts are kept once each, and
-proved again whenever the file is read; of large mechanisms only the proved levels are kept.
+Every entry carries the hash of the one before, so reading the file detects entries that were
+changed, removed or moved. A writer of the file can still rewrite all of it: keep the `head` of the
+ledger elsewhere to detect that too. Mechanisms and contexts are stored once each and proved again
+whenever the file is read; of large mechanisms only the proved levels are stored.
 
-What is released for a graph of profiles are observations, and each of them once: no sum of budgets
-bounds a second release of the same one. Ids are kept as salted hashes, so a ledger names nobody. It
-is no secret-keeping device: whoever holds it can test whether an id that he knows is in it.
+An observation of a graph of profiles is released once: no sum of budgets bounds a second release.
+Ids are stored as salted hashes, so a ledger names nobody; but a holder of the file can test whether
+a known id is in it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
 from liftlock._checks import require_list, require_mechanism, require_path
 from liftlock.accounting.account import Account, account
 from liftlock.accounting.composition import NO_RULE, ONCE, refusal
-from liftlock.accounting.release import LeakageLevels, Ratio, Release, promised_edges
-from liftlock.alphabet import Alphabet
+from liftlock.accounting.ledger_entry import (
+    LedgerEntry,
+    histories,
+    now,
+    read_known,
+    read_note,
+    read_when,
+    whose,
+)
+from liftlock.accounting.release import LeakageLevels, Release
 from liftlock.channel import Channel
 from liftlock.contexts import Context, Joint, ProfileGraph, context_from_data
 from liftlock.errors import FileError, InputError, NotComposable
-from liftlock.exact.encoding import fingerprint, fraction_text
-from liftlock.exact.numbers import exact
+from liftlock.exact.encoding import fingerprint
 from liftlock.file_lock import check_one_name, exclusive_access
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
-from liftlock.notions.registry import make_notion
 from liftlock.salted_ids import SALT_BYTES, id_text, is_missing, new_salt, salted
 from liftlock.storage import Stored, check_format, located, read_json, shaped, write_durably
 
@@ -50,303 +54,7 @@ MOST_CONTEXT_CELLS = 1_000_000
 _OBSERVATIONS = "liftlock.profile-ledger"
 """The format of ledgers that only held observations: their ids, mechanisms and guarantees."""
 _RESTORE = "restore the ledger: its entries are only ever added, never changed"
-_WHEN = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$")
 _GUARANTEE = re.compile(r"^([\w-]+)\((.*)\)$")
-
-
-@dataclass(frozen=True)
-class LedgerEntry:
-    """One release, chained to the one before by its hash.
-
-    Either a cohort by name, or people (or observations) by salted hashes. `levels` are the exact
-    ratios e^eps_lower, e^eps_upper and e^ldp that were proved, or of a graph of profiles that of
-    the worst edge; `embedded` says that the ledger holds the mechanism. Of what was read from a
-    ledger of observations alone neither time nor context is known, and both are empty.
-    """
-
-    number: int
-    when: str
-    cohort: str | None
-    people: tuple[str, ...]
-    about: str
-    channel: str
-    context: str
-    context_kind: str
-    notion: str
-    budgets: dict[str, str]
-    levels: LeakageLevels
-    embedded: bool
-    unprotected: int
-    note: str
-    previous: str
-
-    @property
-    def guarantee(self) -> str:
-        """The guarantee in short, e.g. ``lip(1)``."""
-        return str(make_notion(self.notion, self.budgets))
-
-    @property
-    def certified(self) -> str:
-        """The guarantee as its certificate writes it, e.g. ``lip(epsilon=1)``."""
-        return f"{self.notion}({', '.join(f'{k}={v}' for k, v in self.budgets.items())})"
-
-    @property
-    def mechanism(self) -> str:
-        """The key of the mechanism: its channel, its context, and what was certified."""
-        return fingerprint([self.channel, self.context, self.notion, self.budgets])
-
-    @property
-    def digest(self) -> str:
-        """The sha256 that the next entry carries."""
-        return fingerprint(self.to_data())
-
-    @property
-    def who(self) -> str:
-        """Say whose data it was about."""
-        return number_of(len(self.people), [self]) if self.cohort is None else self.cohort
-
-    @property
-    def of_observations(self) -> bool:
-        """Whether the ids are those of observations of a graph of profiles."""
-        return not self.context or self.levels.profile is not None
-
-    def release(self, context: Context | None, mechanism: Mechanism | None) -> Release:
-        """Return what accountants know of it: the mechanism, or the levels alone."""
-        if mechanism is not None:
-            return Release.of(mechanism)
-        guarantee, levels = make_notion(self.notion, self.budgets), self.levels
-        if context is not None:
-            return Release(context.inputs, None, context, guarantee, levels)
-        if levels.profile is None and guarantee.profile_budget is not None:
-            # A ledger of observations alone kept what was promised, and nothing that was measured.
-            levels = promised_edges(guarantee)
-        return Release(Alphabet.of(["not kept"]), None, None, guarantee, levels)
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        who = {"people": list(self.people)} if self.cohort is None else {"cohort": self.cohort}
-        return {
-            "number": self.number,
-            "when": self.when,
-            "who": who,
-            "about": self.about,
-            "channel": self.channel,
-            "context": self.context,
-            "context_kind": self.context_kind,
-            "notion": self.notion,
-            "budgets": dict(self.budgets),
-            "levels": {
-                "eps_lower": _ratio_text(self.levels.lower),
-                "eps_upper": _ratio_text(self.levels.upper),
-                "ldp": _ratio_text(self.levels.ldp),
-                "spread": _ratio_text(self.levels.spread),
-            }
-            | (
-                {} if self.levels.profile is None else {"profile": _ratio_text(self.levels.profile)}
-            ),
-            "embedded": self.embedded,
-            "unprotected": self.unprotected,
-            "note": self.note,
-            "previous": self.previous,
-        }
-
-    @classmethod
-    def from_data(cls, data: Any) -> LedgerEntry:
-        """Read the JSON form."""
-        who, levels = data["who"], data["levels"]
-        if set(who) not in ({"cohort"}, {"people"}) or set(data) != _KEYS:
-            raise FileError(
-                "an entry with other keys than an entry has",
-                value=sorted(set(data) ^ _KEYS) or sorted(who),
-                remedy="restore the ledger",
-            )
-        return cls(
-            number=_whole(data["number"]),
-            when=read_when(data["when"]) if data["when"] or data["context"] else "",
-            cohort=None if "people" in who else read_name(who["cohort"], "cohort"),
-            people=tuple(bytes.fromhex(digest).hex() for digest in who.get("people", ())),
-            about=read_name(data["about"], "about"),
-            channel=str(data["channel"]),
-            context=str(data["context"]),
-            context_kind=str(data["context_kind"]),
-            notion=str(data["notion"]),
-            budgets={str(key): str(value) for key, value in data["budgets"].items()},
-            levels=LeakageLevels(
-                lower=_read_ratio(levels["eps_lower"]),
-                upper=_read_ratio(levels["eps_upper"]),
-                ldp=_read_ratio(levels["ldp"]),
-                spread=_read_ratio(levels["spread"]),
-                profile=_read_ratio(levels.get("profile", "inf")),
-            ),
-            embedded=data["embedded"] is True,
-            unprotected=_whole(data["unprotected"]),
-            note=read_note(data["note"]),
-            previous=str(data["previous"]),
-        )
-
-
-_KEYS = frozenset(
-    (
-        *("number", "when", "who", "about", "channel", "context", "context_kind", "notion"),
-        *("budgets", "levels", "embedded", "unprotected", "note", "previous"),
-    )
-)
-
-
-def read_name(value: object, what: str) -> str:
-    """Read the name of a cohort or of a data item; blanks around it do not count.
-
-    >>> read_name(" salary ", "about")
-    'salary'
-    """
-    if is_missing(value):
-        raise InputError(
-            f"no {what}",
-            value=value,
-            remedy="say whose data it is" if what == "cohort" else "name the data item",
-        )
-    text = id_text(value)
-    if not text.isprintable():
-        raise InputError(f"{what} with characters that cannot be printed", value=text)
-    return text
-
-
-def read_known(value: object, known: set[str], what: str) -> str:
-    """Read a name, but not one that differs from a known one only in case.
-
-    Such a slip would begin a new history.
-    """
-    name = read_name(value, what)
-    for other in known:
-        if other != name and other.casefold() == name.casefold():
-            raise InputError(
-                f"{'item' if what == 'about' else what} spelt otherwise than before",
-                value=name,
-                remedy=f"the ledger has {other!r}; write it so, or choose a different name",
-            )
-    return name
-
-
-def read_note(value: object) -> str:
-    """Read a remark, which may be empty."""
-    return read_name(value, "note") if id_text(value) else ""
-
-
-def read_when(value: object) -> str:
-    """Read a time in UTC, such as ``2030-01-31T12:00:00Z``."""
-    text = str(value)
-    try:
-        if _WHEN.match(text):
-            datetime.fromisoformat(text)
-            return text
-    except ValueError:
-        pass
-    raise InputError("not a time in UTC", value=value, remedy="write it like 2030-01-31T12:00:00Z")
-
-
-def now() -> str:
-    """Return the time in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _ratio_text(ratio: Ratio) -> str:
-    return "inf" if ratio is None else fraction_text(ratio)
-
-
-def _read_ratio(text: Any) -> Ratio:
-    if text == "inf":
-        return None
-    ratio: Fraction = exact(text, name="level")
-    if ratio < 1:
-        raise FileError("a level below 1", value=str(text)[:40], remedy="restore the ledger")
-    return ratio
-
-
-def _whole(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise FileError("not a whole number", value=value, remedy="restore the ledger")
-    return value
-
-
-# --- who took part in what ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ReleaseHistory:
-    """A cohort, or people who took part in the same releases, and these by data item.
-
-    People with the same releases share one account.
-    """
-
-    name: str
-    people: int | None
-    """How many people; None for a cohort, of which that is not known."""
-    items: Mapping[str, tuple[LedgerEntry, ...]]
-
-
-def histories(
-    entries: Sequence[LedgerEntry], cohort: str | None = None, people: Collection[str] | None = None
-) -> list[ReleaseHistory]:
-    """Group people by release history; cohorts are groups of their own.
-
-    A person of a cohort who is also listed by id is in both: nothing in a ledger joins the two.
-    With a `cohort` or the hashes of some `people`, only they are looked at.
-    """
-    everybody = cohort is None and people is None
-    chosen = frozenset(people or ())
-    cohorts: dict[str, list[LedgerEntry]] = {}
-    taken: dict[str, list[int]] = {}
-    for place, entry in enumerate(entries):
-        if entry.cohort is not None and (everybody or entry.cohort == cohort):
-            cohorts.setdefault(entry.cohort, []).append(entry)
-        for digest in entry.people:
-            if everybody or digest in chosen:
-                taken.setdefault(digest, []).append(place)
-    groups: dict[tuple[int, ...], int] = {}
-    for listed in taken.values():
-        groups[tuple(listed)] = groups.get(tuple(listed), 0) + 1
-    found = [ReleaseHistory(name, None, _items(listed)) for name, listed in cohorts.items()]
-    for places, number in groups.items():
-        theirs = [entries[place] for place in places]
-        found.append(ReleaseHistory(number_of(number, theirs), number, _items(theirs)))
-    return found
-
-
-def number_of(number: int, entries: Sequence[LedgerEntry]) -> str:
-    """Say how many people, or observations, took part in some releases."""
-    if all(entry.of_observations for entry in entries):
-        return f"{number:,} observation{'s' * (number != 1)}"
-    return f"{number:,} {'person' if number == 1 else 'people'}"
-
-
-def _items(entries: list[LedgerEntry]) -> dict[str, tuple[LedgerEntry, ...]]:
-    found: dict[str, list[LedgerEntry]] = {}
-    for entry in entries:
-        found.setdefault(entry.about, []).append(entry)
-    return {about: tuple(listed) for about, listed in found.items()}
-
-
-def whose(
-    all_entries: Sequence[LedgerEntry], entry: LedgerEntry, entries: Sequence[LedgerEntry]
-) -> str:
-    """Say which people of an entry have exactly these entries about its item."""
-    took = [
-        (each in entries, frozenset(each.people))
-        for each in all_entries
-        if each.about == entry.about
-    ]
-    those = [
-        number
-        for number, digest in enumerate(entry.people, start=1)
-        if all((digest in people) == wanted for wanted, people in took)
-    ]
-    everybody = number_of(len(entry.people), [entry])
-    if len(those) == len(entry.people):
-        return everybody
-    return f"{len(those):,} of the {everybody} (the first is number {those[0]:,})"
-
-
-# --- the ledger -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -378,7 +86,7 @@ class Ledger(Stored):
 
     @classmethod
     def new(cls) -> Ledger:
-        """Return an empty ledger with a salt of its own."""
+        """Return an empty ledger with a new salt."""
         return cls(new_salt())
 
     def __len__(self) -> int:
@@ -390,6 +98,21 @@ class Ledger(Stored):
         return (
             self.entries[-1].digest if self.entries else fingerprint([self.FORMAT, self.salt.hex()])
         )
+
+    @property
+    def cohorts(self) -> tuple[str, ...]:
+        """The names of the cohorts, in the order in which they came."""
+        return tuple(dict.fromkeys(e.cohort for e in self.entries if e.cohort is not None))
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The data items that releases were about, in the order in which they came."""
+        return tuple(dict.fromkeys(entry.about for entry in self.entries))
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The salted hashes of everybody who is listed by id."""
+        return frozenset(digest for entry in self.entries for digest in entry.people)
 
     def digest(self, person: object) -> str:
         """Return the salted hash by which a person is known."""
@@ -426,21 +149,43 @@ class Ledger(Stored):
                 "neither a cohort nor people" if who is None else "both a cohort and people",
                 remedy="give who= or people=",
             )
-        item = read_known(about, {entry.about for entry in self.entries}, "about")
-        cohort = None
-        if who is not None:
-            known = {entry.cohort for entry in self.entries if entry.cohort is not None}
-            cohort = read_known(who, known, "cohort")
-        ids = _Ids(self, mechanism, item, once=limit is None)
-        digests = () if people is None else ids.digests(people, place)
-        if cohort is not None:
-            ids.refuse_known_cohort(cohort)
+        item = read_known(about, self.items, "about")
+        cohort = None if who is None else read_known(who, self.cohorts, "cohort")
+        once = limit is None and isinstance(mechanism.context, ProfileGraph)
+        before = [entry for entry in self.entries if once and entry.about == item]
+        digests = () if people is None else self._digests(people, mechanism, before, place)
+        for entry in before:
+            if cohort is not None and entry.cohort == cohort:
+                raise _second_release(f"{cohort!r} was released before", mechanism, entry)
         self._check_inputs(mechanism, item)
         entry = self._entry(mechanism, cohort, digests, item, note, when)
         added = self._with(entry, mechanism)
         if limit is not None:
             added.refuse_beyond(limit, entry, under)
         return added
+
+    def _digests(
+        self,
+        ids: Iterable[object],
+        mechanism: Mechanism,
+        before: Sequence[LedgerEntry],
+        place: Callable[[int], str] | None,
+    ) -> tuple[str, ...]:
+        """Return the salted hashes; refuse ids that are none, twice, or in an entry before."""
+        observations = isinstance(mechanism.context, ProfileGraph)
+        released = {digest: entry for entry in before for digest in entry.people}
+        seen: dict[str, None] = {}
+        for number, identity in enumerate(require_list(ids, "ids of people")):
+            digest = self.digest(identity)
+            odd = not observations and not id_text(identity).isprintable()
+            if is_missing(identity) or digest in seen or digest in released or odd:
+                where = f"number {number + 1}" if place is None else place(number)
+                twice = digest in seen
+                raise _refused_id(identity, where, mechanism, released.get(digest), twice=twice)
+            seen[digest] = None
+        if not seen:
+            raise InputError("no people", remedy="give at least one id")
+        return tuple(seen)
 
     def _entry(
         self,
@@ -536,11 +281,10 @@ class Ledger(Stored):
         entries = self.history(about, who=who, person=person)
         if not entries:
             them = f"cohort {id_text(who)!r}" if who is not None else f"person {id_text(person)!r}"
-            items = dict.fromkeys(entry.about for entry in self.entries)
             raise InputError(
                 f"nothing was released of {them}",
                 value=about,
-                remedy=f"names are compared as written; the ledger is about {list(items)[:4]}",
+                remedy=f"names are compared as written; the ledger is about {list(self.items[:4])}",
             )
         return account(self.releases(entries), under, impossible="ignore")
 
@@ -549,9 +293,8 @@ class Ledger(Stored):
     ) -> None:
         """Refuse a limit that could be exceeded for anybody whom an entry concerns."""
         accounts: dict[tuple[str, ...], Account] = {}
-        for history in histories(self.entries):
-            if entry.about not in history.items or entry not in history.items[entry.about]:
-                continue
+        people = None if entry.cohort else entry.people
+        for history in histories(self.entries, entry.cohort, people):
             entries = history.items[entry.about]
             key = tuple(sorted(each.mechanism for each in entries))
             if key not in accounts:
@@ -703,87 +446,42 @@ class Ledger(Stored):
             yield cls.load(place) if place.exists() else cls.new()
 
 
-@dataclass(frozen=True)
-class _Ids:
-    """The ids of whom or what is released, checked against what a ledger has."""
-
-    ledger: Ledger
-    mechanism: Mechanism
-    about: str
-    once: bool
-
-    @property
-    def noun(self) -> str:
-        """What an id is of."""
-        return "observation" if self._are_observations else "person"
-
-    @property
-    def _are_observations(self) -> bool:
-        return isinstance(self.mechanism.context, ProfileGraph)
-
-    def digests(self, ids: Iterable[object], place: Callable[[int], str] | None) -> tuple[str, ...]:
-        """Return the salted hashes; refuse ids that are none, twice, or released before."""
-        before = self._released_before()
-        seen: dict[str, None] = {}
-        for number, identity in enumerate(require_list(ids, "ids of people")):
-            digest = self.ledger.digest(identity)
-            if is_missing(identity) or digest in seen or digest in before:
-                where = f"number {number + 1}" if place is None else place(number)
-                raise self._refused(identity, where, twice=digest in seen, before=before)
-            if not self._are_observations and not id_text(identity).isprintable():
-                raise InputError(
-                    "an id with characters that cannot be seen",
-                    where=f"number {number + 1}" if place is None else place(number),
-                    value=id_text(identity),
-                    remedy="remove them: with them it is somebody else's id",
-                )
-            seen[digest] = None
-        if not seen:
-            raise InputError("no people", remedy="give at least one id")
-        return tuple(seen)
-
-    def refuse_known_cohort(self, cohort: str) -> None:
-        """Refuse a cohort whose observations were released before."""
-        if not self._are_observations or not self.once:
-            return
-        for entry in self.ledger.entries:
-            if entry.cohort == cohort and entry.about == self.about:
-                raise _second_release(f"{cohort!r} was released before", self.mechanism, entry)
-
-    def _released_before(self) -> dict[str, LedgerEntry]:
-        """Return the observations that must not be released again."""
-        if not self._are_observations or not self.once:
-            return {}
-        return {
-            digest: entry
-            for entry in self.ledger.entries
-            if entry.about == self.about
-            for digest in entry.people
-        }
-
-    def _refused(
-        self, identity: object, where: str, *, twice: bool, before: Mapping[str, LedgerEntry]
-    ) -> InputError | NotComposable:
-        article = "an" if self._are_observations else "a"
-        if is_missing(identity):
-            return InputError(
-                f"{article} {self.noun} without an id",
-                where=where,
-                value=id_text(identity) or None,
-                remedy=f"give every {self.noun} an id" + " of its own" * self._are_observations,
-            )
-        what = f"{identity!r} at {where}"
-        if not self._are_observations:
-            return InputError(
-                "a person given twice",
-                where=where,
-                value=identity,
-                remedy="one release of each person is one entry; two releases are two entries",
-            )
-        if twice:
-            return _second_release(f"{what} is given twice", self.mechanism)
-        entry = before[self.ledger.digest(identity)]
-        return _second_release(f"{what} was released before", self.mechanism, entry)
+def _refused_id(
+    identity: object,
+    where: str,
+    mechanism: Mechanism,
+    before: LedgerEntry | None,
+    *,
+    twice: bool,
+) -> InputError | NotComposable:
+    """Return what is wrong with an id: none, given twice, in an entry before, or invisible."""
+    observations = isinstance(mechanism.context, ProfileGraph)
+    if is_missing(identity):
+        noun = "an observation" if observations else "a person"
+        every = "observation an id of its own" if observations else "person an id"
+        return InputError(
+            f"{noun} without an id",
+            where=where,
+            value=id_text(identity) or None,
+            remedy=f"give every {every}",
+        )
+    if observations:
+        known = "is given twice" if twice else "was released before"
+        what = f"{identity!r} at {where} {known}"
+        return _second_release(what, mechanism, None if twice else before)
+    if twice:
+        return InputError(
+            "a person given twice",
+            where=where,
+            value=identity,
+            remedy="one release of each person is one entry; two releases are two entries",
+        )
+    return InputError(
+        "an id with characters that cannot be seen",
+        where=where,
+        value=id_text(identity),
+        remedy="remove them: with them it is somebody else's id",
+    )
 
 
 def _second_release(

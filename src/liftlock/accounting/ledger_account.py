@@ -1,8 +1,8 @@
-"""The accounts of everybody in a ledger, and what one more release would cost."""
+"""The accounts of all people in a ledger, and the cost of one more release."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,26 +13,23 @@ from liftlock.accounting.account import Account, account
 from liftlock.accounting.accountants.base import (
     QUANTITIES,
     PrivacyLoss,
-    least_of,
-    product_of,
     sides,
 )
 from liftlock.accounting.accountants.pairwise import measure_ldp
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
-from liftlock.accounting.ledger import Ledger, LedgerEntry, ReleaseHistory, histories
-from liftlock.accounting.release import Ratio, Release
+from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.ledger_entry import LedgerEntry, ReleaseHistory, histories
+from liftlock.accounting.release import Ratio, Release, least_of, product_of
 from liftlock.contexts import Context, Prior, PriorSet, ProfileGraph
-from liftlock.errors import InputError, NotDefined
+from liftlock.errors import InputError, NotDefined, listed
 from liftlock.mechanism import Mechanism
 from liftlock.notions.measurement import Measurement
 from liftlock.salted_ids import id_text
 
-_LISTED = 5
-
 
 @dataclass(frozen=True)
 class ItemAccount:
-    """The account of one data item of one group, and what one more release would cost."""
+    """The account of one data item of one group, and the cost of one more release."""
 
     about: str
     entries: tuple[LedgerEntry, ...]
@@ -178,15 +175,7 @@ class LedgerAccount:
                             "entries": [entry.number for entry in item.entries],
                             **item.account.to_data(),
                             "one_more": {
-                                name: {
-                                    quantity: {
-                                        **spent[quantity].to_data(),
-                                        "exact": spent.exact,
-                                        "accountant": spent.accountant,
-                                    }
-                                    for quantity, spent in after.best.items()
-                                }
-                                for name, after in item.one_more.items()
+                                name: after.best_data() for name, after in item.one_more.items()
                             },
                         }
                         for item in group.items
@@ -200,26 +189,24 @@ class LedgerAccount:
 
 def _cohort(ledger: Ledger, who: object) -> str:
     name = id_text(who)
-    cohorts = list(dict.fromkeys(e.cohort for e in ledger.entries if e.cohort is not None))
-    if name not in cohorts:
-        raise InputError("no such cohort in the ledger", value=name, remedy=_has(ledger, cohorts))
+    if name not in ledger.cohorts:
+        raise InputError("no such cohort in the ledger", value=name, remedy=_has(ledger))
     return name
 
 
 def _known_people(
     ledger: Ledger, people: Iterable[object], place: Callable[[int], str] | None
 ) -> frozenset[str]:
-    known = {digest for entry in ledger.entries for digest in entry.people}
+    known = ledger.people
     found = set()
     for number, person in enumerate(require_list(people, "ids of people")):
         digest = ledger.digest(person)
         if digest not in known:
-            cohorts = dict.fromkeys(e.cohort for e in ledger.entries if e.cohort is not None)
             raise InputError(
                 "a person who is not in the ledger",
                 where="" if place is None else place(number),
                 value=person,
-                remedy=_has(ledger, list(cohorts)) + "; ids are compared as written",
+                remedy=_has(ledger) + "; ids are compared as written",
             )
         found.add(digest)
     if not found:
@@ -227,9 +214,9 @@ def _known_people(
     return frozenset(found)
 
 
-def _has(ledger: Ledger, cohorts: list[str]) -> str:
+def _has(ledger: Ledger) -> str:
     """Say whom a ledger has."""
-    number = len({digest for entry in ledger.entries for digest in entry.people})
+    cohorts, number = ledger.cohorts, len(ledger.people)
     words = []
     if cohorts:
         words.append(f"the cohort{'s' * (len(cohorts) != 1)} {listed(cohorts)}")
@@ -248,18 +235,8 @@ def _nothing(found: LedgerAccount) -> InputError:
     )
 
 
-def listed(names: Sequence[str]) -> str:
-    """List a few names, and say how many more there are.
-
-    >>> listed(["a", "b"]), listed("abcdefg")
-    ("'a', 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
-    """
-    more = len(names) - _LISTED
-    return ", ".join(map(repr, names[:_LISTED])) + (f" and {more:,} more" if more > 0 else "")
-
-
 def together_of(accounts: list[Account]) -> PrivacyLoss:
-    """Bound what releases about different data of the same person leak of all of them at once.
+    """Bound the leakage about all data items of a person at once, from the account of each.
 
     Nothing is known of how the data hang together, so the least probability of a tuple may be 0:
 
@@ -297,7 +274,7 @@ def _of_data(found: Account) -> Ratio:
     try:
         return measure_ldp(found.releases).ratio
     except NotDefined:
-        return ComposedLevels.of(found.releases, None).ldp
+        return ComposedLevels.of(found.releases, None).product("ldp")
 
 
 def _has_prior(found: Account) -> bool:

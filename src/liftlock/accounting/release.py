@@ -1,19 +1,25 @@
-"""One release as an accountant knows it: a channel, or only the levels that were proved of it."""
+"""One release as accountants see it: a channel, or only the leakage levels proved of it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
-import numpy as np
-
 from liftlock._checks import require_channel, require_context, require_notion
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
-from liftlock.contexts import AnyUserPrior, Context, Joint, Prior, PriorSet, ProfileGraph
+from liftlock.contexts import (
+    AnyUserPrior,
+    Context,
+    Family,
+    Joint,
+    Prior,
+    PriorSet,
+    ProfileGraph,
+)
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget
@@ -34,9 +40,38 @@ _ALIKE = 256
 _SIDES = ("eps_lower", "eps_upper")
 
 
+def product_of(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
+    """Multiply ratios, each to its power; None is infinite.
+
+    >>> product_of([(Fraction(2), 3), (None, 0)]), product_of([(None, 1)])
+    (Fraction(8, 1), None)
+    """
+    found = Fraction(1)
+    for ratio, times in parts:
+        if not times:
+            continue
+        if ratio is None:
+            return None
+        found *= ratio**times
+    return found
+
+
+def least_of(ratios: Iterable[Ratio]) -> Ratio:
+    """Return the smallest ratio; None only if all are infinite."""
+    finite = [ratio for ratio in ratios if ratio is not None]
+    return min(finite) if finite else None
+
+
+def most_of(ratios: Iterable[Ratio]) -> Ratio:
+    """Return the largest ratio; None if any is infinite."""
+    found = list(ratios)
+    finite = [ratio for ratio in found if ratio is not None]
+    return max(finite) if len(finite) == len(found) else None
+
+
 @dataclass(frozen=True)
 class LeakageLevels:
-    """What one release leaks at most, as ratios: e^eps_lower, e^eps_upper and e^ldp.
+    """Upper bounds on the leakage of one release, as ratios: e^eps_lower, e^eps_upper and e^ldp.
 
     `lower` is 1/min-lift and `upper` the max-lift, of the secret that the context protects. `ldp`
     compares any two inputs, also those behind a secret; `spread` only those that can occur. In a
@@ -136,12 +171,12 @@ class Release:
             return upper_end(enclosure.exp(bound.upper))
 
         lower, upper = ratio("eps_lower"), ratio("eps_upper")
-        spread = _least(ratio("ldp"), _omega(lower, upper, context))
+        spread = least_of([ratio("ldp"), _omega(lower, upper, context)])
         # What lifts prove of ratios, they prove of the symbols that can occur; LDP speaks of all.
         everywhere = spread if _complete(context) else None
         nats = _in_nats(rows, context)
         if (budget := guarantee.ratio_limit) is not None and not isinstance(context, Joint):
-            everywhere = _least(everywhere, ratio_above(budget))
+            everywhere = least_of([everywhere, ratio_above(budget)])
             if budget.epsilon is not None:
                 nats["ldp"] = budget.epsilon
         levels = LeakageLevels(lower, upper, everywhere, spread, nats=nats)
@@ -160,6 +195,16 @@ class Release:
         return cls(context.inputs, None, context, guarantee, LeakageLevels(None, None, None, None))
 
     @property
+    def budget(self) -> Budget | None:
+        """The budget that a naive accountant would add up: the larger one of both sides."""
+        if self.guarantee is None:
+            return None
+        limits = self.guarantee.lift_limits()
+        if limits is None or limits.lower is None or limits.upper is None:
+            return self.guarantee.profile_budget
+        return max(limits.lower, limits.upper, key=ratio_above)
+
+    @property
     def of_unkept_graph(self) -> bool:
         """Whether it is of an observation, and the graph of profiles behind it was not kept."""
         return self.context is None and self.known is not None and self.known.profile is not None
@@ -173,7 +218,7 @@ class Release:
         return f"{where} {self.guarantee} {self.known}"
 
     def levels(self, context: Context | None) -> LeakageLevels:
-        """Return what this release leaks by itself in a context; infinite is also not known."""
+        """Return the leakage of this release alone in a context; unknown counts as infinite."""
         if self.channel is not None:
             return levels_of(self.channel, context)
         known = self.known
@@ -189,7 +234,7 @@ class Release:
             told = known.nats.get("ldp")
             left = {} if told is None else {"ldp": told, "spread": told}
             return LeakageLevels(None, None, known.ldp, known.ldp, nats=left)
-        spread = _least(known.spread, _omega(known.lower, known.upper, context))
+        spread = least_of([known.spread, _omega(known.lower, known.upper, context)])
         return replace(known, spread=spread)
 
 
@@ -248,40 +293,6 @@ def _levels_of(channel: AnyChannel, context: Any) -> LeakageLevels:
     return LeakageLevels(1 / smallest if smallest else None, found.largest.lift, level, spread)
 
 
-def smallest_mass(context: Context | None) -> Fraction:
-    """Return P_min: of the secrets that can occur; for a set of priors the least of all (maybe 0).
-
-    >>> smallest_mass(Prior.from_counts({"a": 1, "b": 3}))
-    Fraction(1, 4)
-    """
-    if context is None or isinstance(context, ProfileGraph | AnyUserPrior):
-        return Fraction(0)
-    if isinstance(context, Prior):
-        return context.smallest
-    if isinstance(context, Joint):
-        return context.secret_prior.smallest
-    if isinstance(context, PriorSet):
-        size = len(context.inputs)
-        least = []
-        for place in np.flatnonzero(context.possible):
-            column = np.zeros(size, dtype=np.int64)
-            column[place] = 1
-            least.append(context.mass_range(column)[0])
-        return min(least)
-    raise NotDefined("an account", context.describe(), "give a prior, a joint or a set of priors")
-
-
-def budget_of(release: Release) -> Budget | None:
-    """Return the budget that a naive accountant would add up: the larger one of both sides."""
-    if release.guarantee is None:
-        return None
-    limits = release.guarantee.lift_limits()
-    if limits is None or limits.lower is None or limits.upper is None:
-        return release.guarantee.profile_budget
-    larger = ratio_above(limits.lower) >= ratio_above(limits.upper)
-    return limits.lower if larger else limits.upper
-
-
 def delta_of(guarantee: Notion | None) -> DeltaLimit | None:
     """Return epsilon and delta of a guarantee of (epsilon, delta)-LDP; None of any other."""
     limit = None if guarantee is None else guarantee.delta_limit()
@@ -331,29 +342,30 @@ def _in_nats(rows: Mapping[str, Enclosure | None], context: Context) -> dict[str
 
 def _complete(context: Context) -> bool:
     """Tell whether every symbol can occur."""
-    if isinstance(context, PriorSet):
-        return bool(np.all(context.possible))
-    prior = context if isinstance(context, Prior) else None
-    return prior is not None and all(prior.counts)
+    return isinstance(context, Prior | PriorSet) and all(context.symbol_ranges[1])
 
 
 def _omega(lower: Ratio, upper: Ratio, context: Context) -> Ratio:
     """Bound the ratios of any two symbols by both sides of the lifts.
 
-    Source: 000 Thm 1 (exact closed form).
+    The lifts of a set of priors hold under each of them, so every prior that gives all possible
+    symbols a chance proves a bound by itself, and the least of these holds.
+
+    Source: 000 Thm 1 (exact closed form), Cor 4.
     """
     if lower is None or upper is None:
         return None
-    if isinstance(context, PriorSet | AnyUserPrior):
-        return lower * upper
-    if not isinstance(context, Prior):
+    if not isinstance(context, Prior | PriorSet | AnyUserPrior):
         return None
-    return ldp_from_lifts(upper, 1 / lower, Population.of(context.restricted()))
-
-
-def _least(*ratios: Ratio) -> Ratio:
-    finite = [ratio for ratio in ratios if ratio is not None]
-    return min(finite) if finite else None
+    priors: tuple[Prior, ...] = ()
+    if isinstance(context, Prior):
+        priors = (context,)
+    elif isinstance(context, PriorSet):
+        among = context.priors if isinstance(context, Family) else (context.representative(),)
+        possible = context.possible.tolist()
+        priors = tuple(p for p in among if [count > 0 for count in p.counts] == possible)
+    bounds = (ldp_from_lifts(upper, 1 / lower, Population.of(p.restricted())) for p in priors)
+    return min(bounds, default=lower * upper)
 
 
 def _budgets(guarantee: Notion) -> list[Budget]:

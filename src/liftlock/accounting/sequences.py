@@ -1,9 +1,8 @@
 """Different data released one after the other: X_1, ..., X_n with a joint prior over tuples.
 
-Each datum is released through a channel of its own. Releases of correlated data tell of one
-another: what is learnt of X_k comes from all outputs, not from its own alone. The whole sequence is
-one datum, a tuple, of which every channel reads one part, so that all accountants apply to it; a
-single X_k is a secret behind it.
+Each datum has its channel. If the data are correlated, every output tells something about X_k, not
+only its own. The sequence is one datum, a tuple of which each channel reads one part, so every
+accountant applies to it; a single X_k is a secret behind the tuple.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from fractions import Fraction
 
 from liftlock._checks import require_channel, require_list, require_prior
 from liftlock.accounting.account import Account, account
-from liftlock.accounting.accountants.base import PrivacyLoss, product_of, sides
+from liftlock.accounting.accountants.base import PrivacyLoss, sides
 from liftlock.accounting.accountants.exact import MOST_CELLS
-from liftlock.accounting.release import LeakageLevels, Release, levels_of
+from liftlock.accounting.release import LeakageLevels, Release, levels_of, product_of
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.contexts import Joint, Prior
@@ -126,16 +125,16 @@ def account_sequence(
     channels = [require_channel(channel) for channel in require_list(channels, "channels")]
     possible = require_prior(prior).restricted()
     tuples = [_tuple(label, len(channels)) for label in possible.labels]
-    own, lifted = [], []
+    joints, own, lifted = [], [], []
     for k, channel in enumerate(channels):
-        known = _whole_marginal(_marginal(possible, tuples, k), channel, k)
+        joints.append(_joint(possible, tuples, k))
+        known = _own_prior(joints[-1].secret_prior, channel, k)
         refuse_impossible(channel, known, impossible)
         own.append(levels_of(channel, known))
-        lifted.append(_lifted(channel, own[-1], tuples, k, possible))
-    joints = [_joint(possible, tuples, k) for k in range(len(channels))]
+        lifted.append(_lifted(channel, own[-1], possible, k))
     whole = _about_all_tuples(account(lifted, possible), own, channels)
     total = tuple(account(lifted, joint) for joint in joints)
-    values = math.prod(len({label[k] for label in tuples}) for k in range(len(channels)))
+    values = math.prod(len(joint.secrets) for joint in joints)
     return SequenceAccount(whole, tuple(own), total, values - len(tuples))
 
 
@@ -209,16 +208,10 @@ def _tuple(label: Label, length: int) -> tuple[Label, ...]:
     return label
 
 
-def _marginal(prior: Prior, tuples: list[tuple[Label, ...]], k: int) -> dict[Label, int]:
-    found: dict[Label, int] = {}
-    for label, count in zip(tuples, prior.counts, strict=True):
-        found[label[k]] = found.get(label[k], 0) + count
-    return found
-
-
-def _whole_marginal(own: dict[Label, int], channel: AnyChannel, k: int) -> Prior:
+def _own_prior(marginal: Prior, channel: AnyChannel, k: int) -> Prior:
     """Return the prior of one datum over all inputs of its channel."""
-    for label in own:
+    counts = dict(zip(marginal.labels, marginal.counts, strict=True))
+    for label in counts:
         if label not in channel.inputs:
             raise LabelError(
                 "a value that its channel does not accept",
@@ -226,28 +219,18 @@ def _whole_marginal(own: dict[Label, int], channel: AnyChannel, k: int) -> Prior
                 value=label,
                 remedy="channels and parts of tuples are in the same order",
             )
-    counts = tuple(own.get(label, 0) for label in channel.inputs.labels)
-    return Prior(channel.inputs, counts)
+    return Prior(channel.inputs, tuple(counts.get(label, 0) for label in channel.inputs.labels))
 
 
-def _lifted(
-    channel: AnyChannel,
-    levels: LeakageLevels,
-    tuples: list[tuple[Label, ...]],
-    k: int,
-    prior: Prior,
-) -> Release:
+def _lifted(channel: AnyChannel, levels: LeakageLevels, prior: Prior, k: int) -> Release:
     """Return the release from tuples to the output of one datum; if large, only its levels."""
     try:
         table = dense(channel)
     except NotDefined:
         table = None
-    if table is None or len(tuples) * len(table.outputs) > MOST_CELLS:
+    if table is None or len(prior.labels) * len(table.outputs) > MOST_CELLS:
         return Release(prior.alphabet, None, prior, None, levels)
-    rows = [table.inputs.index(label[k]) for label in tuples]
-    totals = tuple(table.totals[row] for row in rows)
-    lifted = Channel(prior.alphabet, table.outputs, table.weights[rows].copy(), totals)
-    return Release.of(lifted, prior)
+    return Release.of(table.reading(prior.alphabet, lambda label: label[k]), prior)
 
 
 def _joint(prior: Prior, tuples: list[tuple[Label, ...]], k: int) -> Joint:

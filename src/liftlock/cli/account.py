@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from liftlock.accounting.ledger import Ledger, LedgerEntry, read_name
-from liftlock.accounting.ledger_account import LedgerAccount, listed
+from liftlock.accounting.ledger import Ledger
+from liftlock.accounting.ledger_account import LedgerAccount
+from liftlock.accounting.ledger_entry import LedgerEntry, read_name
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.cli.asked import check_output
@@ -19,7 +20,7 @@ from liftlock.cli.console import Notes, show, show_json, working
 from liftlock.cli.matching import matched
 from liftlock.cli.options import FILE
 from liftlock.contexts import Context
-from liftlock.errors import FileError, InputError, NotComposable, NotDefined
+from liftlock.errors import FileError, InputError, NotComposable, NotDefined, listed
 from liftlock.files import (
     ReadChannel,
     read_joint,

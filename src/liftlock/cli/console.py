@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -83,6 +84,13 @@ class Notes:
 
     def __call__(self, text: str) -> None:
         self.texts.append(text)
+
+    def overwritten(self, output: Path) -> None:
+        """Note that a released table took the place of an older one."""
+        self(
+            f"{output} was overwritten: if the old file was shared, both releases count together; "
+            "record them with liftlock account"
+        )
 
     def show(self) -> None:
         """Print the notes on standard error."""

@@ -247,10 +247,7 @@ def protect_command(
             destination(output).unlink(missing_ok=True)
             raise
     if replaced:
-        note(
-            f"{output} was replaced: if it has been handed out, both releases count together "
-            "(liftlock account)"
-        )
+        note.overwritten(output)
     from liftlock.report.protection import protection_data, protection_report
 
     for column in done.columns:

@@ -93,10 +93,7 @@ def release_command(
     if work.kept:
         note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
     if replaced:
-        note(
-            f"{output} was replaced: if it has been handed out, both releases count together "
-            "(liftlock account)"
-        )
+        note.overwritten(output)
     note(f"written to {output}")
     if as_json:
         show_json(_data(made, work.columns, rows, work.counts, output, note.texts))

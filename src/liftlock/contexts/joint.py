@@ -137,6 +137,11 @@ class Joint:
         """The marginal of the secret S."""
         return Prior(self.secrets, tuple(sum(row) for row in self.counts))
 
+    @property
+    def smallest(self) -> Fraction:
+        """The smallest positive probability of a secret."""
+        return self.secret_prior.smallest
+
     def reordered(self, inputs: Alphabet) -> Joint:
         """Return the same joint with the inputs in another order."""
         if inputs.labels == self.inputs.labels:

@@ -264,6 +264,11 @@ class Prior:
         return min(value for value in self.fractions if value)
 
     @property
+    def symbol_ranges(self) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """The least and the most probability of each symbol, which are the same here."""
+        return self.fractions, self.fractions
+
+    @property
     def inputs(self) -> Alphabet:
         """The channel inputs this context speaks of."""
         return self.alphabet

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from liftlock.errors import CountError
 from liftlock.exact.encoding import fingerprint
 from liftlock.exact.integers import Integers, as_integers, multiply
 from liftlock.exact.numbers import exact, exact_probability
+
+SymbolRanges: TypeAlias = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
+"""The least and the most probability of each symbol."""
 
 
 class PriorSet(ABC):
@@ -54,6 +57,16 @@ class PriorSet(ABC):
             pairs = zip(prior.counts, column, strict=True)
             ends.append(Fraction(sum(count * int(w) for count, w in pairs if count), prior.total))
         return ends[0], ends[1]
+
+    @property
+    @abstractmethod
+    def symbol_ranges(self) -> SymbolRanges:
+        """The least and the most probability of each symbol under any prior of the set."""
+
+    @property
+    def smallest(self) -> Fraction:
+        """The least probability of a symbol that may occur, under any prior of the set."""
+        return min(low for low, high in zip(*self.symbol_ranges, strict=True) if high)
 
     @abstractmethod
     def representative(self) -> Prior:
@@ -108,6 +121,12 @@ class Family(PriorSet):
     def possible(self) -> npt.NDArray[np.bool_]:
         """Which symbols have positive probability under some prior of the set."""
         return np.array([any(p.counts[i] for p in self.priors) for i in range(len(self.inputs))])
+
+    @cached_property
+    def symbol_ranges(self) -> SymbolRanges:
+        """The least and the most probability of each symbol."""
+        columns = list(zip(*(prior.fractions for prior in self.priors), strict=True))
+        return tuple(map(min, columns)), tuple(map(max, columns))
 
     def extreme(self, column: Integers, *, least: bool) -> Prior:
         """Return the prior of the family with the least (most) mass."""
@@ -232,7 +251,7 @@ class Intervals(PriorSet):
         return self.alphabet
 
     @cached_property
-    def tight(self) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    def symbol_ranges(self) -> SymbolRanges:
         """The intervals shrunk to what some prior of the set attains."""
         low_sum, high_sum = sum(self.lower), sum(self.upper)
         pairs = list(zip(self.lower, self.upper, strict=True))
@@ -243,7 +262,7 @@ class Intervals(PriorSet):
     @cached_property
     def possible(self) -> npt.NDArray[np.bool_]:
         """Which symbols have positive probability under some prior of the set."""
-        return np.array([value > 0 for value in self.tight[1]])
+        return np.array([value > 0 for value in self.symbol_ranges[1]])
 
     @cached_property
     def _scaled(self) -> tuple[int, list[int], list[int]]:
@@ -265,7 +284,7 @@ class Intervals(PriorSet):
 
     def representative(self) -> Prior:
         """Return the prior that is as far into each interval as into the others."""
-        lower, upper = self.lower, self.tight[1]
+        lower, upper = self.lower, self.symbol_ranges[1]
         floor = sum(lower, Fraction(0))
         room = sum(upper, Fraction(0)) - floor
         share = (1 - floor) / room if room else Fraction(0)
@@ -340,6 +359,13 @@ class Ball(PriorSet):
     def possible(self) -> npt.NDArray[np.bool_]:
         """Which symbols have positive probability under some prior of the set."""
         return np.array([bool(count) or self.radius > 0 for count in self.centre.counts])
+
+    @cached_property
+    def symbol_ranges(self) -> SymbolRanges:
+        """The least and the most probability of each symbol; one that is alone keeps all of it."""
+        masses, radius = self.centre.fractions, self.radius if len(self.inputs) > 1 else Fraction(0)
+        low = tuple(max(p - radius, Fraction(0)) for p in masses)
+        return low, tuple(min(p + radius, Fraction(1)) for p in masses)
 
     @cached_property
     def _scaled(self) -> tuple[list[int], int]:

@@ -65,15 +65,10 @@ def lift_corners(channel: SupportChannel, context: Context) -> LiftCorners:
         return _of_secrets(channel, context.reordered(channel.inputs))
     if isinstance(context, PriorSet):
         aligned = context.reordered(channel.inputs)
-        size = len(channel.inputs)
-        best: tuple[Fraction, int] | None = None
-        for place in (int(i) for i in np.flatnonzero(aligned.possible)):
-            least, _ = aligned.mass_range(_indicator(size, place))
-            if best is None or least < best[0]:
-                best = (least, place)
-        assert best is not None
-        prior = aligned.extreme(_indicator(size, best[1]), least=True)
-        return _around(channel, best[1], best[0], prior)
+        least, most = aligned.symbol_ranges
+        rarest = min((i for i, high in enumerate(most) if high), key=lambda i: least[i])
+        prior = aligned.extreme(_indicator(len(channel.inputs), rarest), least=True)
+        return _around(channel, rarest, least[rarest], prior)
     raise NotDefined("a lift", context.describe(), "give a prior, a joint or a set of priors")
 
 

@@ -9,6 +9,7 @@ lift of 0, an infinite log-lift.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -293,44 +294,42 @@ def lift_range(channel: Channel, priors: PriorSet) -> LiftRange:
     >>> everything.largest.lift, everything.smallest.lift
     (Fraction(3, 1), Fraction(1, 3))
     """
-    aligned = priors.reordered(channel.inputs)
-    rows = np.flatnonzero(aligned.possible)
     factors = np.array(channel.row_factors, dtype=object)
-    top: tuple[Fraction | None, int, int] | None = None
-    bottom: tuple[Fraction, int, int] | None = None
-    for y in range(len(channel.outputs)):
-        column: Integers = channel.weights[:, y].astype(object) * factors
-        least, most = aligned.mass_range(column)
+    columns = (channel.weights[:, y].astype(object) * factors for y in range(len(channel.outputs)))
+    aligned = priors.reordered(channel.inputs)
+    return column_range(columns, aligned, lambda y: channel.outputs.labels[y])
+
+
+def column_range(
+    columns: Iterable[Integers], priors: PriorSet, label: Callable[[int], Label]
+) -> LiftRange:
+    """Return the same of outputs that are given one by one: q(y | x) for every x, in proportion.
+
+    `label` names an output by its position.
+    """
+    rows = np.flatnonzero(priors.possible)
+    top: tuple[Fraction | None, int, int, Integers] | None = None
+    bottom: tuple[Fraction, int, int, Integers] | None = None
+    for y, column in enumerate(columns):
+        least, most = priors.mass_range(column)
         if most == 0:
             continue
         values = column[rows]
         high, low = int(rows[values.argmax()]), int(rows[values.argmin()])
-        if least == 0:
-            lift: Fraction | None = None
-        else:
-            lift = Fraction(int(column[high])) / least
+        lift = Fraction(int(column[high])) / least if least else None
         if top is None or (top[0] is not None and (lift is None or lift > top[0])):
-            top = (lift, high, y)
+            top = (lift, high, y, column)
         down = Fraction(int(column[low])) / most
         if bottom is None or down < bottom[0]:
-            bottom = (down, low, y)
+            bottom = (down, low, y, column)
     assert top is not None
     assert bottom is not None
-    return LiftRange(
-        Extreme(top[0], _witness(channel, aligned, factors, top[1], top[2], least=True)),
-        Extreme(bottom[0], _witness(channel, aligned, factors, bottom[1], bottom[2], least=False)),
+    labels = priors.inputs.labels
+    up, down_to = (
+        Witness(labels[x], label(y), prior=priors.extreme(column, least=least))
+        for (_, x, y, column), least in ((top, True), (bottom, False))
     )
-
-
-def _witness(
-    channel: Channel, priors: PriorSet, factors: Integers, x: int, y: int, *, least: bool
-) -> Witness:
-    column = channel.weights[:, y].astype(object) * factors
-    return Witness(
-        secret=channel.inputs.labels[x],
-        output=channel.outputs.labels[y],
-        prior=priors.extreme(column, least=least),
-    )
+    return LiftRange(Extreme(top[0], up), Extreme(bottom[0], down_to))
 
 
 def worst_case(channel: Channel) -> LiftRange:

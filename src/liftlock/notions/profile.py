@@ -111,11 +111,17 @@ class OutputLaws:
         factors = np.array(table.row_factors, dtype=object)[:, None]
         scaled = (table.weights.astype(object) * factors)[order]
         rows = scaled.reshape(size if pairs else 1, width, outputs)
-        counts = np.empty((size, width, 1), dtype=object)
+        return cls.of_rows(graph, table.outputs, rows, table.common_total)
+
+    @classmethod
+    def of_rows(
+        cls, graph: ProfileGraph, outputs: Alphabet, rows: Integers, total: int
+    ) -> OutputLaws:
+        """Mix the rows of values, by profile or alike for all, by the laws of the profiles."""
+        counts = np.empty((len(graph), len(graph.inputs), 1), dtype=object)
         counts[:, :, 0] = graph.counts
-        numerators = (counts * rows).sum(axis=1)
-        denominators = tuple(total * table.common_total for total in graph.totals)
-        return cls(graph, table.outputs, numerators, denominators, rows, table.common_total)
+        denominators = tuple(sums * total for sums in graph.totals)
+        return cls(graph, outputs, (counts * rows).sum(axis=1), denominators, rows, total)
 
     @cached_property
     def laws(self) -> tuple[Law, ...]:

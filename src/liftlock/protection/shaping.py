@@ -12,7 +12,7 @@ from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.column_code import ColumnCode
 from liftlock.contexts import Joint
-from liftlock.errors import InputError, NotCertified, NotDefined
+from liftlock.errors import InputError, NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.integers import Floats
@@ -66,15 +66,12 @@ def with_missing(made: Mechanism, joint: Joint, missing: Label, notion: Notion) 
     outputs = Alphabet.of([*table.outputs.labels, missing])
     whole = Table.of(inputs, outputs, weights.tolist(), bits=bits)
     context = joint.restricted(inputs.labels)
-    certificate = notion.certify(whole, context)
-    if not certificate.holds:
-        raise NotCertified(certificate, notion.smallest(whole, context))
     origin = made.origin
     if origin is not None:
         said = "designed for those who have a value; missing cells come out missing"
         # The bound was for a smaller budget, and says nothing about other ways to keep this one.
         origin = replace(origin, bound=None, gap=None, remarks=(*origin.remarks, said))
-    return Mechanism(whole, certificate, context, origin)
+    return Mechanism.proved(whole, notion, context, origin)
 
 
 def with_numbers(made: Mechanism, code: ColumnCode, points: Floats) -> Mechanism:
@@ -110,10 +107,7 @@ def with_numbers(made: Mechanism, code: ColumnCode, points: Floats) -> Mechanism
         names.append(code.missing)
     outputs = Alphabet.of(names, None if empty.any() else coordinates)
     whole = Table.of(table.inputs, outputs, weights.tolist(), bits=table.bits)
-    certificate = made.notion.certify(whole, context)
-    if not certificate.holds:  # pragma: no cover - other names change nothing
-        raise NotCertified(certificate, made.notion.smallest(whole, context))
-    return Mechanism(whole, certificate, context, made.origin)
+    return Mechanism.proved(whole, made.notion, context, made.origin)
 
 
 def _limits(notion: Notion) -> LiftLimits:

@@ -15,7 +15,7 @@ from liftlock.channel import Table
 from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.contexts import Joint, Prior
 from liftlock.contexts.prior import common_integers, sorted_labels
-from liftlock.errors import InputError, NotCertified
+from liftlock.errors import InputError
 from liftlock.exact.numbers import exact
 from liftlock.frames.arrow_cells import CellCodes
 from liftlock.line.grid import GridPrior
@@ -191,10 +191,7 @@ def with_tuples(made: Mechanism, group: GroupCode) -> Mechanism:
             assert isinstance(likeliest, tuple)
             names.append(label if label in known else (*likeliest, place + 1))
         table = Table.of(table.inputs, Alphabet.of(names), table.weights, bits=table.bits)
-        certificate = made.notion.certify(table, made.context)
-        if not certificate.holds:  # pragma: no cover - other names change nothing
-            raise NotCertified(certificate, made.notion.smallest(table, made.context))
-        made = Mechanism(table, certificate, made.context, made.origin)
+        made = Mechanism.proved(table, made.notion, made.context, made.origin)
     return replace(made, group=group)
 
 

@@ -9,23 +9,20 @@ All of it is enclosed, so that an upper end is a bound that holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from liftlock.alphabet import Label
-from liftlock.contexts import Ball, Family, Intervals, Prior, PriorSet
+from liftlock.contexts import Ball, Family, Prior, PriorSet
 from liftlock.errors import NotDefined
 from liftlock.exact import enclosure
 from liftlock.exact.enclosure import Enclosure
-from liftlock.exact.integers import as_integers
 from liftlock.forms import AnyChannel
 from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.lift import extremes
 from liftlock.notions.measurement import number_to_json
 from liftlock.notions.relations import implied
-
-LEMMA_3 = "000 Lemma 3 (log-ratio form)"
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class TransferBound:
 
 
 def in_nats(value: Enclosure) -> str:
-    """Write what may be promised.
+    """Write the value that may be promised.
 
     >>> in_nats(Enclosure.of(2)), in_nats(Enclosure.infinity())
     ('2 nats', 'no bound')
@@ -96,7 +93,7 @@ class Level:
 
     @classmethod
     def of_guarantee(cls, guarantee: Notion, context: Prior | PriorSet) -> Level:
-        """Take it from what was promised."""
+        """Take it from a guarantee."""
         limits = guarantee.lift_limits()
         if limits is not None and limits.lower is not None and limits.upper is not None:
             lower, upper = limits.lower, limits.upper
@@ -135,7 +132,7 @@ class Shift:
     @classmethod
     def of(cls, designed: Prior, actual: Prior | PriorSet) -> Shift:
         """Compare priors whose labels are in the same order."""
-        low, high = symbol_ranges(actual)
+        low, high = actual.symbol_ranges
         return cls(designed.labels, designed.fractions, low, high)
 
     @property
@@ -171,29 +168,6 @@ class Shift:
         return max(high / p for p, high in zip(self.before, self.most, strict=True) if p)
 
 
-def symbol_ranges(
-    context: Prior | PriorSet,
-) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-    """Return the least and the most probability of each symbol over a prior or a set of them."""
-    if isinstance(context, Prior):
-        return context.fractions, context.fractions
-    if isinstance(context, Intervals):
-        return context.tight
-    if isinstance(context, Family):
-        columns = list(zip(*(prior.fractions for prior in context.priors), strict=True))
-        return tuple(map(min, columns)), tuple(map(max, columns))
-    if isinstance(context, Ball) and len(context.inputs) > 1:
-        masses, radius = context.centre.fractions, context.radius
-        low = tuple(max(p - radius, Fraction(0)) for p in masses)
-        return low, tuple(min(p + radius, Fraction(1)) for p in masses)
-    size = len(context.inputs)
-    ends = [
-        context.mass_range(as_integers([int(i == place) for i in range(size)]))
-        for place in range(size)
-    ]
-    return tuple(low for low, _ in ends), tuple(high for _, high in ends)
-
-
 def total_variation(first: Prior, second: Prior) -> Fraction:
     """Return the total variation between two priors on the same labels.
 
@@ -216,17 +190,14 @@ def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterat
     Source: 000 Lemma 3, eq. (12), Cor 7, Cor 8.
     """
     thinned, swollen = shift.thinned, shift.swollen
-    formula, source = "eps + max |ln P1(x)/P2(x)|", LEMMA_3
+    whole = no_ratio(_why_none(shift))
     if isinstance(actual, Ball) and actual.centre.fractions == shift.before:
         formula, source = "eps + ln(1 + d/(P_min - d))", "000 Lemma 3, Cor 7 (corrected)"
+        whole = replace(whole, formula=formula, source=source)
     if thinned is None or swollen is None:
-        yield TransferBound(
-            "log ratio", Enclosure.infinity(), formula, source, note=_why_none(shift)
-        )
+        yield whole
         return
-    whole = TransferBound(
-        "log ratio", level.lip + enclosure.log(max(thinned, swollen)), formula, source
-    )
+    whole = replace(whole, value=level.lip + enclosure.log(max(thinned, swollen)), note="")
     yield whole
     apart = TransferBound(
         "both sides apart",
@@ -240,8 +211,13 @@ def ratio_bounds(level: Level, shift: Shift, actual: Prior | PriorSet) -> Iterat
 
 def no_ratio(note: str) -> TransferBound:
     """Return the bound by ratios where there is none."""
-    formula = "eps + max |ln P1(x)/P2(x)|"
-    return TransferBound("log ratio", Enclosure.infinity(), formula, LEMMA_3, note=note)
+    return TransferBound(
+        "log ratio",
+        Enclosure.infinity(),
+        "eps + max |ln P1(x)/P2(x)|",
+        "000 Lemma 3 (log-ratio form)",
+        note=note,
+    )
 
 
 def variation_bound(
@@ -301,7 +277,7 @@ def likelihood_bounds(
 
 
 def back_from_ratios(found: TransferBound, rarest: Fraction) -> TransferBound:
-    """Return what a likelihood ratio leaves of the leakage when no symbol is rarer than `rarest`.
+    """Bound the leakage by a likelihood ratio if no symbol is rarer than `rarest`.
 
     Source: 000 Thm 1 converse.
     """

@@ -1,8 +1,8 @@
-"""Transfer: a mechanism was made for one prior, and another one is true.
+"""Transfer: the leakage of a mechanism under another prior than the one it was designed for.
 
-With the channel at hand its leakage under the other prior is exact, also over a whole set of them.
-With nothing but the guarantee it is bounded: by how far the priors are apart, and by what the
-guarantee implies for every prior.
+If the channel is known, its leakage under the other prior, or over a set of priors, is exact. From
+the guarantee alone it is bounded: by the distance of the priors, and by the LDP that the guarantee
+implies under every prior.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from liftlock._checks import require_context, require_notion
 from liftlock.alphabet import Alphabet, Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.contexts import Ball, Context, Family, Intervals, Prior, PriorSet
-from liftlock.errors import InputError, LabelError, NotDefined
+from liftlock.errors import InputError, LabelError, NotDefined, listed
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
 from liftlock.forms import AnyChannel, HashingChannel, SupportChannel
@@ -35,7 +35,6 @@ from liftlock.transfer.bounds import (
     likelihood_bounds,
     no_ratio,
     ratio_bounds,
-    symbol_ranges,
     total_variation,
     variation_bound,
     variation_threshold,
@@ -106,10 +105,7 @@ class Transfer:
             lines.append(f"{after} at most {in_nats(self.level)}{sure}")
         lines += [f"  {_with_given(bound)}" for bound in self.bounds]
         if self.unprotected:
-            shown = ", ".join(repr(label) for label in self.unprotected[:5])
-            more = len(self.unprotected) - 5
-            shown += f" and {more} more" if more > 0 else ""
-            lines.append(f"NOT covered, because P1 calls it impossible: {shown}")
+            lines.append(f"NOT covered, because P1 calls it impossible: {listed(self.unprotected)}")
         return "\n".join([*lines, *(f"({said})" for said in self.remarks)])
 
     def to_data(self) -> dict[str, Any]:
@@ -140,7 +136,7 @@ def _with_given(bound: TransferBound) -> str:
 def transfer(
     subject: Subject, actual: Prior | PriorSet, *, designed: Prior | PriorSet | None = None
 ) -> Transfer:
-    """Say what a mechanism made for one prior leaks under another one, or a set of them.
+    """Return the leakage of a mechanism under another prior, or over a set of priors.
 
     `designed` is the prior it was made for; a mechanism brings its own. Of a channel the leakage
     is exact (of local hashing, a bound). A guarantee alone is carried over by the bounds.
@@ -172,7 +168,7 @@ def transfer_within(
     log_ratio: object = None,
     designed: Prior | None = None,
 ) -> Transfer:
-    """Say what a mechanism leaks when only a distance of the true prior from its own is known.
+    """Return the leakage of a mechanism if the true prior is within a distance of its own.
 
     Either in total variation, or as the largest log ratio eta of probabilities: e^-eta <=
     P2(x) / P1(x) <= e^eta. Of a channel the worst case over all such priors is exact.
@@ -216,7 +212,7 @@ def within_ratio(centre: Prior, log_ratio: object) -> Intervals:
 
 @dataclass(frozen=True)
 class Known:
-    """What was handed over: a channel or a guarantee, and what it was made for."""
+    """The subject of a transfer: a channel or a guarantee, with the prior of its design."""
 
     channel: AnyChannel | None
     guarantee: Notion | None
@@ -280,9 +276,8 @@ class Known:
         everywhere = self.everywhere(unprotected)
         bounds += everywhere
         ratio = least_of(everywhere)
-        rarest = _rarest_of(actual)
-        if rarest and not ratio.value.is_infinite:
-            bounds.append(back_from_ratios(ratio, rarest))
+        if actual.smallest and not ratio.value.is_infinite:
+            bounds.append(back_from_ratios(ratio, actual.smallest))
         return Transfer(
             self.designed.describe(),
             actual.describe(),
@@ -322,7 +317,7 @@ class Known:
         return None
 
     def _impossible(self, actual: Prior | PriorSet) -> tuple[Label, ...]:
-        before, after = symbol_ranges(self.designed)[1], symbol_ranges(actual)[1]
+        before, after = self.designed.symbol_ranges[1], actual.symbol_ranges[1]
         labels = self.designed.inputs.labels
         return tuple(
             label for label, p, q in zip(labels, before, after, strict=True) if q and not p
@@ -380,7 +375,7 @@ def contains(designed: Prior | PriorSet, actual: Prior | PriorSet) -> bool:
     if designed == actual:
         return True
     if isinstance(designed, Intervals):
-        low, high = symbol_ranges(actual)
+        low, high = actual.symbol_ranges
         ends = zip(designed.lower, low, high, designed.upper, strict=True)
         return all(a <= b and c <= d for a, b, c, d in ends)
     if isinstance(designed, Ball):
@@ -403,11 +398,3 @@ def _listed(context: Prior | PriorSet) -> tuple[Prior, ...]:
     if isinstance(context, Prior):
         return (context,)
     return context.priors if isinstance(context, Family) else ()
-
-
-def _rarest_of(actual: Prior | PriorSet) -> Fraction:
-    """Return the least probability of a symbol that may occur, under any of the priors."""
-    if isinstance(actual, Prior):
-        return actual.smallest
-    low, high = symbol_ranges(actual)
-    return min(a for a, b in zip(low, high, strict=True) if b)

@@ -24,7 +24,6 @@ from liftlock.transfer.bounds import (
     back_from_ratios,
     least_of,
     ratio_bounds,
-    symbol_ranges,
 )
 from liftlock.transfer.exact import Known, Subject, Transfer
 
@@ -40,7 +39,7 @@ def transfer_from_samples(
     confidence: object,
     by: By = "intervals",
 ) -> Transfer:
-    """Say what a mechanism leaks under the true prior, of which only counts are known.
+    """Return the leakage of a mechanism under the true prior, of which only counts are known.
 
     `counts` are those of independent draws, over every label that exists. The result holds with
     probability `confidence` over the draws. A guarantee without its channel must be one under the
@@ -109,11 +108,9 @@ def _over(known: Known, given: str, near: PriorSet) -> Iterator[TransferBound]:
 
 
 def _back(everywhere: list[TransferBound], intervals: PriorSet) -> Iterator[TransferBound]:
-    low, high = symbol_ranges(intervals)
-    rarest = min(a for a, b in zip(low, high, strict=True) if b)
     ratio = least_of(everywhere)
-    if rarest and not ratio.value.is_infinite:
-        yield replace(back_from_ratios(ratio, rarest), given="intervals")
+    if intervals.smallest and not ratio.value.is_infinite:
+        yield replace(back_from_ratios(ratio, intervals.smallest), given="intervals")
 
 
 def _remarks(pairs: list[tuple[Any, Any]], trials: int, ball: PriorSet) -> Iterator[str]:

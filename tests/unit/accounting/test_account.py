@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock import Alphabet, Channel, Intervals, Prior, ProfileGraph, Table
+from liftlock import Alphabet, Channel, Family, Prior, ProfileGraph, Table
 from liftlock.accounting import Release, account
 from liftlock.errors import InputError, NotComposable, NotDefined, UnprotectedInput
 from liftlock.notions import ApproximateLDP, ApproximateLIP, MutualInformation
@@ -308,7 +308,7 @@ def test_budgets_that_are_no_logarithms_show_no_hair() -> None:
     assert "lip <= 1 nats (tight)" in str(one)
     assert one.allows(ll.LIP("1"))
     # Where some prior of a set has a symbol as rare as it likes: 1 + 2 for 2 releases.
-    anything = Intervals.of({"a": ("0", "1"), "b": ("0", "1")})
+    anything = Family.of([Prior.from_counts({"a": 1, "b": 0}), Prior.from_counts({"a": 0, "b": 1})])
     two = account([Release.promised(ll.LIP("1"), anything)] * 2)
     assert "lip <= 3 nats (tight)" in str(two)
     assert two.allows(ll.LIP("3"))
@@ -317,6 +317,17 @@ def test_budgets_that_are_no_logarithms_show_no_hair() -> None:
     assert "ldp <= 3.69315 nats" in str(both)
     assert not both.allows(ll.LDP("3.6931471805599453"))
     assert both.allows(ll.LDP("3.6931471805599454"))
+
+
+def test_the_reason_for_a_missing_quantity_is_its_own() -> None:
+    flip = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
+    twice = account([flip, flip], Prior.uniform([0, 1]))
+    with pytest.raises(NotDefined, match="none promises"):
+        twice["delta_ldp"]
+    with pytest.raises(NotDefined, match="no accountant bounds it"):
+        twice["profile"]
+    with pytest.raises(NotDefined, match="different contexts"):
+        account([flip, flip])["lip"]
 
 
 def test_without_a_common_prior_ldp_bounds_lifts() -> None:

@@ -17,8 +17,8 @@ import liftlock as ll
 from liftlock import Alphabet, Channel, Prior, Table
 from liftlock.accounting import Ledger, LedgerAccount, account
 from liftlock.accounting import ledger as module
-from liftlock.accounting.ledger import histories
 from liftlock.accounting.ledger_account import together_of
+from liftlock.accounting.ledger_entry import histories
 from liftlock.errors import FileError, InputError, NotComposable, NotDefined
 from liftlock.exact.encoding import fingerprint
 

@@ -23,7 +23,6 @@ from tests.strategies import (
     counts,
     families,
     inputs_of,
-    intervals,
     prior_sets,
     secrets_of,
 )
@@ -148,14 +147,20 @@ def test_sets_are_contexts_and_survive_json(case: tuple[list[list[Fraction]], An
     assert "\n" not in found.describe()
 
 
-@given(SIZES.flatmap(intervals))
-def test_tight_intervals_are_attained(case: tuple[list[list[Fraction]], Intervals]) -> None:
-    vertices, box = case
-    order = [box.inputs.index(label) for label in inputs_of(len(box.inputs))]
-    lower, upper = box.tight
-    for x, place in enumerate(order):
-        assert lower[place] == min(v[x] for v in vertices)
-        assert upper[place] == max(v[x] for v in vertices)
+@given(SIZES.flatmap(prior_sets))
+def test_ranges_of_symbols_are_attained(
+    case: tuple[list[list[Fraction]], Family | Intervals | Ball],
+) -> None:
+    vertices, given = case
+    aligned = given.reordered(Alphabet.of(inputs_of(len(given.inputs))))
+    columns = list(zip(*vertices, strict=True))
+    lower, upper = aligned.symbol_ranges
+    assert (lower, upper) == (tuple(map(min, columns)), tuple(map(max, columns)))
+    for place in np.flatnonzero(aligned.possible):
+        column = np.zeros(len(columns), dtype=np.int64)
+        column[place] = 1
+        assert aligned.mass_range(column) == (lower[place], upper[place])
+    assert given.smallest == min(a for a, b in zip(lower, upper, strict=True) if b)
 
 
 def test_the_oracle_of_the_ball_is_right_in_the_plane() -> None:

@@ -13,17 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftlock as ll
-from liftlock import Alphabet, Ball, Channel, Family, Intervals, Joint, Prior
+from liftlock import Ball, Channel, Family, Intervals, Joint, Prior
 from liftlock.confidence import RadiusForm, variation_radius
 from liftlock.errors import CountError, InputError, LabelError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel
 from liftlock.notions import ALIP, LDP, LIP
 from liftlock.transfer import Transfer, transfer, transfer_from_samples, transfer_within
-from liftlock.transfer.bounds import symbol_ranges
 from liftlock.transfer.exact import within_ratio
 from liftlock.transfer.samples import By
-from tests.strategies import Rows, inputs_of, prior_sets
 from tests.theorems import worlds
 from tests.theorems.worlds import Masses, World
 
@@ -243,15 +241,6 @@ def test_a_distance_covers_every_prior_within(
         assert holds_for(near, near.exact.ratio)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(1, 4).flatmap(prior_sets))
-def test_ranges_of_symbols(drawn: tuple[Rows, Family | Intervals | Ball]) -> None:
-    vertices, near = drawn
-    columns = list(zip(*vertices, strict=True))
-    near = near.reordered(Alphabet.of(inputs_of(len(columns))))
-    assert symbol_ranges(near) == (tuple(map(min, columns)), tuple(map(max, columns)))
-
-
 def test_the_worst_case_of_a_distance_is_attained() -> None:
     fair = Prior.uniform(["no", "yes"])
     ball = transfer_within(BIT, total_variation="0.2", designed=fair)
@@ -259,7 +248,7 @@ def test_the_worst_case_of_a_distance_is_attained() -> None:
     assert ball.level == edge.level
     ratio = transfer_within(BIT, log_ratio="ln 5/3", designed=fair)
     assert ratio.level == edge.level
-    assert within_ratio(fair, "ln 5/3").tight[0] == (Fraction(3, 10),) * 2
+    assert within_ratio(fair, "ln 5/3").symbol_ranges[0] == (Fraction(3, 10),) * 2
 
 
 def test_a_guarantee_within_a_distance() -> None:

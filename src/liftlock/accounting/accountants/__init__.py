@@ -1,7 +1,6 @@
-"""Every accountant: each bounds what several releases leak together, or refuses with a reason."""
+"""Every accountant: each bounds the joint leakage of several releases, or says why it cannot."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from liftlock.accounting.accountants.base import Accountant, PrivacyLoss
 from liftlock.accounting.accountants.exact import Exact
@@ -22,7 +21,7 @@ __all__ = [
     "Tight",
 ]
 
-ACCOUNTANTS: Mapping[str, Accountant[Any]] = {
+ACCOUNTANTS: Mapping[str, Accountant] = {
     each.name: each
     for each in (Exact(), Pairs(), Tight(), Pairwise(), LdpSum(), DeltaSum(), Published())
 }

@@ -1,7 +1,7 @@
-"""What every accountant does: say whether it can bound several releases, and bound them.
+"""The protocol of accountants: bound the leakage of several releases, or refuse with the reason.
 
-An accountant that does not know a kind of release or context refuses it, and names the part that is
-at fault; it never guesses.
+An accountant that does not cover a kind of release or context names the part at fault; it never
+guesses.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
-from liftlock.accounting.release import Ratio, Release
+from liftlock.accounting.release import Release
 from liftlock.alphabet import Label
 from liftlock.contexts import Context, Joint, Prior, PriorSet, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.budget import decimal_text
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions.measurement import Measurement, Witness
-
-Prepared = TypeVar("Prepared")
 
 DIFFERENT = "the releases were certified in different contexts"
 UNDER = "name one to account under: --prior, --joint or --family, in Python context= or under="
@@ -77,8 +75,8 @@ class PrivacyLoss:
         }
 
 
-class Accountant(ABC, Generic[Prepared]):
-    """One rule that bounds what several releases of the same data leak together.
+class Accountant(ABC):
+    """One rule that bounds the joint leakage of several releases of the same data.
 
     The releases are independent given the data.
     """
@@ -87,20 +85,16 @@ class Accountant(ABC, Generic[Prepared]):
     formula: ClassVar[str]
     source: ClassVar[str]
     valid: ClassVar[bool] = True
-    """False for what is only shown for comparison, and never taken."""
+    """False for a bound that is shown for comparison only, and never taken."""
 
     @abstractmethod
-    def prepare(self, releases: Sequence[Release], context: Context | None) -> Prepared:
-        """Return what the rule needs to know, or raise `NotDefined` with the part at fault."""
-
-    @abstractmethod
-    def compose(self, prepared: Prepared) -> PrivacyLoss:
-        """Apply the rule."""
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Bound the joint leakage of the releases, or raise `NotDefined` with the part at fault."""
 
     def objection(self, releases: Sequence[Release], context: Context | None) -> NotDefined | None:
         """Return why the releases cannot be bounded, with the part at fault; None if they can."""
         try:
-            self.prepare(releases, context)
+            self.bound(releases, context)
         except NotDefined as error:
             return error
         return None
@@ -109,14 +103,10 @@ class Accountant(ABC, Generic[Prepared]):
         """Tell whether the releases can be bounded in a context."""
         return self.objection(releases, context) is None
 
-    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
-        """Bound what the releases leak together, or refuse with the part at fault."""
-        return self.compose(self.prepare(releases, context))
-
     def loss(
         self, measurements: Mapping[str, Measurement], *, exact: bool = False, needs: str = ""
     ) -> PrivacyLoss:
-        """Return measurements as what this accountant says."""
+        """Return measurements as the answer of this accountant."""
         return PrivacyLoss(
             self.name, measurements, exact, self.formula, self.source, needs, self.valid
         )
@@ -170,35 +160,6 @@ def joined(outputs: Sequence[Label]) -> Label:
 
 
 # --- arithmetic of levels -------------------------------------------------------------------------
-
-
-def product_of(parts: Iterable[tuple[Ratio, int]]) -> Ratio:
-    """Multiply ratios, each to its power; None is infinite.
-
-    >>> product_of([(Fraction(2), 3), (None, 0)]), product_of([(None, 1)])
-    (Fraction(8, 1), None)
-    """
-    found = Fraction(1)
-    for ratio, times in parts:
-        if not times:
-            continue
-        if ratio is None:
-            return None
-        found *= ratio**times
-    return found
-
-
-def least_of(ratios: Iterable[Ratio]) -> Ratio:
-    """Return the smallest ratio; None only if all are infinite."""
-    finite = [ratio for ratio in ratios if ratio is not None]
-    return min(finite) if finite else None
-
-
-def most_of(ratios: Iterable[Ratio]) -> Ratio:
-    """Return the largest ratio; None if any is infinite."""
-    found = list(ratios)
-    finite = [ratio for ratio in found if ratio is not None]
-    return max(finite) if len(finite) == len(found) else None
 
 
 def total_of(values: Iterable[Enclosure]) -> Enclosure:

@@ -16,7 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, cmp_to_key
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,13 +31,14 @@ from liftlock.accounting.accountants.base import (
     without_channel,
 )
 from liftlock.accounting.accountants.pairwise import measure_ldp
-from liftlock.accounting.release import Release, common_inputs
+from liftlock.accounting.release import Ratio, Release, common_inputs
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.contexts import Context, Joint, Prior, PriorSet, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.integers import Floats, Integers, as_integers
 from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.notions.lift import column_range
 from liftlock.notions.measurement import Measurement, Witness
 from liftlock.notions.profile import OutputLaws, edge_losses, worst_edge
 
@@ -45,7 +47,7 @@ MOST_CELLS = 4_000_000
 MOST_SET_COLUMNS = 20_000
 """The same for sets of priors, which need exact arithmetic for every column."""
 MOST_CANDIDATES = 100_000
-"""So many results that floats cannot tell apart are compared exactly."""
+"""The most results that are compared exactly because floats cannot tell them apart."""
 MOST_AUDIT_CELLS = 200_000
 """The same for notions that need the whole table, in integers."""
 MOST_RELEASES = 4096
@@ -330,16 +332,7 @@ def _dense(channel: AnyChannel) -> Channel:
 # --- the accountant -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AllOutputs:
-    """All outputs together: how their extremes are found, and how many cells that looks at."""
-
-    releases: tuple[Release, ...]
-    extremes: Callable[[], dict[str, Measurement]]
-    needs: str
-
-
-class Exact(Accountant[AllOutputs]):
+class Exact(Accountant):
     """Measure all releases together, with witnesses: the lifts, or the loss of every edge; and LDP.
 
     Refuses tables above `MOST_CELLS`, and says how many cells they would have.
@@ -356,43 +349,39 @@ class Exact(Accountant[AllOutputs]):
     formula = "max and min over all outputs of all releases together"
     source = "math composition (product channel)"
 
-    def prepare(self, releases: Sequence[Release], context: Context | None) -> AllOutputs:
-        """Lay out the outputs of all releases together, if they are few enough."""
-        if not isinstance(context, ProfileGraph):
-            context = require_lifts(releases, context)
-        inputs = common_inputs(releases)
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Find the extremes over the outputs of all releases together, if they are few enough."""
         if isinstance(context, ProfileGraph):
-            laws = observation_laws(_known_channels(releases), context)
-            cells = f"{laws.rows.size:,} cells: {len(laws.outputs):,} outputs of all together"
-            return AllOutputs(tuple(releases), lambda: _of_edges(laws), cells)
-        if isinstance(context, PriorSet):
-            aligned = context.reordered(inputs)
-            product = Product.of(releases, inputs)
-            product.check(min(MOST_CELLS, MOST_SET_COLUMNS * len(inputs)))
-            return AllOutputs(tuple(releases), lambda: _of_set(product, aligned), product.needs())
-        secrets, kept = _secrets_behind(context, inputs)
-        product = Product.of(releases, kept)
-        product.check(MOST_CELLS)
-        return AllOutputs(tuple(releases), lambda: _of_secrets(product, secrets), product.needs())
-
-    def compose(self, prepared: AllOutputs) -> PrivacyLoss:
-        """Find the extremes."""
-        measurements = prepared.extremes()
+            measurements, needs = _of_graph(releases, context)
+        elif isinstance(known := require_lifts(releases, context), PriorSet):
+            measurements, needs = _of_set(releases, known)
+        else:
+            measurements, needs = _of_secrets(releases, known)
         if "ldp" not in measurements:
             with contextlib.suppress(NotDefined):  # too many pairs of wide integers
-                measurements["ldp"] = measure_ldp(prepared.releases)
-        return self.loss(measurements, exact=True, needs=prepared.needs)
+                measurements["ldp"] = measure_ldp(releases)
+        return self.loss(measurements, exact=True, needs=needs)
+
+
+_Found: TypeAlias = tuple[dict[str, Measurement], str]
+"""What was measured, and how many cells were looked at."""
+
+
+# --- lifts of inputs, or of secrets behind them ---------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Quotient:
-    """A quotient that is only ever compared, so that it is never reduced."""
+    """What is attained at a result: top / bottom, infinite if bottom is 0, and by which secrets."""
 
     top: int
     bottom: int
+    secret: int
+    other: int | None = None
 
-    def __lt__(self, other: _Quotient) -> bool:
-        return self.top * other.bottom < other.top * self.bottom
+    def __gt__(self, other: _Quotient) -> bool:
+        # Never reduced: greatest common divisors of numbers of thousands of digits are slow.
+        return self.top * other.bottom > other.top * self.bottom
 
 
 @dataclass(frozen=True)
@@ -403,40 +392,65 @@ class _Secrets:
     counts: list[list[int]]
     alone: bool
 
+    @classmethod
+    def behind(cls, context: Prior | Joint, inputs: Alphabet) -> tuple[_Secrets, Alphabet]:
+        """Return the secrets that can occur, and the inputs that can."""
+        if isinstance(context, Prior):
+            prior = context.reordered(inputs)
+            kept = inputs.subset([i for i, count in enumerate(prior.counts) if count])
+            return cls(kept, [[c] for c in prior.counts if c], alone=True), kept
+        joint = context.reordered(inputs)
+        places = [x for x in range(len(inputs)) if any(row[x] for row in joint.counts)]
+        rows = [[row[x] for x in places] for row in joint.counts]
+        used = [s for s, row in enumerate(rows) if any(row)]
+        secrets = cls(joint.secrets.subset(used), [rows[s] for s in used], alone=False)
+        return secrets, inputs.subset(places)
+
+    @cached_property
+    def sums(self) -> list[int]:
+        """The counts of each secret, added up."""
+        return [sum(row) for row in self.counts]
+
     def numerators(self, column: list[int]) -> list[int]:
-        """Return sum_x counts(s, x) column(x) for every secret."""
+        """Return sum_x counts(s, x) column(x) for every secret: P(y | s) over its sum."""
         if self.alone:
             return [row[0] * value for row, value in zip(self.counts, column, strict=True)]
         return [sum(c * v for c, v in zip(row, column, strict=True) if c) for row in self.counts]
 
-    def log_joint(self, logs: Floats) -> Floats:
-        """Return ln P(s, y) + constant from the logarithms of the likelihoods."""
+    def log_lifts(self, logs: Floats) -> Floats:
+        """Return the logarithms of the lifts from those of the likelihoods of the inputs."""
+        own = np.array([[math.log(total)] for total in self.sums])
         if self.alone:
-            return np.asarray(logs + np.array([[math.log(row[0])] for row in self.counts]))
-        rows = []
-        for row in self.counts:
-            used = [x for x, count in enumerate(row) if count]
-            offsets = np.array([[math.log(row[x])] for x in used])
-            rows.append(_log_sum(logs[used] + offsets))
-        return np.array(rows)
+            joint: Floats = logs + own
+        else:
+            rows = []
+            for row in self.counts:
+                used = [x for x, count in enumerate(row) if count]
+                offsets = np.array([[math.log(row[x])] for x in used])
+                rows.append(_log_sum(logs[used] + offsets))
+            joint = np.array(rows)
+        found: Floats = joint - own - _log_sum(joint) + math.log(sum(self.sums))
+        return found
 
-    def log_sums(self) -> Floats:
-        """Return ln P(s) + the same constant."""
-        return np.array([[math.log(sum(row))] for row in self.counts])
+    def _order(self, given: list[int]) -> Callable[[int], Any]:
+        """Compare secrets by their likelihoods, of which the numerators are given."""
+        sums = self.sums
+        return cmp_to_key(lambda one, other: given[one] * sums[other] - given[other] * sums[one])
 
+    def highest(self, given: list[int]) -> _Quotient:
+        """Return the largest lift at a result."""
+        s = max(range(len(given)), key=self._order(given))
+        return _Quotient(given[s] * sum(self.sums), sum(given) * self.sums[s], s)
 
-def _secrets_behind(context: Prior | Joint, inputs: Alphabet) -> tuple[_Secrets, Alphabet]:
-    """Return the secrets that can occur, and the inputs that can."""
-    if isinstance(context, Prior):
-        prior = context.reordered(inputs)
-        kept = inputs.subset([i for i, count in enumerate(prior.counts) if count])
-        return _Secrets(kept, [[c] for c in prior.counts if c], alone=True), kept
-    joint = context.reordered(inputs)
-    places = [x for x in range(len(inputs)) if any(row[x] for row in joint.counts)]
-    rows = [[row[x] for x in places] for row in joint.counts]
-    used = [s for s, row in enumerate(rows) if any(row)]
-    secrets = _Secrets(joint.secrets.subset(used), [rows[s] for s in used], alone=False)
-    return secrets, inputs.subset(places)
+    def lowest(self, given: list[int]) -> _Quotient:
+        """Return 1 / the smallest lift at a result."""
+        s = min(range(len(given)), key=self._order(given))
+        return _Quotient(sum(given) * self.sums[s], given[s] * sum(self.sums), s)
+
+    def widest(self, given: list[int]) -> _Quotient:
+        """Return the largest ratio of the likelihoods of two secrets at a result."""
+        more, less = (end(range(len(given)), key=self._order(given)) for end in (max, min))
+        return _Quotient(given[more] * self.sums[less], given[less] * self.sums[more], more, less)
 
 
 def _log_sum(logs: Floats) -> Floats:
@@ -446,91 +460,63 @@ def _log_sum(logs: Floats) -> Floats:
         return np.asarray(np.log(np.exp(logs - safe).sum(axis=0)) + safe)
 
 
-def _of_secrets(product: Product, secrets: _Secrets) -> dict[str, Measurement]:
-    sums = [sum(row) for row in secrets.counts]
-    total = sum(sums)
+def _of_secrets(releases: Sequence[Release], context: Prior | Joint) -> _Found:
+    secrets, kept = _Secrets.behind(context, common_inputs(releases))
+    product = Product.of(releases, kept)
+    product.check(MOST_CELLS)
+    size = math.log(sum(secrets.sums)) + 1
+    slack = product.slack + 64 * math.ulp(1.0) * size * (len(secrets.sums) + 8)
 
-    def lifts(logs: Floats) -> Floats:
-        joint = secrets.log_joint(logs)
-        found: Floats = joint - secrets.log_sums() - _log_sum(joint) + math.log(total)
-        return found
-
-    slack = product.slack + 64 * math.ulp(1.0) * (math.log(total) + 1) * (len(sums) + 8)
-
-    def search(value: Callable[[Floats], Floats], ratio: Callable[[list[int]], _Found]) -> _Best:
-        best: tuple[_Found, int] | None = None
-        for index in product.extreme(value, slack):
-            # Over the sums of their counts; integers, as fractions of so many digits are slow.
-            found = ratio(secrets.numerators(product.column(index)))
-            if best is None or found[0] * best[0][1] > best[0][0] * found[1]:
-                best = (found, index)
-            if not found[1]:
+    def search(
+        screen: Callable[[Floats], Floats], attained: Callable[[list[int]], _Quotient]
+    ) -> tuple[Ratio, Witness]:
+        """Return the largest quotient of any result; log-lifts screen the results."""
+        best: tuple[_Quotient, int] | None = None
+        for index in product.extreme(lambda logs: screen(secrets.log_lifts(logs)), slack):
+            found = attained(secrets.numerators(product.column(index)))
+            if best is None or found > best[0]:
+                best = found, index
+            if not found.bottom:
                 break
         assert best is not None
-        (top, bottom, secret, other), index = best
-        return (Fraction(top, bottom) if bottom else None), secret, other, index
+        most, index = best
+        labels = secrets.labels.labels
+        other = None if most.other is None else labels[most.other]
+        witness = Witness(labels[most.secret], product.label(index), other)
+        return Fraction(most.top, most.bottom) if most.bottom else None, witness
 
-    def highest(given: list[int]) -> _Found:
-        place = max(range(len(given)), key=lambda s: _Quotient(given[s], sums[s]))
-        return given[place] * total, sum(given) * sums[place], place, None
-
-    def lowest(given: list[int]) -> _Found:
-        place = min(range(len(given)), key=lambda s: _Quotient(given[s], sums[s]))
-        return sum(given) * sums[place], given[place] * total, place, None
-
-    up = search(lambda logs: lifts(logs).max(axis=0), highest)
-    down = search(lambda logs: -lifts(logs).min(axis=0), lowest)
-
-    def witness(found: _Best) -> Witness:
-        other = None if found[2] is None else secrets.labels.labels[found[2]]
-        return Witness(secrets.labels.labels[found[1]], product.label(found[3]), other)
-
-    measurements = sides(down[0], up[0], witness(down), witness(up))
+    upper, above = search(lambda lifts: lifts.max(axis=0), secrets.highest)
+    lower, below = search(lambda lifts: -lifts.min(axis=0), secrets.lowest)
+    measurements = sides(lower, upper, below, above)
     if not secrets.alone:
-
-        def widest(given: list[int]) -> _Found:
-            more = max(range(len(given)), key=lambda s: _Quotient(given[s], sums[s]))
-            less = min(range(len(given)), key=lambda s: _Quotient(given[s], sums[s]))
-            return given[more] * sums[less], given[less] * sums[more], more, less
-
-        apart = search(lambda logs: np.ptp(lifts(logs), axis=0), widest)
-        measurements["ldp"] = Measurement.of_ratio("ldp", apart[0], witness(apart))
-    return measurements
+        ratio, apart = search(lambda lifts: np.ptp(lifts, axis=0), secrets.widest)
+        measurements["ldp"] = Measurement.of_ratio("ldp", ratio, apart)
+    return measurements, product.needs()
 
 
-_Found = tuple[int, int, int, int | None]
-"""Numerator, denominator (0: infinite), secret, another secret."""
-_Best = tuple[Fraction | None, int, int | None, int]
+# --- other contexts -------------------------------------------------------------------------------
 
 
-def _of_set(product: Product, priors: PriorSet) -> dict[str, Measurement]:
-    """Look at every column exactly: P(y) is linear in the prior, so extreme priors suffice."""
-    rows = np.flatnonzero(priors.possible)
-    up: tuple[Fraction | None, int, int] | None = None
-    down: tuple[Fraction | None, int, int] | None = None
-    for index in range(product.columns):
-        column = np.array(product.column(index), dtype=object)
-        least, most = priors.mass_range(column)
-        if most == 0:
-            continue
-        values = column[rows]
-        high, low = int(rows[values.argmax()]), int(rows[values.argmin()])
-        lift = Fraction(int(column[high])) / least if least else None
-        if up is None or (up[0] is not None and (lift is None or lift > up[0])):
-            up = (lift, high, index)
-        fall = most / Fraction(int(column[low])) if column[low] else None
-        if down is None or (down[0] is not None and (fall is None or fall > down[0])):
-            down = (fall, low, index)
-    assert up is not None
-    assert down is not None
+def _of_set(releases: Sequence[Release], priors: PriorSet) -> _Found:
+    """Look at every result exactly: P(y) is linear in the prior, so extreme priors suffice."""
+    inputs = common_inputs(releases)
+    aligned = priors.reordered(inputs)
+    product = Product.of(releases, inputs)
+    product.check(min(MOST_CELLS, MOST_SET_COLUMNS * len(inputs)))
+    columns = (np.array(product.column(i), dtype=object) for i in range(product.columns))
+    found = column_range(columns, aligned, product.label)
+    lowest, highest = found.smallest, found.largest
+    lower = 1 / lowest.lift if lowest.lift else None
+    return sides(lower, highest.lift, lowest.witness, highest.witness), product.needs()
 
-    def witness(found: tuple[Fraction | None, int, int], *, least: bool) -> Witness:
-        column = np.array(product.column(found[2]), dtype=object)
-        secret = product.inputs.labels[found[1]]
-        worst = priors.extreme(column, least=least)
-        return Witness(secret, product.label(found[2]), prior=worst)
 
-    return sides(down[0], up[0], witness(down, least=False), witness(up, least=True))
+def _of_graph(releases: Sequence[Release], graph: ProfileGraph) -> _Found:
+    common_inputs(releases)
+    laws = observation_laws(_known_channels(releases), graph)
+    worst = worst_edge(edge_losses(laws))
+    ratio, witness = (Fraction(1), None) if worst is None else (worst.ratio, worst.witness)
+    needs = f"{laws.rows.size:,} cells: {len(laws.outputs):,} outputs of all together"
+    return {"profile": Measurement.of_ratio("profile", ratio, witness)}, needs
 
 
 def observation_laws(channels: Sequence[AnyChannel], graph: ProfileGraph) -> OutputLaws:
@@ -541,7 +527,7 @@ def observation_laws(channels: Sequence[AnyChannel], graph: ProfileGraph) -> Out
 
     Source: 004 Obs 13.
     """
-    outputs = math.prod(_number_of_outputs(channel) for channel in channels)
+    outputs = math.prod(len(_dense(channel).outputs) for channel in channels)
     if len(graph) * len(graph.inputs) * outputs > MOST_CELLS:
         raise NotDefined(
             "the exact loss of several releases of one observation",
@@ -555,27 +541,8 @@ def observation_laws(channels: Sequence[AnyChannel], graph: ProfileGraph) -> Out
     rows: Integers = np.ones((blocks, len(graph.inputs), 1), dtype=object)
     for laws in each:
         rows = (rows[:, :, :, None] * laws.rows[:, :, None, :]).reshape(*rows.shape[:2], -1)
-    counts = np.empty((len(graph), len(graph.inputs), 1), dtype=object)
-    counts[:, :, 0] = graph.counts
-    total = math.prod(laws.row_total for laws in each)
-    return OutputLaws(
-        graph,
-        Alphabet.of(itertools.product(*(laws.outputs.labels for laws in each))),
-        (counts * rows).sum(axis=1),
-        tuple(sums * total for sums in graph.totals),
-        rows,
-        total,
-    )
-
-
-def _number_of_outputs(channel: AnyChannel) -> int:
-    return len(_dense(channel).outputs)
-
-
-def _of_edges(laws: OutputLaws) -> dict[str, Measurement]:
-    worst = worst_edge(edge_losses(laws))
-    ratio, witness = (Fraction(1), None) if worst is None else (worst.ratio, worst.witness)
-    return {"profile": Measurement.of_ratio("profile", ratio, witness)}
+    labels = Alphabet.of(itertools.product(*(laws.outputs.labels for laws in each)))
+    return OutputLaws.of_rows(graph, labels, rows, math.prod(laws.row_total for laws in each))
 
 
 def product_channel(releases: Sequence[Release]) -> Channel:

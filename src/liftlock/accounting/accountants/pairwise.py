@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -23,13 +23,11 @@ from liftlock.accounting.accountants.base import (
     LiftContext,
     PrivacyLoss,
     joined,
-    most_of,
-    product_of,
     require_lifts,
     sides,
     without_channel,
 )
-from liftlock.accounting.release import Ratio, Release, common_inputs
+from liftlock.accounting.release import Ratio, Release, common_inputs, most_of, product_of
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel
 from liftlock.contexts import Context, Joint, Prior, PriorSet
@@ -206,7 +204,7 @@ class WorstPair:
 
 
 def worst_pair(each: Sequence[tuple[PairRatios, int]]) -> WorstPair:
-    """Return the largest product of the ratios of a pair, each taken so many times, exactly."""
+    """Return the largest product of the ratios of a pair, each to its multiplicity, exactly."""
     found = [ratios.logs() for ratios, _ in each]
     logs: Floats = np.zeros(found[0].shape)
     for part, (_, times) in zip(found, each, strict=True):
@@ -254,28 +252,52 @@ def _different(
 # --- the accountants ------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class ReleaseRatios:
+    """The ratios of every pair of inputs for several releases, equal ones once and how often."""
+
+    inputs: Alphabet
+    each: Mapping[str, tuple[PairRatios, int]]
+    order: tuple[str, ...]
+    """Which of them each release has."""
+
+    @classmethod
+    def of(cls, releases: Sequence[Release], remedy: str) -> ReleaseRatios:
+        """Compare the inputs of every channel; refuse a release of which it is not known."""
+        if fault := without_channel(releases):
+            raise NotDefined("the ratio of every pair", fault, remedy)
+        inputs = common_inputs(releases)
+        order = tuple(release.fingerprint for release in releases)
+        ratios = {
+            release.fingerprint: pair_ratios(release.channel, inputs)
+            for release in releases
+            if release.channel is not None
+        }
+        times = Counter(order)
+        return cls(inputs, {name: (each, times[name]) for name, each in ratios.items()}, order)
+
+    def at(self, x: int, other: int) -> Ratio:
+        """Return the product of the ratios of one pair."""
+        return product_of((each.at(x, other), times) for each, times in self.each.values())
+
+    def worst(self) -> Measurement:
+        """Measure the LDP of all releases together: the largest product of a pair's ratios."""
+        found = worst_pair(list(self.each.values()))
+        outputs = [self.each[name][0].output(found.more, found.less) for name in self.order]
+        labels = self.inputs.labels
+        witness = Witness(labels[found.more], joined(outputs), labels[found.less])
+        return Measurement.of_ratio("ldp", found.ratio, witness)
+
+
 def measure_ldp(releases: Sequence[Release]) -> Measurement:
-    """Measure the LDP of all releases together: the largest product of ratios of a pair of inputs.
+    """Measure the LDP of all releases together.
 
     Refused if a channel is not known, or if there are too many pairs.
     """
-    if fault := without_channel(releases):
-        remedy = "the sum of the levels of LDP is used"
-        raise NotDefined("the ratio of every pair", fault, remedy)
-    inputs = common_inputs(releases)
-    times = Counter(release.fingerprint for release in releases)
-    ratios = {
-        release.fingerprint: pair_ratios(release.channel, inputs)
-        for release in releases
-        if release.channel is not None
-    }
-    found = worst_pair([(ratios[name], times[name]) for name in ratios])
-    outputs = joined([ratios[r.fingerprint].output(found.more, found.less) for r in releases])
-    witness = Witness(inputs.labels[found.more], outputs, inputs.labels[found.less])
-    return Measurement.of_ratio("ldp", found.ratio, witness)
+    return ReleaseRatios.of(releases, "the sum of the levels of LDP is used").worst()
 
 
-class Pairs(Accountant[PrivacyLoss]):
+class Pairs(Accountant):
     """Measure the LDP of all releases together without their product: ratios of a pair multiply.
 
     Exact, except for a secret behind the data, which it bounds.
@@ -287,8 +309,8 @@ class Pairs(Accountant[PrivacyLoss]):
     formula = "max over pairs of inputs of the product of their largest ratios"
     source = "000 Def 1, section III.B"
 
-    def prepare(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
-        """Measure the worst pair."""
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Measure the worst pair: it says all."""
         measurement = measure_ldp(releases)
         size = len(releases[0].inputs)
         # Hashing may have no report that tells a pair apart: then its ratio is a bound.
@@ -299,20 +321,8 @@ class Pairs(Accountant[PrivacyLoss]):
             {"ldp": measurement}, exact=exact, needs=f"{size * size:,} pairs of inputs"
         )
 
-    def compose(self, prepared: PrivacyLoss) -> PrivacyLoss:
-        """Return the worst pair: it says all."""
-        return prepared
 
-
-@dataclass(frozen=True)
-class PairTable:
-    """The product of the ratios of every pair over all releases, and the context in their order."""
-
-    ratios: list[list[Ratio]]
-    context: LiftContext
-
-
-class Pairwise(Accountant[PairTable]):
+class Pairwise(Accountant):
     """Bound by the ratios of every pair of inputs, each weighted with its probability.
 
         lift(x, y) <= 1 / sum_x' P(x') / R(x, x'),    1 / lift(x, y) <= sum_x' P(x') R(x', x)
@@ -332,8 +342,8 @@ class Pairwise(Accountant[PairTable]):
     formula = "lift <= 1 / sum_x' P(x') / R(x, x') and its mirror"
     source = "math composition (pairwise ratios)"
 
-    def prepare(self, releases: Sequence[Release], context: Context | None) -> PairTable:
-        """Multiply the ratios of every pair."""
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Multiply the ratios of every pair, and weight them with the context's probabilities."""
         known = require_lifts(releases, context)
         inputs = common_inputs(releases)
         size = len(inputs)
@@ -341,25 +351,9 @@ class Pairwise(Accountant[PairTable]):
             raise NotDefined(
                 "the sum over pairs", f"{size:,} inputs", f"it is for at most {MOST_PAIRS:,} pairs"
             )
-        if fault := without_channel(releases):
-            raise NotDefined("the sum over pairs", fault, "the other bounds are used")
-        times = Counter(release.fingerprint for release in releases)
-        each = {
-            release.fingerprint: pair_ratios(release.channel, inputs)
-            for release in releases
-            if release.channel is not None
-        }
-
-        def ratio(x: int, other: int) -> Ratio:
-            return product_of((found.at(x, other), times[name]) for name, found in each.items())
-
-        table = [[ratio(x, other) for other in range(size)] for x in range(size)]
-        return PairTable(table, known.reordered(inputs))
-
-    def compose(self, prepared: PairTable) -> PrivacyLoss:
-        """Weight the ratios with the probabilities of the context."""
-        lower, upper = _weighted(prepared.ratios, prepared.context)
-        size = len(prepared.ratios)
+        ratios = ReleaseRatios.of(releases, "the other bounds are used")
+        table = [[ratios.at(x, other) for other in range(size)] for x in range(size)]
+        lower, upper = _weighted(table, known.reordered(inputs))
         return self.loss(sides(lower, upper), needs=f"{size * size:,} pairs of inputs")
 
 

@@ -28,7 +28,7 @@ from liftlock.notions.base import DeltaLimit
 from liftlock.notions.measurement import Measurement
 
 
-class LdpSum(Accountant[ComposedLevels]):
+class LdpSum(Accountant):
     """Add up the levels of LDP, and convert once.
 
         eps_lower = ln(P_min + E (1 - P_min)),  eps_upper = -ln(P_min + (1 - P_min) / E)
@@ -47,33 +47,29 @@ class LdpSum(Accountant[ComposedLevels]):
     formula = "E = exp(sum of LDP levels), then P_min + E (1 - P_min) and its mirror"
     source = "000 Thm 1 (converse)"
 
-    def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
-        """Measure every release by itself."""
-        found = ComposedLevels.of(releases, context)
-        if context is None and found.ldp is None and of_edges(releases, context):
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Multiply the ratios of LDP, which bound those of any two profiles too."""
+        known = ComposedLevels.of(releases, context)
+        ratio, total = known.product("ldp"), known.sum_of("ldp")
+        if context is None and ratio is None and of_edges(releases, context):
             raise NotDefined(
                 "the sum of the levels of LDP",
                 "a release whose level of LDP is infinite or was not kept",
                 "what was promised holds for the profiles of its graph",
             )
-        return found
-
-    def compose(self, prepared: ComposedLevels) -> PrivacyLoss:
-        """Multiply the ratios of LDP, which bound those of any two profiles too."""
-        total = prepared.sum_of("ldp")
-        measurements = {"ldp": less_of(Measurement.of_ratio("ldp", prepared.ldp, None), total)}
-        if isinstance(prepared.context, ProfileGraph):
-            edges = Measurement.of_ratio("profile", prepared.ldp, None)
+        measurements = {"ldp": less_of(Measurement.of_ratio("ldp", ratio, None), total)}
+        if isinstance(context, ProfileGraph):
+            edges = Measurement.of_ratio("profile", ratio, None)
             measurements["profile"] = less_of(edges, total)
-        elif prepared.context is not None:
-            p, spread = prepared.smallest, prepared.spread
+        elif context is not None:
+            p, spread = known.smallest, known.product("spread")
             lower = lower_bound(p, Fraction(1), spread)
             upper = upper_bound(p, Fraction(1), spread)
             measurements |= sides(lower, upper)
-        return self.loss(measurements, needs=prepared.needs)
+        return self.loss(measurements, needs=known.needs)
 
 
-class DeltaSum(Accountant[tuple[Enclosure, Fraction]]):
+class DeltaSum(Accountant):
     """Add up epsilons and deltas of releases that promise (epsilon, delta)-LDP, or LDP.
 
     Valid for a secret behind the data too, if the deltas are those of the data: they are measured.
@@ -93,12 +89,12 @@ class DeltaSum(Accountant[tuple[Enclosure, Fraction]]):
     formula = "(sum of epsilons, sum of deltas)"
     source = "000 Def 1 (basic composition)"
 
-    def prepare(
+    def bound(
         self,
         releases: Sequence[Release],
         context: Context | None,  # noqa: ARG002 - the sum holds in every context
-    ) -> tuple[Enclosure, Fraction]:
-        """Add up what every release promises."""
+    ) -> PrivacyLoss:
+        """Add up what every release promises; no probability is above 1."""
         common_inputs(releases)
         if not any(delta_of(release.guarantee) for release in releases):
             raise NotDefined(
@@ -123,11 +119,6 @@ class DeltaSum(Accountant[tuple[Enclosure, Fraction]]):
                     "it is for (epsilon, delta)-LDP and LDP alone",
                 )
             epsilon, delta = epsilon + budget, delta + part
-        return epsilon, delta
-
-    def compose(self, prepared: tuple[Enclosure, Fraction]) -> PrivacyLoss:
-        """Return both sums; no probability is above 1."""
-        epsilon, delta = prepared
         return self.loss(
             {
                 "epsilon_ldp": Measurement("epsilon_ldp", epsilon, "nats"),

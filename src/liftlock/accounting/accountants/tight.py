@@ -1,4 +1,4 @@
-"""Upper bounds on what several releases of the same data leak, from what each leaks alone.
+"""Upper bounds on the leakage of several releases of the same data, from that of each alone.
 
 Write l_j for the lift of one release j, R for the product of the largest likelihood ratios of all
 others, and let y be all outputs together. Given the data the releases are independent, so
@@ -27,16 +27,21 @@ from fractions import Fraction
 
 from liftlock.accounting.accountants.base import (
     Accountant,
+    LiftContext,
     PrivacyLoss,
-    least_of,
     less_of,
-    most_of,
     of_edges,
-    product_of,
     require_lifts,
     sides,
 )
-from liftlock.accounting.release import LeakageLevels, Ratio, Release, smallest_mass
+from liftlock.accounting.release import (
+    LeakageLevels,
+    Ratio,
+    Release,
+    least_of,
+    most_of,
+    product_of,
+)
 from liftlock.contexts import AnyUserPrior, Context, Prior, ProfileGraph
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
@@ -47,8 +52,8 @@ from liftlock.notions.measurement import Measurement
 class ComposedLevels:
     """Levels of several releases, equal ones once with how often they were made."""
 
-    context: Context | None
     smallest: Fraction
+    """P_min of the context: 0 if it has none, which is always on the safe side."""
     each: tuple[tuple[LeakageLevels, int], ...]
 
     @classmethod
@@ -57,29 +62,15 @@ class ComposedLevels:
         times = Counter(release.fingerprint for release in releases)
         first = {release.fingerprint: release for release in releases}
         each = tuple((first[name].levels(context), number) for name, number in times.items())
-        return cls(context, smallest_mass(context), each)
+        rarest = context.smallest if isinstance(context, LiftContext) else Fraction(0)
+        return cls(rarest, each)
 
-    def spread_of_others(self, place: int) -> Ratio:
-        """Return the product of the ratios of all releases but one of this kind."""
+    def product(self, name: str, without: int | None = None) -> Ratio:
+        """Multiply the ratios of a level over all releases, or all but one of a kind."""
         return product_of(
-            (levels.spread, times - (k == place)) for k, (levels, times) in enumerate(self.each)
+            (getattr(levels, name), times - (k == without))
+            for k, (levels, times) in enumerate(self.each)
         )
-
-    def ldp_of_others(self, place: int) -> Ratio:
-        """Return the same of all inputs, also of those that never occur."""
-        return product_of(
-            (levels.ldp, times - (k == place)) for k, (levels, times) in enumerate(self.each)
-        )
-
-    @property
-    def spread(self) -> Ratio:
-        """The product of the ratios of all releases."""
-        return product_of((levels.spread, times) for levels, times in self.each)
-
-    @property
-    def ldp(self) -> Ratio:
-        """The product of the ratios of all inputs, also of those that never occur."""
-        return product_of((levels.ldp, times) for levels, times in self.each)
 
     @property
     def needs(self) -> str:
@@ -96,32 +87,31 @@ class ComposedLevels:
                 found = found + levels.log(name).scaled(Fraction(times))
         return found
 
+    def least_sum(self, name: str, side: str) -> Enclosure | None:
+        """Return min_j side_j + the sum of the others' levels; None if all are infinite."""
+        sums = [self.sum_of(name, j, side) for j in range(len(self.each))]
+        finite = [each for each in sums if each.upper is not None]
+        return min(finite, key=lambda each: each.upper or 0) if finite else None
+
     def edges(self) -> Measurement:
         """Bound the loss of every edge by that of one release and the ratios of all others.
 
         P_i(y) / P_k(y) is the ratio of the one release's outputs, times that of two means of the
         others' likelihoods, each over the data given that output.
         """
-        places = range(len(self.each))
         ratio = least_of(
-            product_of([(self.each[j][0].profile, 1), (self.ldp_of_others(j), 1)]) for j in places
+            product_of([(levels.profile, 1), (self.product("ldp", without=j), 1)])
+            for j, (levels, _) in enumerate(self.each)
         )
-        sums = [self.sum_of("ldp", j, "profile") for j in places]
-        finite = [each for each in sums if each.upper is not None]
-        told = min(finite, key=lambda each: each.upper or 0) if finite else None
-        return less_of(Measurement.of_ratio("profile", ratio, None), told)
+        found = Measurement.of_ratio("profile", ratio, None)
+        return less_of(found, self.least_sum("ldp", "profile"))
 
     def sums_of_sides(self) -> dict[str, Enclosure]:
         """Return min_j eps_j + sum of the other omegas: the tight bound, if only a sum is left."""
         if self.smallest and sum(times for _, times in self.each) > 1:
             return {}
-        found = {}
-        for side in ("lower", "upper"):
-            sums = [self.sum_of("spread", j, side) for j in range(len(self.each))]
-            finite = [each for each in sums if each.upper is not None]
-            if finite:
-                found[f"eps_{side}"] = min(finite, key=lambda each: each.upper or 0)
-        return found
+        sums = {side: self.least_sum("spread", side) for side in ("lower", "upper")}
+        return {f"eps_{side}": found for side, found in sums.items() if found is not None}
 
 
 def lower_bound(smallest: Fraction, lower: Ratio, others: Ratio) -> Ratio:
@@ -139,7 +129,7 @@ def upper_bound(smallest: Fraction, upper: Ratio, others: Ratio) -> Ratio:
     return 1 / least if least else None
 
 
-class Tight(Accountant[ComposedLevels]):
+class Tight(Accountant):
     """Bound by one release's lifts and the ratios of all others, the best choice of the one.
 
         eps_lower = min_j  ln(P_min + (e^eps_lower_j - P_min) exp(sum_{k != j} omega_k))
@@ -163,34 +153,26 @@ class Tight(Accountant[ComposedLevels]):
     formula = "min over j: P_min + (e^eps_j - P_min) exp(sum of the other omegas)"
     source = "000 Thm 4 (tight form)"
 
-    def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
-        """Measure every release by itself."""
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Let every release play the part of the one, and take the least."""
         promised = len(releases) == 1 and of_edges(releases, context)
         if not promised and not isinstance(context, ProfileGraph | AnyUserPrior):
             require_lifts(releases, context)
-        return ComposedLevels.of(releases, context)
-
-    def compose(self, prepared: ComposedLevels) -> PrivacyLoss:
-        """Let every release play the part of the one, and take the least."""
-        if prepared.context is None or isinstance(prepared.context, ProfileGraph):
-            return self.loss({"profile": prepared.edges()}, needs=prepared.needs)
-        p, users = prepared.smallest, isinstance(prepared.context, AnyUserPrior)
+        known = ComposedLevels.of(releases, context)
+        if context is None or isinstance(context, ProfileGraph):
+            return self.loss({"profile": known.edges()}, needs=known.needs)
+        p, users = known.smallest, isinstance(context, AnyUserPrior)
         # Users may have another prior at each release, and then each j is about its own.
         choose = most_of if users else least_of
-        lower = choose(
-            lower_bound(p, levels.lower, prepared.spread_of_others(j))
-            for j, (levels, _) in enumerate(prepared.each)
-        )
-        upper = choose(
-            upper_bound(p, levels.upper, prepared.spread_of_others(j))
-            for j, (levels, _) in enumerate(prepared.each)
-        )
-        alike = not users or len(prepared.each) == 1
-        measurements = sides(lower, upper, nats=prepared.sums_of_sides() if alike else None)
-        return self.loss(measurements, needs=prepared.needs)
+        pairs = [(levels, known.product("spread", j)) for j, (levels, _) in enumerate(known.each)]
+        lower = choose(lower_bound(p, levels.lower, others) for levels, others in pairs)
+        upper = choose(upper_bound(p, levels.upper, others) for levels, others in pairs)
+        alike = not users or len(known.each) == 1
+        measurements = sides(lower, upper, nats=known.sums_of_sides() if alike else None)
+        return self.loss(measurements, needs=known.needs)
 
 
-class Published(Accountant[ComposedLevels]):
+class Published(Accountant):
     """The bound as it was published, to compare: valid, but never below the others.
 
         ln(P_min + exp(sum_k min{2 eps_k, ln((e^eps_k - 1 + P_min) / P_min)}) (1 - P_min))
@@ -209,18 +191,15 @@ class Published(Accountant[ComposedLevels]):
     source = "000 Thm 4"
     valid = False
 
-    def prepare(self, releases: Sequence[Release], context: Context | None) -> ComposedLevels:
-        """Measure every release by itself; the theorem is for one prior."""
-        known = require_lifts(releases, context)
-        if not isinstance(known, Prior):
-            raise NotDefined("000 Thm 4", known.describe(), "it is for one prior")
-        return ComposedLevels.of(releases, known)
-
-    def compose(self, prepared: ComposedLevels) -> PrivacyLoss:
-        """Add up the omegas."""
-        p = prepared.smallest
+    def bound(self, releases: Sequence[Release], context: Context | None) -> PrivacyLoss:
+        """Add up the omegas; the theorem is for one prior."""
+        given = require_lifts(releases, context)
+        if not isinstance(given, Prior):
+            raise NotDefined("000 Thm 4", given.describe(), "it is for one prior")
+        known = ComposedLevels.of(releases, given)
+        p = known.smallest
         omegas = []
-        for levels, times in prepared.each:
+        for levels, times in known.each:
             larger = most_of([levels.lower, levels.upper])
             omega = None if larger is None else min(larger**2, (larger - 1 + p) / p)
             omegas.append((omega, times))

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from liftlock.accounting.composition import edge_budget
 from liftlock.accounting.ledger import OBSERVATION, Ledger
 from liftlock.alphabet import Alphabet, Label
 from liftlock.cli.asked import check_different, check_replaces_nothing, refuse_ledger
@@ -20,7 +21,6 @@ from liftlock.cli.profiles.options import impossible_option, profile_mechanism
 from liftlock.cli.profiles.rewriting import RawTable
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import FileError
-from liftlock.exact.enclosure import Enclosure
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import Impossible
 from liftlock.progress import Step
@@ -317,7 +317,7 @@ def _say(
     keep_profile: bool,
 ) -> None:
     """Say what the guarantee does not cover."""
-    budget = _budget(made)
+    budget = edge_budget(made)
     alone = set(graph.isolated)
     counts = [(name, number) for name, number in rows.counts() if name not in alone]
     uncovered = rows.bare(made)
@@ -347,11 +347,6 @@ def _say(
     elif column is not None:
         note(f"the column {column!r} was left out: it is what is to be hidden (--keep-profile)")
     note("the other columns and the order of the rows were kept: see that they do not tell it")
-
-
-def _budget(made: Mechanism) -> Enclosure:
-    budget = made.notion.profile_budget
-    return made.audit()["profile"].value if budget is None else budget.nats()
 
 
 def _data(rows: _Rows, made: Mechanism, output: Path, notes: Sequence[str]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from liftlock.accounting.accountants import LdpSum, Pairs, Pairwise, Published, 
 from liftlock.accounting.accountants import pairwise as module
 from liftlock.accounting.accountants.pairwise import MOST_PAIRS
 from liftlock.accounting.accountants.tight import ComposedLevels, lower_bound, upper_bound
-from liftlock.accounting.release import smallest_mass
 from liftlock.errors import NotDefined
 from liftlock.notions import ALIP, LDP, LIP, MutualInformation, Notion
 from tests import strategies
@@ -142,7 +141,7 @@ def test_one_release_costs_what_it_costs() -> None:
     once = [Release.promised(LIP("1"), prior)]
     assert float(tight(once, prior)["lip"]) == pytest.approx(1, abs=1e-12)
     assert float(published(once, prior)["lip"]) == pytest.approx(1.735, abs=5e-4)
-    assert smallest_mass(prior) == p
+    assert prior.smallest == p
     assert tight([Release.of(flip)], prior)["lip"].ratio is not None
 
 
@@ -216,9 +215,58 @@ def test_a_promise_of_ldp_is_about_every_input() -> None:
 
 def test_sets_of_priors_use_the_least_mass() -> None:
     box = Intervals.of({0: ("0.1", "0.5"), 1: ("0.5", "0.9")})
-    assert smallest_mass(box) == Fraction(1, 10)
-    assert smallest_mass(Intervals.all_priors([0, 1])) == 0
-    assert ComposedLevels.of([Release.promised(LIP("ln 2"), box)], box).spread == 4
+    assert box.smallest == Fraction(1, 10)
+    assert Intervals.all_priors([0, 1]).smallest == 0
+    assert ComposedLevels.of([Release.promised(LIP("ln 2"), box)], box).product(
+        "spread"
+    ) == Fraction(7, 2)
+    # Half-way into both intervals, at 3/10 and 7/10: 2 against (1 - 2 * 3/10) / (7/10).
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_what_a_promise_for_a_set_of_priors_leaves_of_the_ratios(data: st.DataObject) -> None:
+    """The lifts hold under every prior of the set, so each of them bounds the ratios."""
+    size = data.draw(st.integers(2, 4))
+    vertices, priors = data.draw(strategies.prior_sets(size))
+    table = data.draw(strategies.rows(size, data.draw(st.integers(1, 3)), zeros=False))
+    lower, upper = brute_force.extreme_lifts(brute_force.likelihoods([table]), vertices)
+    assert lower is not None
+    assert upper is not None
+    notion = ALIP(lower=f"ln {lower}", upper=f"ln {upper}")
+    found = Release.promised(notion, priors).levels(priors).spread
+    possible = [x for x in range(size) if any(masses[x] for masses in vertices)]
+    columns = [[column[x] for x in possible] for column in brute_force.likelihoods([table])]
+    assert at_least(found, brute_force.ratio(iter(columns)))
+    assert found is not None
+    assert found <= lower * upper
+    if isinstance(priors, Family):
+        for prior in priors.priors:
+            alone = Release.promised(notion, prior).levels(prior).spread
+            assert sum(count > 0 for count in prior.counts) < len(possible) or at_least(
+                alone, found
+            )
+
+
+def test_a_family_costs_no_more_than_corollary_4() -> None:
+    """000 Cor 4 takes the largest P_min of the set, which for large budgets is below 2 eps."""
+    even, rare = Prior.uniform("ab"), Prior.from_counts({"a": 1, "b": 99})
+    family, lift = Family.of([even, rare]), Fraction(8)
+    corollary = min(lift**2, (lift - 1 + even.smallest) / even.smallest)
+    assert corollary == 15
+    once = Release.promised(LIP("ln 8"), family)
+    found = once.levels(family).spread
+    # The rare symbol rises to 8 at most, and then the other falls to (1 - 8/100) / (99/100).
+    assert found == lift * Fraction(99, 92) < corollary
+    assert once.levels(family).ldp == found
+    p = rare.smallest
+    assert tight([once, once], family)["lip"].ratio == p + (lift - p) * found
+    truth = Channel.from_rows(
+        {"a": {0: found / 20, 1: 1 - found / 20}, "b": {0: "1/20", 1: "19/20"}}
+    )
+    measured = Release.of(truth).levels(family)
+    assert measured.ldp == found
+    assert measured.upper == lift
 
 
 def test_too_many_pairs() -> None:
