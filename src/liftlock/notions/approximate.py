@@ -391,6 +391,7 @@ class ApproximateLIP(Approximate):
                 partial(cls, form=form),
                 f"{cls.says}, {source}",
                 "approximate_lip",
+                f"delta_{form}",
             )
             for form, source in _SOURCES.items()
         )
@@ -459,6 +460,7 @@ class ApproximateLDP(Approximate):
     title = "delta (LDP)"
     says = "(epsilon, delta)-LDP"
     page = "approximate_ldp"
+    quantity = "delta_ldp"
     context_free = True
     pure = LDP
 

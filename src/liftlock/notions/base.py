@@ -101,6 +101,8 @@ class Kind:
     says: str
     page: str
     """The page of the documentation, and the test, that are about it."""
+    quantity: str
+    """What an audit calls the number that it bounds."""
 
     def make(self, *values: object) -> Notion:
         """Make the guarantee from the values of its parameters, in their order."""
@@ -127,6 +129,8 @@ class Notion(ABC):
     """What it bounds, in a few words."""
     page: ClassVar[str] = ""
     """The page that explains it, where that is not its key."""
+    quantity: ClassVar[str] = ""
+    """What an audit calls the number that it bounds, where that is not its key."""
     audited: ClassVar[str] = ""
     """When an audit measures it: always, in some contexts, if asked; empty: never."""
     context_free: ClassVar[bool] = False
@@ -135,7 +139,10 @@ class Notion(ABC):
     @classmethod
     def kinds(cls) -> tuple[Kind, ...]:
         """Return the kinds of guarantee that this class makes, each under its own key."""
-        return (Kind(cls.key, cls.title, cls.parameters, cls, cls.says, cls.page or cls.key),)
+        page = cls.page or cls.key
+        return (
+            Kind(cls.key, cls.title, cls.parameters, cls, cls.says, page, cls.quantity or cls.key),
+        )
 
     @classmethod
     def found(cls, value: Enclosure, witness: Witness | None = None) -> Measurement:
