@@ -111,7 +111,7 @@ class Replay:
         return top / self.marginal(y)
 
     def mean(self, of: Callable[[Fraction], Any], *, inverse: bool = False) -> Any:
-        """Return the mean over the prior of a function of the lifts, or of 1/lift, at the output."""
+        """Return the mean over the prior of a function of the lifts (of 1/lift) at the output."""
         y = self.witness.output
         lifts = [(p, self.likelihood(s, y) / self.marginal(y)) for s, p in self.masses.items() if p]
         if inverse and any(lift == 0 for _, lift in lifts):
