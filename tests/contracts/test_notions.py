@@ -18,13 +18,10 @@ from hypothesis import strategies as st
 
 from liftlock import Alphabet, Ball, Channel, Context, Family, Intervals, Joint, Prior, ProfileGraph
 from liftlock.errors import NotDefined, UnprotectedInput
-from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.notions import LDP, Certificate, LiftTable, Measurement, Notion, audit
-from liftlock.notions.base import TableBound
+from liftlock.notions import LDP, Certificate, Notion, audit
 from liftlock.notions.lift import extremes
 from liftlock.notions.registry import (
     AUDITED,
-    NOTIONS,
     REGISTRY,
     SHORTHANDS,
     make_notion,
@@ -427,41 +424,3 @@ def test_profiles_by_brute_force(chances: list[int], rows: strategies.Rows) -> N
     if worst is not None:
         assert make_notion("profile", {"budget": f"ln {worst}"}).certify(channel, graph).holds
         assert f"ln {worst}" != "ln 1" or claim.holds
-
-
-# --- a notion from outside ------------------------------------------------------------------------
-
-
-class MeanLift(TableBound):
-    """A bound of the mean lift under the joint law, 1 + chi2: a notion that is not ours."""
-
-    key = "mean_lift"
-    title = "mean lift"
-    says = "mean lift of what is true"
-    unit = ""
-
-    @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
-        """Measure it on a table of lifts."""
-        total = sum(
-            (
-                mass * table.likelihoods.at(s, y) * table.lift_at(s, y)
-                for s, mass in enumerate(table.secret_masses)
-                for y in range(len(table.outputs))
-            ),
-            Fraction(0),
-        )
-        return Measurement(cls.key, Enclosure.of(total), "")
-
-
-def test_a_notion_takes_one_class() -> None:
-    assert MeanLift not in NOTIONS
-    (kind,) = MeanLift.kinds()
-    assert kind.make("2") == MeanLift(2)
-    channel, prior = Channel.identity("ab"), Prior.uniform("ab")
-    assert MeanLift.measure(channel, prior).value.lower == 2
-    assert MeanLift("2").certify(channel, prior).holds
-    assert not MeanLift("1.9").certify(channel, prior).holds
-    assert "mean lift of what is true" in MeanLift("2").promise
-    assert MeanLift("2").smallest(channel, prior) == "mean_lift=2"
-    assert str(MeanLift("2").scaled(Fraction(1, 2))) == "mean_lift(1)"
