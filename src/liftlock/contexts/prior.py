@@ -273,6 +273,16 @@ class Prior:
         """The secrets to be protected: here the inputs themselves."""
         return self.alphabet
 
+    @property
+    def prior(self) -> Prior:
+        """The distribution of the data X, as of a joint: itself."""
+        return self
+
+    @property
+    def secret_prior(self) -> Prior:
+        """The distribution of the secret S, as of a joint: itself."""
+        return self
+
     @cached_property
     def reduced(self) -> tuple[int, ...]:
         """The counts divided by their greatest common divisor."""

@@ -361,6 +361,8 @@ class TableMeasure(Notion):
     """A notion that is measured on the table of lifts of one prior or joint; an audit has it."""
 
     audited = "a prior or a joint"
+    of_sets: ClassVar[bool] = False
+    """Whether it is defined for sets of priors too, or for some of them."""
 
     @classmethod
     @abstractmethod

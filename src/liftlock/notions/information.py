@@ -113,6 +113,7 @@ class MaximalLeakage(TableBound):
     title = "maximal leakage"
     says = "gain in guessing anything, in nats"
     audited = "always"
+    of_sets = True
     of_ratio = True
 
     @classmethod
