@@ -80,7 +80,12 @@ def attained(at: Replay) -> Any:
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Register the notion for one test."""
-    tables = (notions.REGISTRY, notions.SHORTHANDS, notions.TITLES, notions.AUDITED)
+    tables: list[dict[str, Any]] = [
+        notions.REGISTRY,
+        notions.SHORTHANDS,
+        notions.TITLES,
+        notions.AUDITED,
+    ]
     before = [dict(table) for table in tables]
     monkeypatch.setitem(contract.TRUTHS, KEY, truth)
     monkeypatch.setitem(witnesses.ATTAINED, KEY, {KEY: attained})
@@ -89,7 +94,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     notions.NOTIONS.remove(HellingerLift)
     for table, old in zip(tables, before, strict=True):
         table.clear()
-        table.update(old)  # type: ignore[arg-type]
+        table.update(old)
 
 
 # --- the contracts --------------------------------------------------------------------------------
