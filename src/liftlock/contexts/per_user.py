@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label
+from liftlock.contexts.base import Context
 from liftlock.contexts.prior import Prior
 from liftlock.errors import CountError, InputError, LabelError, NotDefined
 from liftlock.exact.budget import Budget
@@ -85,7 +86,7 @@ class AnyUserPrior:
 
 
 @dataclass(frozen=True, eq=False)
-class PerUserPriors:
+class PerUserPriors(Context):
     """A row of masses for each user, in a table or from a model that is asked batch by batch.
 
     >>> priors = PerUserPriors.of(["no", "yes"], np.array([[0.9, 0.1], [0.5, 0.5]]))
@@ -229,7 +230,7 @@ class PerUserPriors:
                 raise CountError(
                     "a user without any prior", where=f"user {user + 1}", remedy="give at least one"
                 )
-            _check_distributions(table, user)
+            _check_distributions(table, user, all_of_one=True)
         most = max((len(table) for table in given), default=1)
         # A prior that is there twice changes nothing: all users then have the same number.
         filled = [
@@ -305,11 +306,6 @@ class PerUserPriors:
     @property
     def inputs(self) -> Alphabet:
         """The channel inputs."""
-        return self.alphabet
-
-    @property
-    def secrets(self) -> Alphabet:
-        """The secrets: the inputs themselves."""
         return self.alphabet
 
     @property
@@ -493,32 +489,26 @@ def _check_width(width: int, alphabet: Alphabet) -> None:
         )
 
 
-def _check_distributions(table: Table, user: int) -> None:
-    wrong = ~(table >= 0).all(axis=1) | ~(np.abs(table.sum(axis=1) - 1) <= SUM_TOLERANCE)
+def _check_distributions(rows: Table, user: int, *, all_of_one: bool = False) -> None:
+    """Refuse rows that are no distributions: of users from `user` on, or all of that user."""
+    masses = rows.astype(np.float64)
+    wrong = ~(masses >= 0).all(axis=1)
+    if rows.dtype.kind == "f":
+        wrong |= ~(np.abs(masses.sum(axis=1) - 1) <= SUM_TOLERANCE)
     if wrong.any():
+        place = int(np.argmax(wrong))
         raise CountError(
             "masses of a user are no distribution",
-            where=f"user {user + 1}",
-            value=table[int(np.argmax(wrong))].tolist(),
+            where=f"user {user + 1 + (0 if all_of_one else place)}",
+            value=masses[place].tolist(),
             remedy="give probabilities that sum to 1, or whole numbers as counts",
         )
 
 
 def _smoothed(rows: Table, amount: float, first: int) -> npt.NDArray[np.float64]:
     """Add an amount to every mass; what was no distribution before is refused, not repaired."""
+    _check_distributions(rows, first)
     masses = rows.astype(np.float64)
-    sums = masses.sum(axis=1)
-    wrong = ~(masses >= 0).all(axis=1)
-    if rows.dtype.kind == "f":
-        wrong |= ~(np.abs(sums - 1) <= SUM_TOLERANCE)
-    if wrong.any():
-        user = int(np.argmax(wrong))
-        raise CountError(
-            "masses of a user are no distribution",
-            where=f"user {first + user + 1}",
-            value=masses[user].tolist(),
-            remedy="give probabilities that sum to 1, or whole numbers as counts",
-        )
     masses += amount
     masses /= masses.sum(axis=1, keepdims=True)
     return masses
