@@ -290,6 +290,10 @@ class UpperBound(Notion):
 
     of_ratio: ClassVar[bool] = False
     """Whether it is the logarithm of an exact ratio."""
+    averages: ClassVar[bool] = False
+    """Whether it is a mean over outputs, which forgives a rare one that reveals everything."""
+    inverse: ClassVar[bool] = False
+    """Whether it is about one over the lift, so infinite for a lift of 0."""
 
     def __init__(self, budget: object) -> None:
         object.__setattr__(self, "budget", self._read_budget(budget))

@@ -49,6 +49,7 @@ class MutualInformation(TableBound):
     key = "mutual_information"
     title = "mutual information"
     says = "mean log-lift, in nats"
+    averages = True
 
     @classmethod
     def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
@@ -112,6 +113,7 @@ class MaximalLeakage(TableBound):
     key = "maximal_leakage"
     title = "maximal leakage"
     says = "gain in guessing anything, in nats"
+    averages = True
     audited = "always"
     of_sets = True
     of_ratio = True
@@ -162,6 +164,7 @@ class TotalVariation(TableBound):
     key = "total_variation"
     title = "total variation"
     says = "mean l1-lift over 2"
+    averages = True
     unit = ""
 
     @classmethod
@@ -185,6 +188,7 @@ class Chi2(TableBound):
     key = "chi2"
     title = "chi2-divergence"
     says = "mean chi2-lift"
+    averages = True
     unit = ""
 
     @classmethod
@@ -229,6 +233,7 @@ class Sibson(OrderedBound):
     key = "sibson"
     title = "Sibson information"
     says = "Sibson information of order alpha, in nats"
+    averages = True
 
     @classmethod
     def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:
@@ -263,6 +268,7 @@ class Arimoto(OrderedBound):
     key = "arimoto"
     title = "Arimoto information"
     says = "Arimoto information of order alpha, in nats"
+    averages = True
 
     @classmethod
     def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:

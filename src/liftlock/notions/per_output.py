@@ -74,7 +74,6 @@ class _MeanDistance(TableBound):
 
     unit = ""
     exponent: ClassVar[int]
-    inverse: ClassVar[bool] = False
 
     @classmethod
     def distance(cls, lifts: Lifts) -> Lifts:
@@ -173,7 +172,6 @@ class _Norm(OrderedBound):
     budget: Fraction
 
     unit = ""
-    inverse: ClassVar[bool] = False
 
     @classmethod
     def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:
