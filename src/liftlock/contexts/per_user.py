@@ -25,7 +25,7 @@ from liftlock.exact.encoding import canonical_bytes, fingerprint
 from liftlock.exact.numbers import exact, exact_probability
 
 POINTS = 1 << 32
-"""A prior becomes so many points, which its symbols share."""
+"""A prior is rounded to this number of points, which its symbols share."""
 
 SUM_TOLERANCE = 1e-6
 """Masses of a user may be off 1 by what float64 or float32 leaves."""
@@ -39,10 +39,10 @@ _BLOCK_CELLS = 1 << 20
 
 _MOST_BLOCKS = 64
 _CELLS = 1 << 22
-"""Models are asked for at most so many blocks of the sampler, and so many numbers, at once."""
+"""A batch for a model: at most this many blocks of the sampler, and this many numbers."""
 
 MOST_BUDGETS = 1000
-"""Each budget takes a law of its own."""
+"""Each budget needs its own law."""
 
 Table: TypeAlias = npt.NDArray[Any]
 Limits: TypeAlias = tuple[Budget, Budget]
@@ -377,7 +377,7 @@ class PerUserPriors(Context):
     # --- rows -----------------------------------------------------------------------------------
 
     def blocks(self, size: int | None = None) -> Iterator[tuple[int, Table]]:
-        """Give the rows of so many users at a time, each time with the place of the first."""
+        """Yield the rows of `size` users at a time, with the index of the first."""
         symbols = len(self.alphabet)
         block = users_per_block(symbols)
         several = max(1, min(_MOST_BLOCKS, _CELLS // (block * symbols)))
@@ -459,7 +459,7 @@ def users_per_block(symbols: int) -> int:
 
 
 def checked_table(masses: Table) -> Table:
-    """Refuse what is no table of numbers, before any row is looked at."""
+    """Refuse anything but a table of numbers, before reading any row."""
     rows = np.asarray(masses)
     if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iuf":
         raise CountError(
@@ -490,7 +490,7 @@ def _check_width(width: int, alphabet: Alphabet) -> None:
 
 
 def _check_distributions(rows: Table, user: int, *, all_of_one: bool = False) -> None:
-    """Refuse rows that are no distributions: of users from `user` on, or all of that user."""
+    """Refuse a row that is not a distribution; rows belong to users from `user` on, or to one."""
     masses = rows.astype(np.float64)
     wrong = ~(masses >= 0).all(axis=1)
     if rows.dtype.kind == "f":

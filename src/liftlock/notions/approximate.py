@@ -66,7 +66,7 @@ class _Pairs(ABC):
         """Estimate the excess of every pair."""
 
     def key(self, index: int) -> Hashable:
-        """Return what is equal for pairs that have the same excess."""
+        """Return a key that pairs of equal excess share."""
         return index
 
     @abstractmethod

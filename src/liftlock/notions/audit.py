@@ -503,7 +503,7 @@ def audit(
                 tell(Step(notion.key))
                 measurements[notion.key] = notion.of_table(table, order)
     else:
-        # What is defined for some sets of priors; what is for all of them comes first.
+        # Notions that are defined for every set come first.
         of_sets = [each for each in NOTIONS if issubclass(each, TableMeasure) and each.of_sets]
         for measured in sorted(of_sets, key=lambda each: each.audited != "always"):
             with contextlib.suppress(NotDefined):

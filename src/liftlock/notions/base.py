@@ -122,7 +122,7 @@ class Notion(ABC):
     title: ClassVar[str]
     """What people call it."""
     unit: ClassVar[str] = "nats"
-    """The unit of what is measured; empty for plain numbers."""
+    """The unit of the measurement; empty for plain numbers."""
     parameters: ClassVar[tuple[str, ...]] = ("budget",)
     """The budgets, in the order in which they are written."""
     says: ClassVar[str]
@@ -179,7 +179,7 @@ class Notion(ABC):
 
     @abstractmethod
     def decide(self, channel: AnyChannel, context: Context) -> Decided:
-        """Compare what is measured with the budgets, exactly."""
+        """Compare the measurement with the budgets, exactly."""
 
     @abstractmethod
     def smallest(self, channel: AnyChannel, context: Context) -> str:
@@ -311,7 +311,7 @@ class UpperBound(Notion):
 
     @abstractmethod
     def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
-        """Measure the leakage with a precision of so many bits."""
+        """Measure the leakage to a precision of `bits`."""
 
     def bound(self, bits: int = BITS) -> Enclosure:
         """Enclose the budget."""

@@ -2,7 +2,7 @@
 
     sum over y of P(y) f(lifts at y),
 
-or a function of such a mean: Shannon's, Sibson's and Arimoto's information, maximal leakage, total
+or a function of that mean: Shannon's, Sibson's and Arimoto's information, maximal leakage, total
 variation (half the mean l1-lift) and the chi2-divergence (the mean chi2-lift).
 """
 

@@ -170,5 +170,5 @@ def _several(labels: tuple[Label, ...]) -> str:
 
 
 def screening_error(terms: int) -> float:
-    """Bound the relative error of a float64 sum of so many products of numbers of 0 or more."""
+    """Bound the relative error of a float64 sum of `terms` products of nonnegative numbers."""
     return 8 * (terms + 16) * math.ulp(1.0)

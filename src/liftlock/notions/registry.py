@@ -39,7 +39,7 @@ NOTIONS: list[type[Notion]] = []
 REGISTRY: dict[str, Kind] = {}
 """Every kind of guarantee, by name."""
 SHORTHANDS: dict[str, str] = {}
-"""What an audit measures under a name of its own, each with the guarantee that bounds it."""
+"""Quantities of an audit that are not named after their guarantee: the guarantee of each."""
 TITLES: dict[str, str] = {}
 """What each guarantee and each measure is called when people read it."""
 AUDITED: dict[str, tuple[Kind, str]] = {}

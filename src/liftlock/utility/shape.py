@@ -59,7 +59,7 @@ class Linear:
         return self.losses is None
 
     def matrix(self, symbols: int) -> Floats:
-        """Return d(x, z) for so many symbols."""
+        """Return d(x, z) for a number of symbols."""
         return 1.0 - np.eye(symbols) if self.losses is None else self.losses
 
     def names(self, inputs: Alphabet) -> Alphabet:

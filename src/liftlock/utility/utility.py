@@ -22,7 +22,7 @@ _POINTS = 256
 
 
 class Utility(Protocol):
-    """A concave cost of posteriors, and how people read it; a subclass says what is unusual."""
+    """A concave cost of posteriors, and how people read it; with the usual answers."""
 
     @property
     def name(self) -> str:
