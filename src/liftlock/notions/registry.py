@@ -53,13 +53,15 @@ def register(notion: type[Notion]) -> None:
     Traceback (most recent call last):
     liftlock.errors.InputError: a notion of this name is registered already: 'lip'; ...
     """
-    for kind in notion.kinds():
-        if kind.key in TITLES:
+    kinds = notion.kinds()
+    for name in (name for kind in kinds for name in (kind.key, kind.quantity)):
+        if name in TITLES:
             raise InputError(
                 "a notion of this name is registered already",
-                value=kind.key,
+                value=name,
                 remedy="give it another key",
             )
+    for kind in kinds:
         REGISTRY[kind.key] = kind
         TITLES[kind.key] = TITLES[kind.quantity] = kind.title
         if kind.quantity != kind.key:
