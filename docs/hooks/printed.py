@@ -14,7 +14,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from tests.docs.pages import PRINTED, run, without_fingerprints
+from tests.docs.pages import PRINTED, has_marks, run, without_fingerprints
 
 
 def printed(path: Path) -> Iterator[tuple[str, str]]:
@@ -27,7 +27,7 @@ def printed(path: Path) -> Iterator[tuple[str, str]]:
 
 def filled(markdown: str, path: Path) -> str:
     """Return the text of a page with what its commands print."""
-    for command, text in printed(path) if PRINTED in markdown else ():
+    for command, text in printed(path) if has_marks(markdown) else ():
         markdown = markdown.replace(command + PRINTED, command + text, 1)
     return markdown
 

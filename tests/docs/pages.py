@@ -151,6 +151,11 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
+def has_marks(text: str) -> bool:
+    """Tell whether a page leaves what some command prints to the site."""
+    return PRINTED in text.splitlines()
+
+
 def data_of(page: Path) -> list[Path]:
     """Return the data sets that a page needs."""
     named = _DATA.search(page.read_text(encoding="utf-8"))

@@ -74,7 +74,7 @@ def test_matching(expected: str, printed: str, agrees: bool) -> None:
     assert pages.matches(expected, printed) is agrees
 
 
-FILLED = [page for page in PAGES if pages.PRINTED in page.read_text(encoding="utf-8")]
+FILLED = [page for page in PAGES if pages.has_marks(page.read_text(encoding="utf-8"))]
 STORED = (Path(__file__).parent / "printed.txt").read_text(encoding="utf-8")
 
 
@@ -82,7 +82,7 @@ STORED = (Path(__file__).parent / "printed.txt").read_text(encoding="utf-8")
 def test_the_site_prints_what_is_stored(page: Path) -> None:
     """What commands say of every notion is as it was; a notion that is new adds a line."""
     text = page.read_text(encoding="utf-8")
-    assert pages.PRINTED not in printed_hook.filled(text, page)
+    assert not pages.has_marks(printed_hook.filled(text, page))
     for command, printed in printed_hook.printed(page):
         before = STORED.partition(command)[2].partition("\n$ ")[0].splitlines()
         added = [kind for kind in REGISTRY.values() if f"\n{kind.key}=" not in STORED]
