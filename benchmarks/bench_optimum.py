@@ -30,7 +30,7 @@ from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.designs.mechanisms.subset_response import subset_response
 from liftlock.notions.lip import ALIP
 from liftlock.utility import MutualInformation, mean_cost
-from liftlock.utility.mutual_information import entropy
+from liftlock.utility.symmetric import entropy
 
 GAP = 1e-6
 FASTER = 20

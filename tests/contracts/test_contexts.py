@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import liftlock as ll
 from liftlock import Context
+from liftlock.accounting import account
 from liftlock.contexts import Kind, context_from_data
 from liftlock.designs import designs_for
-from liftlock.errors import LiftlockError
+from liftlock.errors import LiftlockError, NotComposable, NotDefined
 from tests.contracts import worlds
 
-FINITE: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "per-user")
+EVERY: tuple[Kind, ...] = get_args(Kind)
+FINITE: tuple[Kind, ...] = tuple(kind for kind in EVERY if kind != "per-user")
 """Users with a prior each have tests of their own below: their priors are in no file."""
 KINDS = [
     pytest.param(kind, flavour, id=f"{kind}-{flavour}")
     for kind in FINITE
     for flavour in worlds.FLAVOURS
 ]
+
+
+def some_context(kind: Kind) -> Context:
+    """Return a small context of any kind, on the numbers 1, 2, 3."""
+    if kind == "per-user":
+        return ll.PerUserPriors.of([1, 2, 3], np.random.default_rng(1).dirichlet(np.ones(3), 6))
+    return worlds.context(kind, 3, "random", 1)
 
 
 def guarantee(kind: Kind, budget: str = "1") -> Any:
@@ -204,3 +215,60 @@ def test_users_with_a_prior_each(method: str) -> None:
     assert ll.LIP("1").certify(made.channel, priors).holds
     with pytest.raises(LiftlockError, match="expected_error"):
         ll.compare(priors, ll.LIP)
+
+
+# --- verbs of tables and of accounts, for every kind ----------------------------------------------
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_releases_are_accounted_for(kind: Kind) -> None:
+    context = some_context(kind)
+    made = ll.design(context, guarantee(kind))
+    quantity = made.notion.name
+    for under in (None, context):
+        once, twice = (account([made] * releases, under) for releases in (1, 2))
+        assert once.headline == twice.headline == quantity
+        levels = [float(found[quantity]) for found in (once, twice)]
+        assert 0 < levels[0] <= 1 + 1e-12
+        assert levels[0] <= levels[1] < math.inf
+        json.dumps(twice.to_data())
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_releases_are_recorded(kind: Kind) -> None:
+    made = ll.design(some_context(kind), guarantee(kind))
+    ledger = ll.Ledger.new().record(made, people=["ann", "bob"], about="answer")
+    if kind != "profiles":
+        ledger = ledger.record(made, who="staff", about="answer")
+    again = ll.Ledger.from_data(json.loads(json.dumps(ledger.to_data())))
+    assert again.to_data() == ledger.to_data()
+    spent = again.account("answer", person="ann")
+    assert 0 < float(spent[made.notion.name]) <= 1 + 1e-12
+    json.dumps(spent.to_data())
+    with pytest.raises(NotComposable, match="exceed"):
+        ledger.record(made, people=["ann"], about="answer", limit=guarantee(kind, "0.01"))
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_columns_are_protected_or_refused_with_a_reason(kind: Kind) -> None:
+    """A table knows priors, joints and a prior in each row; for other kinds design first."""
+    table = pd.DataFrame({"x": [1, 2, 3, 1, 2, 3], "s": ["s0", "s1"] * 3})
+    context = some_context(kind)
+    notion = guarantee(kind)
+    if kind == "prior":
+        done = ll.protect(table, "x", notion, context=context, drop=["s"])  # type: ignore[arg-type]
+    elif kind == "joint":
+        done = ll.protect(table, "x", notion, secret="s", context=context)  # type: ignore[arg-type]
+    else:
+        with pytest.raises(NotDefined) as caught:
+            ll.protect(table, "x", notion, context=context)  # type: ignore[arg-type]
+        assert context.describe() in str(caught.value)
+        assert "design" in caught.value.remedy
+        if kind != "per-user":
+            return
+        rows = table[["x"]].assign(**{f"p{x}": 1 / 3 for x in (1, 2, 3)})
+        done = ll.protect(rows, "x", notion, local={x: f"p{x}" for x in (1, 2, 3)})
+    assert len(done.frame) == len(table)
+    (made,) = done.mechanisms.values()
+    assert made.context.kind == kind
+    assert made.certificate.holds

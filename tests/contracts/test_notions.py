@@ -1,12 +1,12 @@
 """What every notion must do, whichever it is, in every context that it supports.
 
-A notion that is registered is tested here as it is. All it needs is its brute force in `TRUTHS`.
+A notion that is registered is tested here as it is. All it needs is its brute force, `TRUTHS`, in
+the test of its page (`tests.replay` says how).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from string import Formatter
 from typing import Any
@@ -18,27 +18,27 @@ from hypothesis import strategies as st
 
 from liftlock import Alphabet, Ball, Channel, Context, Family, Intervals, Joint, Prior, ProfileGraph
 from liftlock.errors import NotDefined, UnprotectedInput
-from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.notions import LDP, Certificate, LiftTable, Measurement, Notion, audit
-from liftlock.notions.base import TableBound
+from liftlock.notions import LDP, Certificate, Notion, audit
 from liftlock.notions.lift import extremes
 from liftlock.notions.registry import (
     AUDITED,
-    NOTIONS,
     REGISTRY,
     SHORTHANDS,
     make_notion,
     parse_claim,
 )
 from tests import oracles, strategies
-from tests.contracts.test_witnesses import encloses
 from tests.oracles import real
+from tests.replay import Truths, encloses, gathered, log
 from tests.strategies import Case
 
 KEYS = sorted(REGISTRY)
 OF_LIFTS = sorted(set(REGISTRY) - {"profile"})
 """Notions that a prior or a joint is a context for."""
-ALPHA = Fraction(2)
+TRUTHS: Truths = gathered("TRUTHS")
+"""By brute force, what a certificate must say was measured."""
+NOT_MONOTONE: dict[str, Case] = gathered("NOT_MONOTONE")
+"""Of these more may be learned from what is made of an output."""
 
 TIGHT = {"alpha": "2", "delta": "0.05", "at_least": "0.3", "rho1": "0.3", "rho2": "0.6"}
 LOOSE = {"alpha": "2", "delta": "0.2", "at_least": "0.1", "rho1": "0.3", "rho2": "0.9"}
@@ -48,71 +48,6 @@ def some(key: str, budget: str = "0.4", others: dict[str, str] = TIGHT) -> Notio
     """Make a guarantee of a kind."""
     kind = REGISTRY[key]
     return make_notion(key, {name: others.get(name, budget) for name in kind.parameters})
-
-
-def log(ratio: Fraction | None) -> Any:
-    return mp.inf if ratio is None else mp.log(real(ratio))
-
-
-def power(notion: Notion) -> Any:
-    limit = notion.delta_limit()
-    assert limit is not None
-    assert limit.epsilon.epsilon is not None
-    return mp.exp(real(limit.epsilon.epsilon))
-
-
-def infinite(value: Fraction | None) -> Any:
-    return mp.inf if value is None else value
-
-
-TRUTHS: dict[str, Callable[[Case, Notion], dict[str, Any]]] = {
-    "lip": lambda case, _: {
-        "max-lift": oracles.max_lift(case.model),
-        "min-lift": oracles.min_lift(case.model),
-    },
-    "alip": lambda case, _: {
-        "max-lift": oracles.max_lift(case.model),
-        "min-lift": oracles.min_lift(case.model),
-    },
-    "eps_upper": lambda case, _: {"eps_upper": log(oracles.max_lift(case.model))},
-    "eps_lower": lambda case, _: {
-        "eps_lower": log(1 / oracles.min_lift(case.model) if oracles.min_lift(case.model) else None)
-    },
-    "lip_def5": lambda case, n: {"delta_def5": oracles.delta_lip(case.model, power(n), "def5")},
-    "lip_ediv": lambda case, n: {"delta_ediv": oracles.delta_lip(case.model, power(n), "ediv")},
-    "lip_joint": lambda case, n: {"delta_joint": oracles.delta_lip(case.model, power(n), "joint")},
-    "ldp": lambda case, _: {"ldp": log(oracles.ldp(case.given))},
-    "ldp_delta": lambda case, n: {"delta_ldp": oracles.delta_ldp(case.given, power(n))},
-    "identifiability": lambda case, _: {
-        "identifiability": log(oracles.identifiability(case.model))
-    },
-    "mutual_information": lambda case, _: {
-        "mutual_information": oracles.mutual_information(case.model)
-    },
-    "maximal_leakage": lambda case, _: {"maximal_leakage": log(oracles.leakage(case.model))},
-    "total_variation": lambda case, _: {"total_variation": oracles.total_variation(case.model)},
-    "chi2": lambda case, _: {"chi2": oracles.chi2(case.model)},
-    "l1_lift": lambda case, _: {"l1_lift": oracles.l1_lift(case.model)},
-    "chi2_lift": lambda case, _: {"chi2_lift": oracles.chi2_lift(case.model)},
-    "l1_lift_inverse": lambda case, _: {
-        "l1_lift_inverse": infinite(oracles.l1_lift_inverse(case.model))
-    },
-    "chi2_lift_inverse": lambda case, _: {
-        "chi2_lift_inverse": infinite(oracles.chi2_lift_inverse(case.model))
-    },
-    "alpha_lift": lambda case, _: {"alpha_lift": oracles.alpha_lift(case.model, ALPHA)},
-    "alpha_lift_inverse": lambda case, _: {
-        "alpha_lift_inverse": oracles.alpha_lift_inverse(case.model, ALPHA)
-    },
-    "sibson": lambda case, _: {"sibson": oracles.sibson(case.model, ALPHA)},
-    "arimoto": lambda case, _: {"arimoto": oracles.arimoto(case.model, ALPHA)},
-    "crowd_mass": lambda case, _: {"crowd_mass": oracles.crowd_mass(case.model)},
-    "breach": lambda case, _: {
-        "highest posterior": oracles.breach(case.model, Fraction("0.3")),
-        "lowest posterior": oracles.breach_down(case.model, Fraction("0.6")),
-    },
-}
-"""By brute force, what a certificate must say was measured."""
 
 
 def holds(notion: Notion, channel: Channel, context: Context) -> bool:
@@ -334,10 +269,6 @@ def test_impossible_inputs_are_refused_unless_every_input_counts(key: str) -> No
 # --- post-processing ------------------------------------------------------------------------------
 
 
-NOT_MONOTONE = {"l1_lift_inverse", "chi2_lift_inverse", "crowd_mass"}
-"""Neither abs(1/l - 1) nor (1/l - 1)^2 is convex in l, and joined outputs may point at fewer."""
-
-
 def processed(case: Case, rows: strategies.Rows) -> Channel:
     """Return the channel with another one behind it."""
     outputs = case.channel.outputs.labels
@@ -354,7 +285,7 @@ def joined(case: Case) -> Channel:
     return processed(case, rows)
 
 
-@pytest.mark.parametrize("key", sorted(set(OF_LIFTS) - NOT_MONOTONE))
+@pytest.mark.parametrize("key", sorted(set(OF_LIFTS) - set(NOT_MONOTONE)))
 @settings(max_examples=20)
 @given(case=strategies.cases(), data=st.data())
 def test_nobody_learns_more_from_what_is_made_of_an_output(
@@ -372,13 +303,7 @@ def test_nobody_learns_more_from_what_is_made_of_an_output(
 
 @pytest.mark.parametrize("key", sorted(NOT_MONOTONE))
 def test_the_others_do_not_promise_that(key: str) -> None:
-    """Joined, the first two outputs raise both rare symbols 6-fold, not one 8-fold, one 4-fold."""
-    rows = [["0.08", "0.04", "0.88"], ["0.04", "0.08", "0.88"], ["1/225", "1/225", "223/225"]]
-    apart = strategies.prior_case([1, 1, 18], [[Fraction(cell) for cell in row] for row in rows])
-    # Each of these outputs points at two of three symbols, both together only at the first.
-    pairs = [["1/2", "1/2", "0"], ["1/2", "1/10", "2/5"], ["1/10", "1/2", "2/5"]]
-    crowds = strategies.prior_case([1, 1, 1], [[Fraction(cell) for cell in row] for row in pairs])
-    case = crowds if key == "crowd_mass" else apart
+    case = NOT_MONOTONE[key]
     (fine,) = some(key).certify(case.channel, case.context).claims
     (rough,) = some(key).certify(joined(case), case.context).claims
     more, less = (rough, fine) if fine.relation == "<=" else (fine, rough)
@@ -499,41 +424,3 @@ def test_profiles_by_brute_force(chances: list[int], rows: strategies.Rows) -> N
     if worst is not None:
         assert make_notion("profile", {"budget": f"ln {worst}"}).certify(channel, graph).holds
         assert f"ln {worst}" != "ln 1" or claim.holds
-
-
-# --- a notion from outside ------------------------------------------------------------------------
-
-
-class MeanLift(TableBound):
-    """A bound of the mean lift under the joint law, 1 + chi2: a notion that is not ours."""
-
-    key = "mean_lift"
-    title = "mean lift"
-    says = "mean lift of what is true"
-    unit = ""
-
-    @classmethod
-    def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
-        """Measure it on a table of lifts."""
-        total = sum(
-            (
-                mass * table.likelihoods.at(s, y) * table.lift_at(s, y)
-                for s, mass in enumerate(table.secret_masses)
-                for y in range(len(table.outputs))
-            ),
-            Fraction(0),
-        )
-        return Measurement(cls.key, Enclosure.of(total), "")
-
-
-def test_a_notion_takes_one_class() -> None:
-    assert MeanLift not in NOTIONS
-    (kind,) = MeanLift.kinds()
-    assert kind.make("2") == MeanLift(2)
-    channel, prior = Channel.identity("ab"), Prior.uniform("ab")
-    assert MeanLift.measure(channel, prior).value.lower == 2
-    assert MeanLift("2").certify(channel, prior).holds
-    assert not MeanLift("1.9").certify(channel, prior).holds
-    assert "mean lift of what is true" in MeanLift("2").promise
-    assert MeanLift("2").smallest(channel, prior) == "mean_lift=2"
-    assert str(MeanLift("2").scaled(Fraction(1, 2))) == "mean_lift(1)"

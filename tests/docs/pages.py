@@ -8,7 +8,9 @@ A page is one story, run from top to bottom in a folder of its own:
 - in a ``console`` block each line that starts with ``$`` is run and what follows is what it
   prints; a command fails only if ``$ echo $?`` comes next and shows the exit code;
 - ``--8<-- "path"`` stands for a file of the repository, as in the built page;
-- a line ``...`` in what is shown stands for any lines, and ``...`` within a line for any text.
+- a line ``...`` in what is shown stands for any lines, and ``...`` within a line for any text;
+- a line ``<!-- printed -->`` stands for all that a command prints; it is put there when the site is
+  built (``docs/hooks/printed.py``).
 
 A command may go on after a line that ends with a backslash. The files of ``docs/examples`` and the
 golden vectors lie in the folder from the start, and the data sets that a page names in a comment
@@ -42,6 +44,7 @@ DOCS = ROOT / "docs"
 EXAMPLES = DOCS / "examples"
 VECTORS = ROOT / "tests" / "vectors" / "decode.json"
 OUTPUT = "Output"
+PRINTED = "<!-- printed -->"
 HELP_WIDTH = "80"
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,}) *(?P<info>.*?) *$")
@@ -131,7 +134,7 @@ def matches(expected: str, printed: str) -> bool:
     """
     parts = []
     for line in _lines(expected):
-        if line.strip() == "...":
+        if line.strip() in ("...", PRINTED):
             parts.append("(?:.*\n)*?")
         else:
             parts.append(".*?".join(re.escape(part) for part in line.split("...")) + "\n")
@@ -146,6 +149,11 @@ def _lines(text: str) -> list[str]:
     while lines and not lines[0]:
         lines.pop(0)
     return lines
+
+
+def has_marks(text: str) -> bool:
+    """Tell whether a page leaves what some command prints to the site."""
+    return PRINTED in text.splitlines()
 
 
 def data_of(page: Path) -> list[Path]:
@@ -264,6 +272,11 @@ _TAIL = re.compile(r"^\.\.\.(\d+)$")
 _FINGERPRINT = re.compile(r"\b(?:[0-9a-f]{64}|(?<=channel |context )[0-9a-f]{16})\b")
 
 
+def without_fingerprints(text: str) -> str:
+    """Return what was printed as a page shows it."""
+    return "\n".join(_FINGERPRINT.sub("...", line) for line in _lines(text))
+
+
 def _fitted(shown: Shown) -> str:
     """Return the output to store.
 
@@ -272,7 +285,7 @@ def _fitted(shown: Shown) -> str:
     """
     if shown.agrees:
         return shown.expected
-    lines = [_FINGERPRINT.sub("...", line) for line in _lines(shown.printed)]
+    lines = without_fingerprints(shown.printed).splitlines()
     old = _lines(shown.expected)
     tail = _TAIL.match(old[0]) if old else None
     left_out = [line for line in old if line.strip() == "..."]

@@ -16,6 +16,7 @@ import liftlock
 import liftlock.notions
 from docs.hooks import designs as designs_hook
 from docs.hooks import measures as measures_hook
+from docs.hooks import notions as notions_hook
 from docs.hooks import relations as relations_hook
 from docs.hooks import vectors as vectors_hook
 from liftlock import errors, line
@@ -38,12 +39,14 @@ PAGES = sorted(
 )
 """The pages of notions, and of what they are made from."""
 WRITTEN = {page: page.read_text(encoding="utf-8") for page in pages()}
+OVERVIEW = WRITTEN[NOTIONS / "overview.md"].replace(notions_hook.MARK, notions_hook.table())
 
 
 def navigation() -> list[str]:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     nav = settings[settings.index("\nnav:\n") :].split("\n\n")[0]
-    return re.findall(r"^ +- .*: (\S+\.md)$", nav, re.MULTILINE)
+    written = re.findall(r"^ +- .*: (\S+\.md)$", nav, re.MULTILINE)
+    return [*written, *(page for item in notions_hook.navigation() for page in item.values())]
 
 
 # --- notions ------------------------------------------------------------------------------------
@@ -60,7 +63,7 @@ def test_notion_has_a_page(name: str) -> None:
         assert heading in text, heading
     assert re.search(r"^## What it (protects against|measures)$", text, re.MULTILINE)
     assert "| Sources |" in text
-    assert f"({name}.md)" in WRITTEN[NOTIONS / "overview.md"]
+    assert f"({name}.md)" in OVERVIEW
 
 
 @pytest.mark.parametrize("name", [*PAGES, "relations"])
@@ -78,7 +81,9 @@ def test_guarantee_is_documented(key: str) -> None:
     written = f"`{key}={','.join(name.upper() for name in REGISTRY[key].parameters)}`"
     places = [page for page in NOTIONS.glob("*.md") if written in WRITTEN[page]]
     assert places, written
-    assert f"`{key}`" in WRITTEN[NOTIONS / "overview.md"]
+    (row,) = [row for row in notions_hook.rows(REGISTRY[key].page) if key in row["written"]]
+    assert f"| [{row['name']}]({REGISTRY[key].page}.md) |" in OVERVIEW
+    assert f"`{key}`" in OVERVIEW
 
 
 def test_names_in_the_short_tables_exist() -> None:

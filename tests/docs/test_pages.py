@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from docs.hooks import printed as printed_hook
+from liftlock.notions.registry import REGISTRY
 from tests.docs import pages
 
 PAGES = pages.pages()
@@ -70,6 +72,26 @@ def test_every_output_block_follows_code() -> None:
 )
 def test_matching(expected: str, printed: str, agrees: bool) -> None:
     assert pages.matches(expected, printed) is agrees
+
+
+FILLED = [page for page in PAGES if pages.has_marks(page.read_text(encoding="utf-8"))]
+STORED = (Path(__file__).parent / "printed.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", FILLED, ids=lambda page: str(page.relative_to(pages.DOCS)))
+def test_the_site_prints_what_is_stored(page: Path) -> None:
+    """What commands say of every notion is as it was; a notion that is new adds a line."""
+    text = page.read_text(encoding="utf-8")
+    assert not pages.has_marks(printed_hook.filled(text, page))
+    for command, printed in printed_hook.printed(page):
+        before = STORED.partition(command)[2].partition("\n$ ")[0].splitlines()
+        added = [kind for kind in REGISTRY.values() if f"\n{kind.key}=" not in STORED]
+        new = tuple(start for kind in added for start in (kind.title, f"{kind.key}="))
+        after = [line for line in printed.splitlines() if not line.startswith(new)]
+        if new:  # a longer name makes a column wider
+            assert [line.split() for line in after] == [line.split() for line in before]
+        else:
+            assert after == before, command
 
 
 def test_a_wrong_output_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,8 +33,8 @@ from liftlock._solver.problem import Optimality, ProfileTask, Solution, TimeUp
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
-from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.profile_utility import information
+from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import cost_of_nothing
 
 _STEPS = 200

@@ -93,7 +93,7 @@ def least_distortion(problem: Problem, utility: Utility, *, clock: Clock | None 
 
     >>> from liftlock.notions.ldp import LDP
     >>> from liftlock.contexts import Prior
-    >>> from liftlock.utility.guess import Guess
+    >>> from liftlock.utility.symmetric import Guess
     >>> three = Problem.of(Prior.uniform([1, 2, 3]), LDP("ln 2"))
     >>> round(least_distortion(three, Guess()).cost, 9)  # k-ary randomised response
     0.5

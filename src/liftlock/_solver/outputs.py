@@ -130,7 +130,7 @@ def joined(problem: Problem, utility: Utility, matrix: Floats) -> Joined:
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.contexts import Prior
-    >>> from liftlock.utility.guess import Guess
+    >>> from liftlock.utility.symmetric import Guess
     >>> problem = Problem.of(Prior.uniform("ab"), LIP("ln 2"))
     >>> rare = 1e-15
     >>> table = np.array([[2 / 3 - rare, 1 / 3, rare], [1 / 3, 2 / 3, 0.0]])

@@ -36,9 +36,9 @@ from liftlock.exact.reproducible import dot, exp
 from liftlock.exact.rounding import UNIT
 from liftlock.notions.base import Notion
 from liftlock.utility.distortion import Distortion
-from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.profile_utility import ProfileUtility
 from liftlock.utility.shape import Shape
+from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import Utility
 
 MOST_RATIO = 2.0**62

@@ -260,7 +260,7 @@ class SeparableOracle:
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.contexts import Prior
-    >>> from liftlock.utility.histogram import Histogram
+    >>> from liftlock.utility.symmetric import Histogram
     >>> rare = Prior.from_probabilities({1: "0.1", 2: "0.2", 3: "0.7"})
     >>> oracle = SeparableOracle(Problem.of(rare, LIP("1")), Histogram())
     >>> priced = oracle.prove(np.zeros(3), -1.0, Clock())

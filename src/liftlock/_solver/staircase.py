@@ -146,7 +146,7 @@ def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
 
     >>> from liftlock.notions.ldp import LDP
     >>> from liftlock.contexts import Prior
-    >>> from liftlock.utility.histogram import Histogram
+    >>> from liftlock.utility.symmetric import Histogram
     >>> oracle = staircase_oracle(Problem.of(Prior.uniform(range(30)), LDP("1")), Histogram())
     >>> oracle.prove(np.zeros(30), -1.0, Clock()).bound > 0.9
     True
@@ -197,7 +197,7 @@ class Least:
 class SetTree:
     """Prices a separable cost: by flipping symbols of sets, and by a tree of sets.
 
-    >>> from liftlock.utility.histogram import Histogram
+    >>> from liftlock.utility.symmetric import Histogram
     >>> tree = SetTree(Stairs(np.array([0.5, 0.3, 0.2]), 3.0), Histogram(), Kind.SQUARE)
     >>> round(tree.prove(np.zeros(3), 0.404, Clock()).bound, 6)  # the least of 1 - sum v^2
     0.405

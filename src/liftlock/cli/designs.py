@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from liftlock.cli.console import show, show_json
-from liftlock.designs.base import Design, option_meanings
+from liftlock.designs.base import LIFT_NOTIONS, Design, option_meanings
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.report.design import design_page, designs_table
 
@@ -38,7 +38,8 @@ def designs_command(method: str | None, as_json: bool) -> int:
     show("for graphs of profiles (liftlock profiles design):")
     show(designs_table(profiles))
     show("")
-    show("lifts are lip, alip, eps_upper and eps_lower; `liftlock designs METHOD` says more")
+    *names, last = LIFT_NOTIONS
+    show(f"lifts are {', '.join(names)} and {last}; `liftlock designs METHOD` says more")
     if not all(entry.keeps for entry in DESIGNS.values()):
         show("* a published formula that may break its budget: made only with --as-published")
     return 0

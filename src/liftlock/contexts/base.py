@@ -12,7 +12,10 @@ Kind = Literal["prior", "joint", "family", "intervals", "ball", "profiles", "per
 
 @runtime_checkable
 class Context(Protocol):
-    """What every context can say of itself."""
+    """What every context can say of itself.
+
+    `liftlock.contexts.context_from_data` reads what `to_data` returns.
+    """
 
     @property
     def kind(self) -> Kind:
@@ -26,8 +29,8 @@ class Context(Protocol):
 
     @property
     def secrets(self) -> Alphabet:
-        """The secrets to be protected."""
-        ...
+        """The secrets to be protected: the inputs themselves, unless something else is."""
+        return self.inputs
 
     @property
     def fingerprint(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from liftlock.alphabet import Alphabet
 from liftlock.contexts.prior import (
     Prior,
+    check_table,
     common_integers,
     counted_columns,
     integers_from_json,
@@ -38,21 +39,7 @@ class Joint:
     counts: tuple[tuple[int, ...], ...]
 
     def __post_init__(self) -> None:
-        if len(self.counts) != len(self.secrets):
-            raise CountError(f"{len(self.counts)} rows for {len(self.secrets)} secrets")
-        for secret, row in zip(self.secrets.labels, self.counts, strict=True):
-            if len(row) != len(self.inputs):
-                raise CountError(
-                    f"{len(row)} counts for {len(self.inputs)} inputs", where=f"secret {secret!r}"
-                )
-            for label, count in zip(self.inputs.labels, row, strict=True):
-                if count < 0:
-                    raise CountError(
-                        "negative count",
-                        where=f"secret {secret!r}, input {label!r}",
-                        value=count,
-                        remedy="counts are 0 or more",
-                    )
+        check_table(self.counts, self.secrets, self.inputs, ("secret", "input"))
         if self.total == 0:
             raise CountError("all counts are 0", remedy="give at least one positive count")
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label
+from liftlock.contexts.base import Context
 from liftlock.contexts.prior import Prior
 from liftlock.errors import CountError, InputError, LabelError, NotDefined
 from liftlock.exact.budget import Budget
@@ -24,7 +25,7 @@ from liftlock.exact.encoding import canonical_bytes, fingerprint
 from liftlock.exact.numbers import exact, exact_probability
 
 POINTS = 1 << 32
-"""A prior becomes so many points, which its symbols share."""
+"""A prior is rounded to this number of points, which its symbols share."""
 
 SUM_TOLERANCE = 1e-6
 """Masses of a user may be off 1 by what float64 or float32 leaves."""
@@ -38,10 +39,10 @@ _BLOCK_CELLS = 1 << 20
 
 _MOST_BLOCKS = 64
 _CELLS = 1 << 22
-"""Models are asked for at most so many blocks of the sampler, and so many numbers, at once."""
+"""A batch for a model: at most this many blocks of the sampler, and this many numbers."""
 
 MOST_BUDGETS = 1000
-"""Each budget takes a law of its own."""
+"""Each budget needs its own law."""
 
 Table: TypeAlias = npt.NDArray[Any]
 Limits: TypeAlias = tuple[Budget, Budget]
@@ -85,7 +86,7 @@ class AnyUserPrior:
 
 
 @dataclass(frozen=True, eq=False)
-class PerUserPriors:
+class PerUserPriors(Context):
     """A row of masses for each user, in a table or from a model that is asked batch by batch.
 
     >>> priors = PerUserPriors.of(["no", "yes"], np.array([[0.9, 0.1], [0.5, 0.5]]))
@@ -229,7 +230,7 @@ class PerUserPriors:
                 raise CountError(
                     "a user without any prior", where=f"user {user + 1}", remedy="give at least one"
                 )
-            _check_distributions(table, user)
+            _check_distributions(table, user, all_of_one=True)
         most = max((len(table) for table in given), default=1)
         # A prior that is there twice changes nothing: all users then have the same number.
         filled = [
@@ -308,11 +309,6 @@ class PerUserPriors:
         return self.alphabet
 
     @property
-    def secrets(self) -> Alphabet:
-        """The secrets: the inputs themselves."""
-        return self.alphabet
-
-    @property
     def labels(self) -> tuple[Label, ...]:
         """The labels in order."""
         return self.alphabet.labels
@@ -381,7 +377,7 @@ class PerUserPriors:
     # --- rows -----------------------------------------------------------------------------------
 
     def blocks(self, size: int | None = None) -> Iterator[tuple[int, Table]]:
-        """Give the rows of so many users at a time, each time with the place of the first."""
+        """Yield the rows of `size` users at a time, with the index of the first."""
         symbols = len(self.alphabet)
         block = users_per_block(symbols)
         several = max(1, min(_MOST_BLOCKS, _CELLS // (block * symbols)))
@@ -463,7 +459,7 @@ def users_per_block(symbols: int) -> int:
 
 
 def checked_table(masses: Table) -> Table:
-    """Refuse what is no table of numbers, before any row is looked at."""
+    """Refuse anything but a table of numbers, before reading any row."""
     rows = np.asarray(masses)
     if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iuf":
         raise CountError(
@@ -493,32 +489,26 @@ def _check_width(width: int, alphabet: Alphabet) -> None:
         )
 
 
-def _check_distributions(table: Table, user: int) -> None:
-    wrong = ~(table >= 0).all(axis=1) | ~(np.abs(table.sum(axis=1) - 1) <= SUM_TOLERANCE)
+def _check_distributions(rows: Table, user: int, *, all_of_one: bool = False) -> None:
+    """Refuse a row that is not a distribution; rows belong to users from `user` on, or to one."""
+    masses = rows.astype(np.float64)
+    wrong = ~(masses >= 0).all(axis=1)
+    if rows.dtype.kind == "f":
+        wrong |= ~(np.abs(masses.sum(axis=1) - 1) <= SUM_TOLERANCE)
     if wrong.any():
+        place = int(np.argmax(wrong))
         raise CountError(
             "masses of a user are no distribution",
-            where=f"user {user + 1}",
-            value=table[int(np.argmax(wrong))].tolist(),
+            where=f"user {user + 1 + (0 if all_of_one else place)}",
+            value=masses[place].tolist(),
             remedy="give probabilities that sum to 1, or whole numbers as counts",
         )
 
 
 def _smoothed(rows: Table, amount: float, first: int) -> npt.NDArray[np.float64]:
     """Add an amount to every mass; what was no distribution before is refused, not repaired."""
+    _check_distributions(rows, first)
     masses = rows.astype(np.float64)
-    sums = masses.sum(axis=1)
-    wrong = ~(masses >= 0).all(axis=1)
-    if rows.dtype.kind == "f":
-        wrong |= ~(np.abs(sums - 1) <= SUM_TOLERANCE)
-    if wrong.any():
-        user = int(np.argmax(wrong))
-        raise CountError(
-            "masses of a user are no distribution",
-            where=f"user {first + user + 1}",
-            value=masses[user].tolist(),
-            remedy="give probabilities that sum to 1, or whole numbers as counts",
-        )
     masses += amount
     masses /= masses.sum(axis=1, keepdims=True)
     return masses

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 import numpy as np
 
 from liftlock.alphabet import Alphabet, Label, plain_label
+from liftlock.contexts.base import Context
 from liftlock.errors import CountError, LabelError
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Floats
@@ -27,7 +28,7 @@ RAREST = -300
 
 
 @dataclass(frozen=True)
-class Prior:
+class Prior(Context):
     """A probability distribution on an alphabet: integer counts over their total.
 
     As a context it means that the secret is the value itself (S = X).
@@ -274,9 +275,14 @@ class Prior:
         return self.alphabet
 
     @property
-    def secrets(self) -> Alphabet:
-        """The secrets to be protected: here the inputs themselves."""
-        return self.alphabet
+    def prior(self) -> Prior:
+        """The distribution of the data X, as of a joint: itself."""
+        return self
+
+    @property
+    def secret_prior(self) -> Prior:
+        """The distribution of the secret S, as of a joint: itself."""
+        return self
 
     @cached_property
     def reduced(self) -> tuple[int, ...]:
@@ -332,6 +338,32 @@ class Prior:
         """Return itself, unless a probability is too small to be worked with."""
         refuse_too_rare(self.counts, lambda x: f"label {self.labels[x]!r}")
         return self
+
+
+def check_table(
+    counts: Sequence[Sequence[int]], rows: Alphabet, columns: Alphabet, names: tuple[str, str]
+) -> None:
+    """Refuse a table of counts that does not fit its rows and columns, or has a negative cell.
+
+    `names` is what a row and a column are called.
+    """
+    row_name, column_name = names
+    if len(counts) != len(rows):
+        raise CountError(f"{len(counts)} rows for {len(rows)} {row_name}s")
+    for label, row in zip(rows.labels, counts, strict=True):
+        if len(row) != len(columns):
+            raise CountError(
+                f"{len(row)} counts for {len(columns)} {column_name}s",
+                where=f"{row_name} {label!r}",
+            )
+        if min(row, default=0) < 0:
+            place = next(x for x, count in enumerate(row) if count < 0)
+            raise CountError(
+                "negative count",
+                where=f"{row_name} {label!r}, {column_name} {columns.labels[place]!r}",
+                value=row[place],
+                remedy="counts are 0 or more",
+            )
 
 
 def refuse_too_rare(counts: Sequence[int], where: Callable[[int], str]) -> None:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet
 from liftlock.confidence import read_confidence, simultaneous_intervals
+from liftlock.contexts.base import Context
 from liftlock.contexts.prior import Prior, common_integers
 from liftlock.errors import CountError
 from liftlock.exact.encoding import fingerprint
@@ -25,20 +26,10 @@ SymbolRanges: TypeAlias = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
 """The least and the most probability of each symbol."""
 
 
-class PriorSet(ABC):
+class PriorSet(Context, ABC):
     """A convex set of priors, known through the least and the most mass it can give an output."""
 
     kind: ClassVar[Literal["family", "intervals", "ball"]]
-
-    @property
-    @abstractmethod
-    def inputs(self) -> Alphabet:
-        """The channel inputs."""
-
-    @property
-    def secrets(self) -> Alphabet:
-        """The secrets: the inputs themselves."""
-        return self.inputs
 
     @property
     @abstractmethod
@@ -75,19 +66,6 @@ class PriorSet(ABC):
     @abstractmethod
     def reordered(self, inputs: Alphabet) -> PriorSet:
         """Return the same set in the order of another alphabet."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Say in a few words what kind of context this is."""
-
-    @property
-    @abstractmethod
-    def fingerprint(self) -> str:
-        """The sha256 of the canonical form."""
-
-    @abstractmethod
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
 
 
 @dataclass(frozen=True)

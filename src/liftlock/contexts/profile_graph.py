@@ -18,7 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label, plain_label
-from liftlock.contexts.prior import Prior, common_integers, counted_columns, integers_from_json
+from liftlock.contexts.prior import (
+    Prior,
+    check_table,
+    common_integers,
+    counted_columns,
+    integers_from_json,
+)
 from liftlock.errors import CountError, InputError, LabelError
 from liftlock.exact.encoding import fingerprint, integer_to_json
 from liftlock.exact.integers import Floats
@@ -53,21 +59,8 @@ class ProfileGraph:
     edges: tuple[Edge, ...]
 
     def __post_init__(self) -> None:
-        if len(self.counts) != len(self.profiles):
-            raise CountError(f"{len(self.counts)} rows for {len(self.profiles)} profiles")
+        check_table(self.counts, self.profiles, self.inputs, ("profile", "value"))
         for name, row in zip(self.profiles.labels, self.counts, strict=True):
-            if len(row) != len(self.inputs):
-                raise CountError(
-                    f"{len(row)} counts for {len(self.inputs)} values", where=f"profile {name!r}"
-                )
-            if min(row) < 0:
-                place = row.index(min(row))
-                raise CountError(
-                    "negative count",
-                    where=f"profile {name!r}, value {self.inputs.labels[place]!r}",
-                    value=min(row),
-                    remedy="counts are 0 or more",
-                )
             if not any(row):
                 raise CountError(
                     "a profile whose counts are all 0",

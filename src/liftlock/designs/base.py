@@ -17,6 +17,7 @@ from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel
 from liftlock.memory import TABLE, refuse_beyond
 from liftlock.notions.base import Notion
+from liftlock.notions.registry import lift_notions
 from liftlock.utility.utility import Utility
 
 PRIOR_KINDS: tuple[Kind, ...] = ("prior", "joint", "family", "intervals", "ball")
@@ -33,7 +34,7 @@ NAMED: Mapping[Kind, str] = {
 _FEW_OUTPUTS = 64
 MOST_CELLS = 4_000_000
 """Designs for profiles with more probabilities would take hours and gigabytes."""
-LIFT_NOTIONS = ("lip", "alip", "eps_upper", "eps_lower")
+LIFT_NOTIONS = lift_notions()
 
 SUM_TOLERANCE = 1e-6
 NEGATIVE_TOLERANCE = 1e-9

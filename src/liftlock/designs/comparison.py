@@ -205,6 +205,12 @@ def compare(
     asked = make_notion(budgets[0][0])
     chosen = fitting(context, asked) if methods is None else list(methods)
     entries = [(name, _Method.of(name, context, asked)) for name in dict.fromkeys(chosen)]
+    if not entries and methods is None:
+        raise InputError(
+            f"no method for {context.describe()} is made for this notion",
+            value=asked.name,
+            remedy="compare methods for a notion that some are made for, and certify this one",
+        )
     if not entries:
         raise InputError("no methods to compare", remedy="name at least one method")
     goal = read_utility(context, utility, loss=loss, weights=weights)

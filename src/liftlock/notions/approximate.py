@@ -12,14 +12,16 @@ They are ordered: def5 <= ediv <= E def5, and joint <= P_max ediv <= (P_max / P_
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from liftlock.alphabet import Label
 from liftlock.channel import Channel
 from liftlock.contexts import Context, Family, Joint, Prior
 from liftlock.errors import NotDefined, NumberError
@@ -52,37 +54,57 @@ _TOGETHER = 512
 # --- pairs of distributions -----------------------------------------------------------------------
 
 
-class _Pairs(Protocol):
+@dataclass(frozen=True)
+class _Pairs(ABC):
     """Pairs (p, q) of distributions of the outputs: p may exceed E q by delta."""
 
-    @property
-    def given(self) -> Likelihoods:
-        """The likelihoods of the secrets."""
-        ...
+    given: Likelihoods
+    """The likelihoods of the secrets."""
 
+    @abstractmethod
     def estimates(self, ratio: float) -> Floats:
         """Estimate the excess of every pair."""
-        ...
 
     def key(self, index: int) -> Hashable:
-        """Return what is equal for pairs that have the same excess."""
-        ...
+        """Return a key that pairs of equal excess share."""
+        return index
 
+    @abstractmethod
     def excess(self, index: int, budget: Budget) -> Excess:
         """Return the exact excess of one pair."""
-        ...
 
-    def witness(self, index: int, outputs: tuple[int, ...]) -> Witness:
+    @abstractmethod
+    def witness(self, index: int, outputs: tuple[Label, ...]) -> Witness:
         """Name one pair, and a set of outputs."""
-        ...
+
+    @property
+    def error(self) -> float:
+        """How far estimates may be off."""
+        return self.given.error + screening_error(len(self.given.outputs))
+
+    def worst(self, budget: Budget) -> tuple[Excess, Witness, list[Excess]]:
+        """Return the largest excess of any pair, and all that came close."""
+        ratio = budget.exp()
+        found: dict[int, Excess] = {}
+        first: dict[Hashable, int] = {}
+
+        def evaluate(index: int) -> Enclosure:
+            index = first.setdefault(self.key(index), index)
+            if index not in found:
+                found[index] = self.excess(index, budget)
+            return found[index].value(ratio)
+
+        _, index = exact_maximum(self.estimates(float(ratio)), self.error, evaluate)
+        index = first[self.key(index)]
+        outputs = tuple(self.given.outputs.labels[y] for y in found[index].outputs)
+        return found[index], self.witness(index, outputs), list(found.values())
 
 
 @dataclass(frozen=True)
-class _AgainstAll:
+class _AgainstAll(_Pairs):
     """The likelihoods of each secret against the output masses under each prior, both ways."""
 
     form: Form
-    given: Likelihoods
     masses: tuple[tuple[list[int], int], ...]
     """For each prior the output masses, and their total."""
     weights: tuple[Fraction, ...]
@@ -93,6 +115,7 @@ class _AgainstAll:
     @classmethod
     def of(cls, channel: Channel, context: Context, form: Form) -> _AgainstAll:
         """Take the secrets that can occur."""
+        every = likelihoods(channel, context)
         members: tuple[Prior | None, ...] = (None,)
         if isinstance(context, Family) and form != "joint":
             family = context.reordered(channel.inputs)
@@ -104,23 +127,20 @@ class _AgainstAll:
                 context.describe(),
                 "mixtures do not keep it; use def5 or ediv",
             )
-        elif isinstance(context, Prior):
-            secret = context.reordered(channel.inputs)
-            rows, priors = np.flatnonzero(np.array(secret.counts, dtype=object)), (secret,)
-        elif isinstance(context, Joint):
-            secret = context.secret_prior.restricted()
-            rows, priors = np.arange(len(secret.counts)), (context.prior,)
+        elif isinstance(context, Prior | Joint):
+            secret, priors = context.secret_prior.restricted(every.secrets.labels), (context.prior,)
+            rows = np.flatnonzero(np.array(secret.counts, dtype=object))
         else:
             raise NotDefined(
                 "(epsilon, delta)-LIP",
                 context.describe(),
                 "use a prior, a joint, or a finite family of priors",
             )
-        given = likelihoods(channel, context).kept(rows, np.arange(len(channel.outputs)))
+        given = every.kept(rows, np.arange(len(channel.outputs)))
         common = channel.common_total
         masses = tuple((channel.output_counts(p), p.total * common) for p in priors)
         weights = tuple(secret.fractions[int(s)] if form == "joint" else Fraction(1) for s in rows)
-        return cls(form, given, masses, weights, members)
+        return cls(given, form, masses, weights, members)
 
     def estimates(self, ratio: float) -> Floats:
         rows, found = self.given.approximate, []
@@ -131,9 +151,6 @@ class _AgainstAll:
             down = positive_parts(np.broadcast_to(output, rows.shape), rows, ratio)
             found += [(up / ratio if self.form == "def5" else up) * weights, down * weights]
         return np.concatenate(found)
-
-    def key(self, index: int) -> Hashable:
-        return index
 
     def _place(self, index: int) -> tuple[int, bool, int]:
         """Return which prior, whether the output masses exceed, and which secret."""
@@ -147,23 +164,18 @@ class _AgainstAll:
         inverse = self.form == "def5" and not down
         return Excess(found.mass, found.reference, found.outputs, self.weights[s], inverse)
 
-    def witness(self, index: int, outputs: tuple[int, ...]) -> Witness:
+    def witness(self, index: int, outputs: tuple[Label, ...]) -> Witness:
         which, _, s = self._place(index)
-        labels = tuple(self.given.outputs.labels[y] for y in outputs)
-        return Witness(self.given.secrets.labels[s], outputs=labels, prior=self.priors[which])
+        return Witness(self.given.secrets.labels[s], outputs=outputs, prior=self.priors[which])
 
 
-@dataclass(frozen=True)
-class _AgainstEachOther:
+class _AgainstEachOther(_Pairs):
     """The likelihoods of each secret against those of each other."""
-
-    given: Likelihoods
 
     def estimates(self, ratio: float) -> Floats:
         rows = self.given.approximate
         found = np.concatenate([positive_parts(row, rows, ratio) for row in rows])
-        near = 4 * _error(self)
-        close = np.flatnonzero(found >= found.max() - near)
+        close = np.flatnonzero(found >= found.max() - 4 * self.error)
         if len(close) > _MANY:
             self._drop_repeated(found, close, ratio)
         return found
@@ -210,31 +222,11 @@ class _AgainstEachOther:
         row, totals = self.given.row, self.given.denominators
         return excess(row(s), totals[s], row(other), totals[other], budget)
 
-    def witness(self, index: int, outputs: tuple[int, ...]) -> Witness:
-        s, other = divmod(index, len(self.given.secrets))
-        secrets, labels = self.given.secrets.labels, self.given.outputs.labels
-        return Witness(secrets[s], other=secrets[other], outputs=tuple(labels[y] for y in outputs))
-
-
-def _error(pairs: _Pairs) -> float:
-    return pairs.given.error + screening_error(len(pairs.given.outputs))
-
-
-def _worst(pairs: _Pairs, budget: Budget) -> tuple[Excess, Witness, list[Excess]]:
-    """Return the largest excess of any pair, and all that came close."""
-    ratio = budget.exp()
-    found: dict[int, Excess] = {}
-    first: dict[Hashable, int] = {}
-
-    def evaluate(index: int) -> Enclosure:
-        index = first.setdefault(pairs.key(index), index)
-        if index not in found:
-            found[index] = pairs.excess(index, budget)
-        return found[index].value(ratio)
-
-    _, index = exact_maximum(pairs.estimates(float(ratio)), _error(pairs), evaluate)
-    index = first[pairs.key(index)]
-    return found[index], pairs.witness(index, found[index].outputs), list(found.values())
+    def witness(self, index: int, outputs: tuple[Label, ...]) -> Witness:
+        first, second = (
+            self.given.secrets.labels[s] for s in divmod(index, len(self.given.secrets))
+        )
+        return Witness(first, other=second, outputs=outputs)
 
 
 @dataclass(frozen=True)
@@ -262,13 +254,13 @@ class DeltaCurve:
     def delta(self, epsilon: object, bits: int = BITS) -> Measurement:
         """Return the smallest delta for an epsilon."""
         budget = Budget.of(epsilon)
-        _, witness, close = _worst(self._pairs, budget)
+        _, witness, close = self._pairs.worst(budget)
         value = largest(close, budget.exp(bits))
         return Measurement(f"delta_{self.form}", value, "", None, witness)
 
     def claim(self, epsilon: Budget, delta: Fraction) -> Claim:
         """Decide exactly whether a delta is enough at an epsilon."""
-        _, witness, close = _worst(self._pairs, epsilon)
+        _, witness, close = self._pairs.worst(epsilon)
         # delta(E) <= delta iff E >= the ratio this worst set requires: a comparison we can decide.
         holds = all(epsilon.allows(each.required(delta)) for each in close)
         value, bound = largest(close, epsilon.exp()), Enclosure.of(delta)
@@ -284,7 +276,7 @@ class DeltaCurve:
         ratio: Fraction | None = Fraction(1)
         while True:
             assert ratio is not None
-            found, witness, _ = _worst(self._pairs, Budget.from_ratio(ratio))
+            found, witness, _ = self._pairs.worst(Budget.from_ratio(ratio))
             if found.value(Enclosure.of(ratio)).lower > target:
                 ratio = found.required(target)
                 if ratio is not None:
@@ -391,6 +383,7 @@ class ApproximateLIP(Approximate):
                 partial(cls, form=form),
                 f"{cls.says}, {source}",
                 "approximate_lip",
+                f"delta_{form}",
             )
             for form, source in _SOURCES.items()
         )
@@ -459,6 +452,7 @@ class ApproximateLDP(Approximate):
     title = "delta (LDP)"
     says = "(epsilon, delta)-LDP"
     page = "approximate_ldp"
+    quantity = "delta_ldp"
     context_free = True
     pure = LDP
 

@@ -37,8 +37,6 @@ from liftlock.notions.base import (
     safe_text,
 )
 from liftlock.notions.certificate import Claim
-from liftlock.notions.identifiability import Identifiability
-from liftlock.notions.information import MaximalLeakage
 from liftlock.notions.ldp import LDP
 from liftlock.notions.lift import (
     Impossible,
@@ -49,11 +47,12 @@ from liftlock.notions.lift import (
     refuse_impossible,
 )
 from liftlock.notions.lip import lift_claims
-from liftlock.notions.measurement import Measurement, Witness, number_to_json
+from liftlock.notions.measurement import Measurement, Witness, number_to_json, quoted
 from liftlock.notions.profile import (
     EdgeLoss,
     OutputLaws,
     edge_losses,
+    edge_measurement,
     outside_losses,
     worst_edge,
 )
@@ -161,11 +160,8 @@ class ProfileAudit(Audit):
         """Measure the loss of every edge, exactly."""
         laws = OutputLaws.of(channel, graph)
         edges = edge_losses(laws)
-        worst = worst_edge(edges)
-        ratio = Fraction(1) if worst is None else worst.ratio
-        measurement = Measurement.of_ratio(
-            "profile", ratio, None if worst is None else worst.witness
-        )
+        measurement = edge_measurement(edges)
+        ratio = measurement.ratio
         names, values = graph.profiles.labels, graph.inputs.labels
         outside = {(names[i], values[x]): lost for (i, x), lost in outside_losses(laws).items()}
         # Impossible pairs that would give away more than any edge does.
@@ -177,7 +173,7 @@ class ProfileAudit(Audit):
         return cls(
             channel,
             graph,
-            {"profile": measurement},
+            {measurement.notion: measurement},
             None,
             unprotected,
             laws=laws,
@@ -213,13 +209,13 @@ class ProfileAudit(Audit):
             return "No two profiles are joined: nothing is promised about any of them."
         if worst.output is None:
             return "No output tells any two joined profiles apart."
-        seeing = f"Seeing {_quoted(worst.output)}, {_quoted(worst.more)} is"
+        seeing = f"Seeing {quoted(worst.output)}, {quoted(worst.more)} is"
         if worst.ratio is None:
-            return f"{seeing} certain, as against {_quoted(worst.less)}: it never gives that."
+            return f"{seeing} certain, as against {quoted(worst.less)}: it never gives that."
         chance = nearest_float(100 * worst.ratio / (1 + worst.ratio))
         return (
             f"{seeing} up to {nearest_float(worst.ratio):.4g} times as likely as "
-            f"{_quoted(worst.less)}: an even chance becomes {chance:.4g} %."
+            f"{quoted(worst.less)}: an even chance becomes {chance:.4g} %."
         )
 
     def to_data(self) -> dict[str, Any]:
@@ -507,7 +503,9 @@ def audit(
                 tell(Step(notion.key))
                 measurements[notion.key] = notion.of_table(table, order)
     else:
-        for measured in (MaximalLeakage, Identifiability):
+        # Notions that are defined for every set come first.
+        of_sets = [each for each in NOTIONS if issubclass(each, TableMeasure) and each.of_sets]
+        for measured in sorted(of_sets, key=lambda each: each.audited != "always"):
             with contextlib.suppress(NotDefined):
                 measurements[measured.key] = measured.measure(everything, context)
     for form in CURVES if budget is not None else ():
@@ -521,9 +519,10 @@ def audit(
 def _sentence(result: Audit, *, up: bool) -> str:
     extreme = result.lifts.largest if up else result.lifts.smallest
     lift, secret, output = extreme.lift, extreme.witness.secret, extreme.witness.output
-    prior = extreme.witness.prior or _prior_of(result.context)
+    known = result.context.secret_prior if isinstance(result.context, Prior | Joint) else None
+    prior = extreme.witness.prior or known
     verb = "rise" if up else "fall"
-    start = f"Seeing {_quoted(output)}, the belief in {_quoted(secret)} can {verb}"
+    start = f"Seeing {quoted(output)}, the belief in {quoted(secret)} can {verb}"
     if lift is None:
         return f"{start} without bound: under some priors of the set the output is conclusive."
     if prior is None or secret is None:
@@ -537,14 +536,6 @@ def _sentence(result: Audit, *, up: bool) -> str:
     return f"{start} from {percent(before)} to {percent(after)} ({factor})."
 
 
-def _prior_of(context: Context) -> Prior | None:
-    if isinstance(context, Prior):
-        return context
-    if isinstance(context, Joint):
-        return context.secret_prior
-    return None
-
-
 def percent(value: Fraction) -> str:
     """Write a probability for people.
 
@@ -556,7 +547,3 @@ def percent(value: Fraction) -> str:
     if "/" in text or len(text) > 6:
         text = f"{float(hundred):.4g}"
     return f"{text} %"
-
-
-def _quoted(label: Label | None) -> str:
-    return f'"{label}"' if isinstance(label, str) else str(label)

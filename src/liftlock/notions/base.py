@@ -101,6 +101,8 @@ class Kind:
     says: str
     page: str
     """The page of the documentation, and the test, that are about it."""
+    quantity: str
+    """What an audit calls the number that it bounds."""
 
     def make(self, *values: object) -> Notion:
         """Make the guarantee from the values of its parameters, in their order."""
@@ -120,13 +122,15 @@ class Notion(ABC):
     title: ClassVar[str]
     """What people call it."""
     unit: ClassVar[str] = "nats"
-    """The unit of what is measured; empty for plain numbers."""
+    """The unit of the measurement; empty for plain numbers."""
     parameters: ClassVar[tuple[str, ...]] = ("budget",)
     """The budgets, in the order in which they are written."""
     says: ClassVar[str]
     """What it bounds, in a few words."""
     page: ClassVar[str] = ""
     """The page that explains it, where that is not its key."""
+    quantity: ClassVar[str] = ""
+    """What an audit calls the number that it bounds, where that is not its key."""
     audited: ClassVar[str] = ""
     """When an audit measures it: always, in some contexts, if asked; empty: never."""
     context_free: ClassVar[bool] = False
@@ -135,7 +139,10 @@ class Notion(ABC):
     @classmethod
     def kinds(cls) -> tuple[Kind, ...]:
         """Return the kinds of guarantee that this class makes, each under its own key."""
-        return (Kind(cls.key, cls.title, cls.parameters, cls, cls.says, cls.page or cls.key),)
+        page = cls.page or cls.key
+        return (
+            Kind(cls.key, cls.title, cls.parameters, cls, cls.says, page, cls.quantity or cls.key),
+        )
 
     @classmethod
     def found(cls, value: Enclosure, witness: Witness | None = None) -> Measurement:
@@ -172,7 +179,7 @@ class Notion(ABC):
 
     @abstractmethod
     def decide(self, channel: AnyChannel, context: Context) -> Decided:
-        """Compare what is measured with the budgets, exactly."""
+        """Compare the measurement with the budgets, exactly."""
 
     @abstractmethod
     def smallest(self, channel: AnyChannel, context: Context) -> str:
@@ -283,6 +290,10 @@ class UpperBound(Notion):
 
     of_ratio: ClassVar[bool] = False
     """Whether it is the logarithm of an exact ratio."""
+    averages: ClassVar[bool] = False
+    """Whether it is a mean over outputs, which forgives a rare one that reveals everything."""
+    inverse: ClassVar[bool] = False
+    """Whether it is about one over the lift, so infinite for a lift of 0."""
 
     def __init__(self, budget: object) -> None:
         object.__setattr__(self, "budget", self._read_budget(budget))
@@ -300,7 +311,7 @@ class UpperBound(Notion):
 
     @abstractmethod
     def read(self, channel: AnyChannel, context: Context, bits: int) -> Measurement:
-        """Measure the leakage with a precision of so many bits."""
+        """Measure the leakage to a precision of `bits`."""
 
     def bound(self, bits: int = BITS) -> Enclosure:
         """Enclose the budget."""
@@ -354,6 +365,8 @@ class TableMeasure(Notion):
     """A notion that is measured on the table of lifts of one prior or joint; an audit has it."""
 
     audited = "a prior or a joint"
+    of_sets: ClassVar[bool] = False
+    """Whether it is defined for sets of priors too, or for some of them."""
 
     @classmethod
     @abstractmethod

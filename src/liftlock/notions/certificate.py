@@ -15,7 +15,7 @@ from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.encoding import fraction_text
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel
-from liftlock.notions.measurement import Witness, ends_to_json, number_to_json
+from liftlock.notions.measurement import Witness, ends_to_json, number_to_json, quoted
 from liftlock.storage import check_format
 
 FORMAT = "liftlock.certificate"
@@ -170,7 +170,7 @@ def check_certificate_data(data: Any) -> None:
 def _pair_text(label: Label) -> str:
     """Write a pair (profile, value) in words."""
     assert isinstance(label, tuple)
-    profile, value = (f'"{part}"' if isinstance(part, str) else str(part) for part in label)
+    profile, value = map(quoted, label)
     return f"{profile} with value {value}"
 
 

@@ -27,6 +27,7 @@ class Identifiability(TableBound):
     title = "identifiability"
     says = "posterior odds below e^budget"
     audited = "a prior, a joint, most families"
+    of_sets = True
     of_ratio = True
 
     @classmethod

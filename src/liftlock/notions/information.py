@@ -2,7 +2,7 @@
 
     sum over y of P(y) f(lifts at y),
 
-or a function of such a mean: Shannon's, Sibson's and Arimoto's information, maximal leakage, total
+or a function of that mean: Shannon's, Sibson's and Arimoto's information, maximal leakage, total
 variation (half the mean l1-lift) and the chi2-divergence (the mean chi2-lift).
 """
 
@@ -49,6 +49,7 @@ class MutualInformation(TableBound):
     key = "mutual_information"
     title = "mutual information"
     says = "mean log-lift, in nats"
+    averages = True
 
     @classmethod
     def of_table(cls, table: LiftTable, bits: int = BITS) -> Measurement:
@@ -112,7 +113,9 @@ class MaximalLeakage(TableBound):
     key = "maximal_leakage"
     title = "maximal leakage"
     says = "gain in guessing anything, in nats"
+    averages = True
     audited = "always"
+    of_sets = True
     of_ratio = True
 
     @classmethod
@@ -161,6 +164,7 @@ class TotalVariation(TableBound):
     key = "total_variation"
     title = "total variation"
     says = "mean l1-lift over 2"
+    averages = True
     unit = ""
 
     @classmethod
@@ -184,6 +188,7 @@ class Chi2(TableBound):
     key = "chi2"
     title = "chi2-divergence"
     says = "mean chi2-lift"
+    averages = True
     unit = ""
 
     @classmethod
@@ -228,6 +233,7 @@ class Sibson(OrderedBound):
     key = "sibson"
     title = "Sibson information"
     says = "Sibson information of order alpha, in nats"
+    averages = True
 
     @classmethod
     def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:
@@ -262,6 +268,7 @@ class Arimoto(OrderedBound):
     key = "arimoto"
     title = "Arimoto information"
     says = "Arimoto information of order alpha, in nats"
+    averages = True
 
     @classmethod
     def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:

@@ -194,22 +194,19 @@ def lift_table(channel: AnyChannel, context: Context) -> LiftTable:
     """Compute all lifts of a channel under a prior or a joint."""
     channel = dense(channel)
     given = likelihoods(channel, context)
-    if isinstance(context, Prior):
-        prior = secret_prior = context.reordered(channel.inputs)
-    elif isinstance(context, Joint):
-        prior = context.prior.reordered(channel.inputs)
-        secret_prior = context.secret_prior.restricted()
-    else:
+    if not isinstance(context, Prior | Joint):
         raise NotDefined(
             "the lift table", context.describe(), "give one prior or one joint, or ask for lip"
         )
+    prior = context.prior.reordered(channel.inputs)
+    secret = context.secret_prior.restricted(given.secrets.labels)
     masses = channel.output_counts(prior)
-    rows = np.array([s for s, count in enumerate(secret_prior.counts) if count], dtype=np.intp)
+    rows = np.array([s for s, count in enumerate(secret.counts) if count], dtype=np.intp)
     columns = np.array([y for y, mass in enumerate(masses) if mass], dtype=np.intp)
     return LiftTable(
         given.kept(rows, columns),
-        tuple(secret_prior.counts[int(s)] for s in rows),
-        secret_prior.total,
+        tuple(secret.counts[int(s)] for s in rows),
+        secret.total,
         tuple(masses[int(y)] for y in columns),
         prior.total * channel.common_total,
     )
@@ -345,10 +342,8 @@ def worst_case(channel: Channel) -> LiftRange:
 
 def impossible_inputs(channel: AnyChannel, context: Context) -> tuple[Label, ...]:
     """Return the inputs the channel accepts although the context says they never occur."""
-    if isinstance(context, Prior):
-        counts = context.reordered(channel.inputs).counts
-    elif isinstance(context, Joint):
-        counts = context.reordered(channel.inputs).prior.counts
+    if isinstance(context, Prior | Joint):
+        counts = context.prior.reordered(channel.inputs).counts
     elif isinstance(context, PriorSet):
         counts = tuple(int(p) for p in context.reordered(channel.inputs).possible)
     elif isinstance(context, AnyUserPrior):

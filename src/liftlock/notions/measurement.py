@@ -36,13 +36,13 @@ class Witness:
     def __str__(self) -> str:
         parts = []
         if self.secret is not None:
-            parts.append(f"secret {_quoted(self.secret)}")
+            parts.append(f"secret {quoted(self.secret)}")
         if self.other is not None:
-            parts.append(f"against {_quoted(self.other)}")
+            parts.append(f"against {quoted(self.other)}")
         if self.secrets is not None:
             parts.append(f"secrets {_several(self.secrets)}")
         if self.output is not None:
-            parts.append(f"output {_quoted(self.output)}")
+            parts.append(f"output {quoted(self.output)}")
         if self.outputs is not None:
             parts.append(f"outputs {_several(self.outputs)}" if self.outputs else "no outputs")
         if self.prior is not None:
@@ -159,15 +159,16 @@ def _lower(value: Fraction | Enclosure) -> Fraction:
     return value.lower if isinstance(value, Enclosure) else value
 
 
-def _quoted(label: Label) -> str:
+def quoted(label: Label | None) -> str:
+    """Write a label for people: text in quotes."""
     return f'"{label}"' if isinstance(label, str) else str(label)
 
 
 def _several(labels: tuple[Label, ...]) -> str:
-    shown = ", ".join(_quoted(label) for label in labels[:4])
+    shown = ", ".join(quoted(label) for label in labels[:4])
     return shown if len(labels) <= 4 else f"{shown} and {len(labels) - 4} more"
 
 
 def screening_error(terms: int) -> float:
-    """Bound the relative error of a float64 sum of so many products of numbers of 0 or more."""
+    """Bound the relative error of a float64 sum of `terms` products of nonnegative numbers."""
     return 8 * (terms + 16) * math.ulp(1.0)

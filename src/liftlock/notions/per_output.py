@@ -53,7 +53,7 @@ def worst_output(
 def power_sum(
     values: Sequence[Fraction], weights: Sequence[Fraction], order: Fraction, bits: int
 ) -> Enclosure:
-    """Enclose the sum of weight * value^order, with so many bits after the point."""
+    """Enclose the sum of weight * value^order, with `bits` bits after the binary point."""
     gathered: dict[Fraction, Fraction] = {}
     for value, weight in zip(values, weights, strict=True):
         if value:
@@ -74,7 +74,6 @@ class _MeanDistance(TableBound):
 
     unit = ""
     exponent: ClassVar[int]
-    inverse: ClassVar[bool] = False
 
     @classmethod
     def distance(cls, lifts: Lifts) -> Lifts:
@@ -173,7 +172,6 @@ class _Norm(OrderedBound):
     budget: Fraction
 
     unit = ""
-    inverse: ClassVar[bool] = False
 
     @classmethod
     def of_table(cls, table: LiftTable, order: Order, bits: int = BITS) -> Measurement:

@@ -29,10 +29,8 @@ from liftlock.forms import AnyChannel, dense
 from liftlock.notions.base import MeasuredBound
 from liftlock.notions.certificate import Certificate, Claim, make_certificate
 from liftlock.notions.lift import Impossible
+from liftlock.notions.likelihood import SMALLEST
 from liftlock.notions.measurement import Measurement, Witness, number_to_json, screening_error
-
-_SMALLEST = 1e-290
-"""Quotients of floats below this are not to be trusted, so they do not screen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ def widest(one: Law, other: Law) -> tuple[Fraction | None, int | None]:
 
 def _candidates(left: Floats, right: Floats) -> list[int]:
     """Return the outputs that could have the largest ratio: floats screen, integers decide."""
-    if min(left.min(), right.min()) < _SMALLEST:
+    if min(left.min(), right.min()) < SMALLEST:
         return list(range(len(left)))
     ratios = np.maximum(left / right, right / left)
     near = ratios >= ratios.max() * (1 - 4 * screening_error(1))
@@ -213,6 +211,14 @@ def worst_edge(losses: tuple[EdgeLoss, ...]) -> EdgeLoss | None:
     return best
 
 
+def edge_measurement(losses: tuple[EdgeLoss, ...], bits: int = BITS) -> Measurement:
+    """Return the largest loss of any edge as what was measured; no edges lose nothing."""
+    worst = worst_edge(losses)
+    if worst is None:
+        return Measurement.of_ratio(ProfilePrivacy.key, Fraction(1), None, bits)
+    return Measurement.of_ratio(ProfilePrivacy.key, worst.ratio, worst.witness, bits)
+
+
 def _graph(context: Context) -> ProfileGraph:
     if not isinstance(context, ProfileGraph):
         raise NotDefined("profile", context.describe(), "give a ProfileGraph (--profiles)")
@@ -302,11 +308,7 @@ class ProfilePrivacy(MeasuredBound):
         >>> ProfilePrivacy.measure(Channel.identity([0, 1]), graph).ratio
         Fraction(8, 1)
         """
-        graph = _graph(context)
-        worst = worst_edge(edge_losses(OutputLaws.of(channel, graph)))
-        if worst is None:
-            return Measurement.of_ratio("profile", Fraction(1), None, bits)
-        return Measurement.of_ratio("profile", worst.ratio, worst.witness, bits)
+        return edge_measurement(edge_losses(OutputLaws.of(channel, _graph(context))), bits)
 
     @property
     def profile_budget(self) -> Budget:
@@ -325,17 +327,13 @@ class ProfilePrivacy(MeasuredBound):
                 "join the profiles that must not be told apart",
             )
         laws = OutputLaws.of(channel, graph)
-        worst = worst_edge(edge_losses(laws))
-        ratio = Fraction(1) if worst is None else worst.ratio
-        measurement = Measurement.of_ratio(
-            "profile", ratio, None if worst is None else worst.witness
-        )
+        measurement = edge_measurement(edge_losses(laws))
         unprotected = tuple(
             (graph.profiles.labels[i], graph.inputs.labels[x])
             for (i, x), lost in outside_losses(laws).items()
             if not self.budget.allows(lost)
         )
-        holds = self.budget.allows(ratio)
+        holds = self.budget.allows(measurement.ratio)
         if holds and unprotected and impossible == "refuse":
             raise UnprotectedInput(unprotected, whose="the profile")
         claim = Claim(self.key, measurement.value, "<=", self.bound(), holds, measurement.witness)

@@ -23,7 +23,7 @@ from liftlock.notions.information import (
     TotalVariation,
 )
 from liftlock.notions.ldp import LDP
-from liftlock.notions.lip import ALIP, LIP, MaxLift, MinLift
+from liftlock.notions.lip import ALIP, LIP, LiftNotion, MaxLift, MinLift
 from liftlock.notions.per_output import (
     AlphaLift,
     AlphaLiftInverse,
@@ -34,7 +34,44 @@ from liftlock.notions.per_output import (
 )
 from liftlock.notions.profile import ProfilePrivacy
 
-NOTIONS: tuple[type[Notion], ...] = (
+NOTIONS: list[type[Notion]] = []
+"""Every notion, in the order in which they are listed."""
+REGISTRY: dict[str, Kind] = {}
+"""Every kind of guarantee, by name."""
+SHORTHANDS: dict[str, str] = {}
+"""Quantities of an audit that are not named after their guarantee: the guarantee of each."""
+TITLES: dict[str, str] = {}
+"""What each guarantee and each measure is called when people read it."""
+AUDITED: dict[str, tuple[Kind, str]] = {}
+"""What an audit measures, by key: the guarantee, and when it is measured."""
+
+
+def register(notion: type[Notion]) -> None:
+    """Make a notion known to audits, claims, files and the command line; its class says the rest.
+
+    >>> register(LIP)
+    Traceback (most recent call last):
+    liftlock.errors.InputError: a notion of this name is registered already: 'lip'; ...
+    """
+    kinds = notion.kinds()
+    for name in (name for kind in kinds for name in (kind.key, kind.quantity)):
+        if name in TITLES:
+            raise InputError(
+                "a notion of this name is registered already",
+                value=name,
+                remedy="give it another key",
+            )
+    for kind in kinds:
+        REGISTRY[kind.key] = kind
+        TITLES[kind.key] = TITLES[kind.quantity] = kind.title
+        if kind.quantity != kind.key:
+            SHORTHANDS[kind.quantity] = kind.key
+        if notion.audited:
+            AUDITED[kind.quantity] = (kind, notion.audited)
+    NOTIONS.append(notion)
+
+
+for _notion in (
     LIP,
     ALIP,
     MaxLift,
@@ -58,34 +95,13 @@ NOTIONS: tuple[type[Notion], ...] = (
     Arimoto,
     CrowdMass,
     NoBreach,
-)
-"""Every notion: one line each, all else is a member of its class."""
+):
+    register(_notion)
 
-REGISTRY: Mapping[str, Kind] = {kind.key: kind for notion in NOTIONS for kind in notion.kinds()}
-"""Every kind of guarantee, by name."""
 
-SHORTHANDS = {
-    "delta_def5": "lip_def5",
-    "delta_ediv": "lip_ediv",
-    "delta_joint": "lip_joint",
-    "delta_ldp": "ldp_delta",
-}
-"""The deltas that an audit measures, each with the guarantee that bounds it."""
-
-_DELTAS = {key: quantity for quantity, key in SHORTHANDS.items()}
-
-TITLES: Mapping[str, str] = {key: kind.title for key, kind in REGISTRY.items()} | {
-    quantity: REGISTRY[key].title for quantity, key in SHORTHANDS.items()
-}
-"""What each measure is called when people read it."""
-
-AUDITED: Mapping[str, tuple[Kind, str]] = {
-    _DELTAS.get(kind.key, kind.key): (kind, notion.audited)
-    for notion in NOTIONS
-    for kind in notion.kinds()
-    if notion.audited
-}
-"""What an audit measures, by key: the guarantee, and when it is measured."""
+def lift_notions() -> tuple[str, ...]:
+    """Return the names of the notions that limit lifts."""
+    return tuple(notion.key for notion in NOTIONS if issubclass(notion, LiftNotion))
 
 
 def make_notion(name: str, budgets: Mapping[str, object]) -> Notion:

@@ -36,7 +36,8 @@ def leakages() -> dict[str, type[UpperBound]]:
     >>> list(leakages())[:3]
     ['eps_upper', 'eps_lower', 'ldp']
     """
-    found = [each for each in NOTIONS if issubclass(each, UpperBound) and each.audited]
+    related = {key for rule in RULES for key in (rule.gives, *rule.needs)}
+    found = [each for each in NOTIONS if issubclass(each, UpperBound) and each.key in related]
     found.sort(key=lambda each: (not each.of_ratio, each.unit != "nats"))
     return {each.key: each for each in found}
 
@@ -242,20 +243,18 @@ class _Table:
 
     def _no_bound(self, target: str, given: Mapping[str, Fraction]) -> str:
         """Say why there is no bound."""
-        lifts = {"lip", "eps_upper", "eps_lower", "ldp", "identifiability"}
-        means = {"l1_lift", "chi2_lift", "alpha_lift"}
-        inverse = {f"{mean}_inverse" for mean in means}
-        averages = {"mutual_information", "maximal_leakage", "total_variation", "chi2"}
-        averages |= {"sibson", "arimoto"}
+        known = leakages()
+        averages = {key for key, each in known.items() if each.averages}
         if target == "ldp" and self.prior is not None and not self.prior.complete:
             return _NOT_EVERY_SYMBOL
-        if averages & set(given) and target in lifts | means | inverse:
+        if averages & set(given) and target not in averages:
             return f"averages do not bound the worst output: {_COUNTEREXAMPLE}"
         if target == "identifiability" and self.prior is None:
             return "it needs the prior: posterior odds contain the prior's own odds"
         if target in {"lip", "ldp"} and "eps_lower" in self.bounds:
             return "it needs the prior: a rare symbol may rise without limit"
-        if target in {"lip", "eps_lower", "ldp", "identifiability"} | inverse:
+        falls = {"lip", "eps_lower", "ldp", "identifiability"}
+        if target in falls or known[target].inverse:
             return "nothing here keeps the min-lift away from 0 (or it needs the prior)"
         return "not known, or it needs the prior"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
@@ -129,6 +129,9 @@ def rule(
         return bound
 
     return register
+
+
+delta_rule = partial(rule, into=DELTA_RULES)
 
 
 # --- parts of several -----------------------------------------------------------------------------
@@ -441,33 +444,31 @@ rule("eps_lower", "ln(alphainv / P_min^(1/alpha))", "002 Prop 6.3")(
 
 # --- forms of delta -------------------------------------------------------------------------------
 
-rule("lip_ediv", "(1-P_min) delta", "000 Cor 3 (tight form)", into=DELTA_RULES)(
+delta_rule("lip_ediv", "(1-P_min) delta", "000 Cor 3 (tight form)")(
     lambda ldp_delta, p_min=0: (1 - p_min) * ldp_delta
 )
-rule("lip_def5", "(1-P_min) delta", "000 Cor 3 (tight form)", into=DELTA_RULES)(
+delta_rule("lip_def5", "(1-P_min) delta", "000 Cor 3 (tight form)")(
     lambda ldp_delta, p_min=0: (1 - p_min) * ldp_delta
 )
-rule("lip_joint", "max P(1-P) delta", "003 Prop 1 (tight form)", into=DELTA_RULES)(
+delta_rule("lip_joint", "max P(1-P) delta", "003 Prop 1 (tight form)")(
     lambda ldp_delta, prior=None: (prior.doubt if prior else Fraction(1, 4)) * ldp_delta
 )
-rule("lip_ediv", "e^eps delta", "000 Def 5", into=DELTA_RULES)(
-    lambda lip_def5, ratio: ratio * lip_def5
-)
-rule("ldp_delta", "2 e^eps delta", "000 Cor 3 (corrected)", into=DELTA_RULES)(
+delta_rule("lip_ediv", "e^eps delta", "000 Def 5")(lambda lip_def5, ratio: ratio * lip_def5)
+delta_rule("ldp_delta", "2 e^eps delta", "000 Cor 3 (corrected)")(
     lambda lip_def5, ratio: 2 * ratio * lip_def5
 )
-rule("lip_joint", "P_max ediv", "003 Def 4", into=DELTA_RULES)(
+delta_rule("lip_joint", "P_max ediv", "003 Def 4")(
     lambda lip_def5, ratio, prior=None: (prior.largest if prior else 1) * ratio * lip_def5
 )
-rule("lip_def5", "delta", "000 Cor 9", into=DELTA_RULES)(lambda lip_ediv: lip_ediv)
-rule("ldp_delta", "(e^eps+1) delta", "000 Cor 3 (corrected)", into=DELTA_RULES)(
+delta_rule("lip_def5", "delta", "000 Cor 9")(lambda lip_ediv: lip_ediv)
+delta_rule("ldp_delta", "(e^eps+1) delta", "000 Cor 3 (corrected)")(
     lambda lip_ediv, ratio: (ratio + 1) * lip_ediv
 )
-rule("lip_joint", "P_max ediv", "003 Def 4", into=DELTA_RULES)(
+delta_rule("lip_joint", "P_max ediv", "003 Def 4")(
     lambda lip_ediv, prior=None: (prior.largest if prior else 1) * lip_ediv
 )
-rule("lip_ediv", "delta/P_min", "003 Def 4", into=DELTA_RULES)(_share_of_rarest)
-rule("lip_def5", "delta/P_min", "003 Def 4", into=DELTA_RULES)(_share_of_rarest)
-rule("ldp_delta", "delta (e^eps/P_(1) + 1/P_(2))", "003 Prop 1 (tight form)", into=DELTA_RULES)(
+delta_rule("lip_ediv", "delta/P_min", "003 Def 4")(_share_of_rarest)
+delta_rule("lip_def5", "delta/P_min", "003 Def 4")(_share_of_rarest)
+delta_rule("ldp_delta", "delta (e^eps/P_(1) + 1/P_(2))", "003 Prop 1 (tight form)")(
     _shares_of_two_rarest
 )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from liftlock.alphabet import Label
-from liftlock.contexts import Joint, Prior
-from liftlock.errors import InputError
+from liftlock.contexts import Context, Joint, Prior
+from liftlock.errors import InputError, NotDefined
 from liftlock.notions.base import Notion
 from liftlock.protection.rules import Policy
 from liftlock.utility.utility import Utility
@@ -54,6 +54,14 @@ class Wish:
                 "a prior of each row's own leaves no place for a secret, a joint or numbers",
                 value=self.column,
                 remedy="protect the value itself, or leave out the columns of probabilities",
+            )
+        known: Any = self.context
+        if isinstance(known, Context) and not isinstance(known, Joint | Prior):
+            raise NotDefined(
+                "protecting a column",
+                known.describe(),
+                "give a prior or a joint; or design a mechanism for it, and release the column "
+                "with that",
             )
         cut = self.numbers or self.domain is not None or self.cells is not None
         if self.context is not None and cut:

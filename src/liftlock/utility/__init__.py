@@ -1,13 +1,11 @@
 """What a mechanism is good for."""
 
 from liftlock.utility.distortion import Distortion
-from liftlock.utility.guess import Guess
-from liftlock.utility.histogram import Histogram
 from liftlock.utility.mean import Mean
-from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.own import Own
 from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
 from liftlock.utility.registry import make_utility
+from liftlock.utility.symmetric import Guess, Histogram, MutualInformation
 from liftlock.utility.utility import (
     Utility,
     mean_cost,

@@ -15,12 +15,13 @@ from liftlock.exact.reproducible import dot
 from liftlock.memory import refuse_beyond
 from liftlock.utility.mean import points_of
 from liftlock.utility.shape import Linear
+from liftlock.utility.utility import Utility
 
 LOSSES = ("hamming", "absolute", "squared")
 
 
 @dataclass(frozen=True, eq=False)
-class Distortion:
+class Distortion(Utility):
     """E d(X, Z) where Z is the best reproduction given the output: c(v) = min_z sum_x v_x d(x, z).
 
     A mechanism whose outputs are reproductions attains it by taking the output at its word, once
@@ -38,8 +39,6 @@ class Distortion:
     reproductions: Alphabet
     name: str = "distortion"
     title: str = "expected distortion"
-
-    larger_is_better = False
 
     def __post_init__(self) -> None:
         if self.loss.ndim != 2 or self.loss.shape[1] != len(self.reproductions):
@@ -108,7 +107,3 @@ class Distortion:
         best = np.argmin(dot(posteriors, self.loss), axis=-1)
         slopes: Floats = self.loss.T[best]
         return slopes
-
-    def shown(self, cost: float, masses: Floats) -> float:  # noqa: ARG002
-        """The cost is what people read."""
-        return cost

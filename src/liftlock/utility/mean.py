@@ -15,13 +15,14 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.exact.reproducible import dot
 from liftlock.utility.shape import Variance
+from liftlock.utility.utility import Utility
 
 _LARGEST = 1e150
 """Squares of larger numbers leave the range of floats."""
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(Utility):
     """E (X - E[X | Y])^2, the mean posterior variance of the numbers that the symbols stand for.
 
     Source: 001 eq. (14), Thm 2, Thm 3; 000 eq. (18).
@@ -35,7 +36,6 @@ class Mean:
 
     name = "mean"
     title = "squared error of X (mean, per person)"
-    larger_is_better = False
     numeric = True
 
     @classmethod
@@ -75,10 +75,6 @@ class Mean:
         mean = np.asarray(dot(posteriors, points))
         slopes: Floats = points**2 - 2.0 * mean[..., None] * points
         return slopes
-
-    def shown(self, cost: float, masses: Floats) -> float:  # noqa: ARG002
-        """The cost is what people read."""
-        return cost
 
     def _centred(self, posteriors: Floats) -> Floats:
         points = np.array(self.points)

@@ -9,13 +9,13 @@ import numpy as np
 
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.utility.shape import Concave
+from liftlock.utility.utility import Utility
 
 _STEP = 1e-6
 
 
 @dataclass(frozen=True)
-class Own:
+class Own(Utility):
     """The mean of a concave cost c(v) that the user wrote, of one posterior v at a time.
 
     The optimum is only an optimum if c is concave; random midpoints are tested when it is made.
@@ -32,10 +32,6 @@ class Own:
     symbols: int
     name: str = "own"
     title: str = "expected cost"
-
-    larger_is_better = False
-    numeric = False
-    shape = Concave()
 
     def __post_init__(self) -> None:
         generator = np.random.default_rng(0)
@@ -80,7 +76,3 @@ class Own:
                 moved[x] += _STEP
                 slopes[k, x] = (float(self.function(moved)) - here) / _STEP
         return slopes
-
-    def shown(self, cost: float, masses: Floats) -> float:  # noqa: ARG002
-        """The cost is what people read."""
-        return cost

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError
 from liftlock.utility.distortion import Distortion
-from liftlock.utility.guess import Guess
-from liftlock.utility.histogram import Histogram
 from liftlock.utility.mean import Mean
-from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.symmetric import Guess, Histogram, MutualInformation
 from liftlock.utility.utility import Utility
 
 

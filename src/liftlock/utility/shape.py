@@ -1,9 +1,13 @@
-"""The shape of a cost: what a solver may use of it beyond its being concave."""
+"""The shape of a cost: what a solver may use of it beyond its being concave.
+
+Symbols may be exchanged in a `symmetric` one, and those of probability 0 left out.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,11 +29,7 @@ class Separable:
     """c(v) = constant + sum_x h(v_x)."""
 
     kind: Kind
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether symbols may be exchanged, and those of probability 0 left out."""
-        return True
+    symmetric: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,7 @@ class Variance:
     """c(v) = sum_x t_x^2 v_x - (sum_x t_x v_x)^2, the variance of numbers t."""
 
     points: Floats
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether symbols may be exchanged, and those of probability 0 left out."""
-        return False
+    symmetric: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +59,7 @@ class Linear:
         return self.losses is None
 
     def matrix(self, symbols: int) -> Floats:
-        """Return d(x, z) for so many symbols."""
+        """Return d(x, z) for a number of symbols."""
         return 1.0 - np.eye(symbols) if self.losses is None else self.losses
 
     def names(self, inputs: Alphabet) -> Alphabet:
@@ -75,10 +71,7 @@ class Linear:
 class Concave:
     """Any concave cost: nothing else is known of it."""
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether symbols may be exchanged, and those of probability 0 left out."""
-        return False
+    symmetric: ClassVar[bool] = False
 
 
 Shape = Separable | Variance | Linear | Concave

@@ -15,14 +15,14 @@ import numpy as np
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
-from liftlock.utility.shape import Linear, Shape
+from liftlock.utility.shape import Concave, Linear, Shape
 
 _POINTS = 256
 """Values that are looked at together."""
 
 
 class Utility(Protocol):
-    """A concave cost of posteriors, and how people read it."""
+    """A concave cost of posteriors, and how people read it; with the usual answers."""
 
     @property
     def name(self) -> str:
@@ -37,17 +37,17 @@ class Utility(Protocol):
     @property
     def larger_is_better(self) -> bool:
         """Whether the number people read grows as the cost falls."""
-        ...
+        return False
 
     @property
     def numeric(self) -> bool:
         """Whether it sees the numbers of symbols only, so that near ones cost nearly the same."""
-        ...
+        return False
 
     @property
     def shape(self) -> Shape:
         """What a solver may use of the cost beyond its being concave."""
-        ...
+        return Concave()
 
     def costs(self, posteriors: Floats) -> Floats:
         """Return c(v) of each row v of a (k, n) array."""
@@ -57,9 +57,9 @@ class Utility(Protocol):
         """Return a supergradient of c at each row: c(w) <= c(v) + slope . (w - v) for all w."""
         ...
 
-    def shown(self, cost: float, masses: Floats) -> float:
-        """Turn a mean cost into the number people read, for a prior."""
-        ...
+    def shown(self, cost: float, masses: Floats) -> float:  # noqa: ARG002
+        """Turn a mean cost into the number people read, for a prior: itself, unless said."""
+        return cost
 
 
 def restricted(utility: Utility, places: Sequence[int], symbols: int) -> Utility:
@@ -80,7 +80,7 @@ def restricted(utility: Utility, places: Sequence[int], symbols: int) -> Utility
 def mean_cost(utility: Utility, channel: Floats, masses: Floats) -> float:
     """Return the expected cost of a channel (rows inputs) under a prior: sum_y P(y) c(v_y).
 
-    >>> from liftlock.utility.guess import Guess
+    >>> from liftlock.utility.symmetric import Guess
     >>> mean_cost(Guess(), np.array([[0.75, 0.25], [0.25, 0.75]]), np.array([0.5, 0.5]))
     0.25
     """

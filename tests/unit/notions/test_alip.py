@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from liftlock.errors import NumberError
 from liftlock.notions import ALIP, MaxLift, MinLift
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import (
     TINY,
     check_ratio_budgets,
@@ -97,3 +97,26 @@ def test_words_and_refusals() -> None:
         ALIP(lower=1, upper=-1)
     with pytest.raises(TypeError):
         ALIP(1, 2)  # type: ignore[call-arg]
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+
+def fall(case: Case) -> Fraction | None:
+    smallest = oracles.min_lift(case.model)
+    return 1 / smallest if smallest else None
+
+
+TRUTHS: replay.Truths = {
+    "alip": lambda case, _: {
+        "max-lift": oracles.max_lift(case.model),
+        "min-lift": oracles.min_lift(case.model),
+    },
+    "eps_upper": lambda case, _: {"eps_upper": replay.log(oracles.max_lift(case.model))},
+    "eps_lower": lambda case, _: {"eps_lower": replay.log(fall(case))},
+}
+ATTAINED: replay.Attained = {
+    "alip": {"max-lift": replay.lift_attained, "min-lift": replay.lift_attained},
+    "eps_upper": {"eps_upper": lambda at: replay.log_ratio(*at.lift())},
+    "eps_lower": {"eps_lower": lambda at: replay.log_ratio(*at.lift()[::-1])},
+}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import mpmath as mp
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from liftlock import Channel, Prior
 from liftlock.errors import NumberError
 from liftlock.notions import AlphaLift, AlphaLiftInverse
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import (
     check_number_budgets,
     check_real_budgets,
@@ -154,3 +156,23 @@ def test_words_and_refusals() -> None:
     for order in (0, -1, "x", "-inf"):
         with pytest.raises(NumberError):
             AlphaLift(order, 1)
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+
+def norm_attained(at: replay.Replay, *, inverse: bool = False) -> Any:
+    mean = at.mean(lambda value: value**2, inverse=inverse)
+    return mean if mean == mp.inf else mp.sqrt(oracles.real(mean))
+
+
+TRUTHS: replay.Truths = {
+    "alpha_lift": lambda case, _: {"alpha_lift": oracles.alpha_lift(case.model, replay.ALPHA)},
+    "alpha_lift_inverse": lambda case, _: {
+        "alpha_lift_inverse": oracles.alpha_lift_inverse(case.model, replay.ALPHA)
+    },
+}
+ATTAINED: replay.Attained = {
+    "alpha_lift": {"alpha_lift": norm_attained},
+    "alpha_lift_inverse": {"alpha_lift_inverse": partial(norm_attained, inverse=True)},
+}

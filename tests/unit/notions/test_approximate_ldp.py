@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from liftlock import Alphabet, Channel, Prior, Table
 from liftlock.errors import NumberError
 from liftlock.notions import ApproximateLDP, DeltaCurve
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import TINY, contains, is_number, smallest_values
 from tests.strategies import (
     Case,
@@ -225,3 +226,19 @@ def test_many_pairs_that_are_nearly_alike(wobble: int, ratio: str) -> None:
     if expected:
         less = expected - Fraction(1, 2 * total)
         assert not ApproximateLDP(epsilon, less).certify(channel, prior).holds
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+
+def delta_attained(at: replay.Replay) -> Any:
+    more, less = (at.sums(secret)[0] for secret in (at.witness.secret, at.witness.other))
+    return max(oracles.real(more) - replay.factor(at.notion) * oracles.real(less), mp.mpf(0))
+
+
+TRUTHS: replay.Truths = {
+    "ldp_delta": lambda case, notion: {
+        "delta_ldp": oracles.delta_ldp(case.given, replay.factor(notion))
+    }
+}
+ATTAINED: replay.Attained = {"ldp_delta": {"delta_ldp": delta_attained}}

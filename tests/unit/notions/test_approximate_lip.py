@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import mpmath as mp
@@ -14,9 +15,9 @@ from hypothesis import strategies as st
 
 from liftlock import Alphabet, Ball, Channel, Family, Intervals, Prior
 from liftlock.errors import NotDefined, NumberError, UnprotectedInput
-from liftlock.notions import ApproximateLDP, ApproximateLIP, DeltaCurve
+from liftlock.notions import ApproximateLDP, ApproximateLIP, DeltaCurve, Notion
 from liftlock.notions.approximate import FORMS
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import TINY, contains, is_number, smallest_values
 from tests.strategies import (
     Case,
@@ -299,3 +300,24 @@ def test_words_and_refusals() -> None:
             ApproximateLIP(epsilon, delta)
     with pytest.raises(NumberError, match="delta outside 0 to 1"):
         DeltaCurve.of(Channel.identity("ab"), Prior.uniform("ab")).epsilon(2)
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+
+def true_delta(form: str, case: Case, notion: Notion) -> dict[str, Any]:
+    return {f"delta_{form}": oracles.delta_lip(case.model, replay.factor(notion), form)}
+
+
+def delta_attained(form: str, at: replay.Replay) -> Any:
+    factor, secret = replay.factor(at.notion), at.witness.secret
+    given_secret, whole = (oracles.real(mass) for mass in at.sums(secret))
+    up, down = given_secret - factor * whole, whole - factor * given_secret
+    weight = oracles.real(at.masses[str(secret)]) if form == "joint" else 1
+    return weight * max(up / factor if form == "def5" else up, down, mp.mpf(0))
+
+
+TRUTHS: replay.Truths = {f"lip_{form}": partial(true_delta, form) for form in FORMS}
+ATTAINED: replay.Attained = {
+    f"lip_{form}": {f"delta_{form}": partial(delta_attained, form)} for form in FORMS
+}

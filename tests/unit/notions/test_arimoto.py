@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from liftlock import Channel, Prior
 from liftlock.notions import Arimoto, MutualInformation, lift_table
 from liftlock.notions.information import FLOAT_CELLS
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_ratio_budgets, check_real_budgets, check_smallest, contains, is_ratio
 from tests.strategies import Case, cases, make_channel, near_ties, prior_case, random_case
 
@@ -147,3 +147,10 @@ def test_words() -> None:
     assert str(notion) == "arimoto(7/3, ln 2)"
     assert notion.budgets == {"alpha": "7/3", "budget": "ln 2"}
     assert notion != Arimoto("8/3", "ln 2")
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+TRUTHS: replay.Truths = {
+    "arimoto": lambda case, _: {"arimoto": oracles.arimoto(case.model, replay.ALPHA)}
+}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from liftlock import Channel, Intervals, Prior
 from liftlock.errors import NotDefined, NumberError, UnprotectedInput
 from liftlock.notions import NoBreach, breach, breaches
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import TINY, is_number
 from tests.strategies import Case, cases, near_ties, random_case
 
@@ -153,3 +153,19 @@ def test_words_and_refusals() -> None:
         NoBreach("0.1", "0.2").smallest(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 9}))
         == "no rho2 below 1 at this rho1"
     )
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+TRUTHS: replay.Truths = {
+    "breach": lambda case, _: {
+        "highest posterior": oracles.breach(case.model, Fraction("0.3")),
+        "lowest posterior": oracles.breach_down(case.model, Fraction("0.6")),
+    }
+}
+ATTAINED: replay.Attained = {
+    "breach": {
+        "highest posterior": replay.Replay.posterior,
+        "lowest posterior": replay.Replay.posterior,
+    }
+}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from liftlock import Alphabet, Channel, Prior
 from liftlock.errors import NumberError
 from liftlock.notions import Chi2Lift, Chi2LiftInverse
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_number_budgets, check_smallest, is_number
 from tests.strategies import Case, cases, near_ties
 
@@ -96,3 +96,21 @@ def test_words_and_refusals() -> None:
         Chi2Lift(-1)
     with pytest.raises(NumberError, match="not a number"):
         Chi2Lift("ln 3")
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+TRUTHS: replay.Truths = {
+    "chi2_lift": lambda case, _: {"chi2_lift": oracles.chi2_lift(case.model)},
+    "chi2_lift_inverse": lambda case, _: {
+        "chi2_lift_inverse": replay.infinite(oracles.chi2_lift_inverse(case.model))
+    },
+}
+ATTAINED: replay.Attained = {
+    "chi2_lift": {"chi2_lift": lambda at: at.mean(lambda lift: (lift - 1) ** 2)},
+    "chi2_lift_inverse": {
+        "chi2_lift_inverse": lambda at: at.mean(lambda one: (one - 1) ** 2, inverse=True)
+    },
+}
+NOT_MONOTONE = {"chi2_lift_inverse": replay.RAISED_TOGETHER}
+"""(1/l - 1)^2 is not convex in l."""

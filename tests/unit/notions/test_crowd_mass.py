@@ -13,9 +13,9 @@ from liftlock import Channel, Prior
 from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.notions import CrowdMass
 from liftlock.notions.crowd_mass import limit
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import TINY, contains, is_number
-from tests.strategies import Case, cases, make_channel, near_ties
+from tests.strategies import Case, cases, fractions, make_channel, near_ties, prior_case
 
 ANY = st.one_of(cases(), near_ties())
 
@@ -110,3 +110,22 @@ def test_words_and_refusals() -> None:
         CrowdMass(2)
     with pytest.raises(UnprotectedInput):
         CrowdMass("0.1").certify(Channel.identity("ab"), Prior.from_counts({"a": 1, "b": 0}))
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+
+def crowd_attained(at: replay.Replay) -> Fraction:
+    return sum((at.masses[str(s)] for s in at.witness.secrets or ()), Fraction(0))
+
+
+TRUTHS: replay.Truths = {
+    "crowd_mass": lambda case, _: {"crowd_mass": oracles.crowd_mass(case.model)}
+}
+ATTAINED: replay.Attained = {"crowd_mass": {"crowd_mass": crowd_attained}}
+NOT_MONOTONE = {
+    "crowd_mass": prior_case(
+        [1, 1, 1], [fractions([5, 5, 0]), fractions([5, 1, 4]), fractions([1, 5, 4])]
+    )
+}
+"""Each of the first two outputs points at two of three symbols, both together at the first."""

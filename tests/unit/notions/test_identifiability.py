@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from liftlock import Alphabet, Channel, Family, Intervals, Prior
 from liftlock.errors import NotDefined
 from liftlock.notions import Identifiability
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_ratio_budgets, check_smallest, is_ratio
 from tests.strategies import Case, cases, channels, families, near_ties
 
@@ -98,3 +99,21 @@ def test_where_it_is_not_defined() -> None:
         Identifiability.measure(channel, partial)
     with pytest.raises(NotDefined):
         Identifiability.measure(channel, Intervals.all_priors("ab"))
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+
+def odds_attained(at: replay.Replay) -> Any:
+    w: Any = at.witness
+    return replay.log_ratio(
+        *(at.masses[s] * at.likelihood(s, w.output) for s in (w.secret, w.other))
+    )
+
+
+TRUTHS: replay.Truths = {
+    "identifiability": lambda case, _: {
+        "identifiability": replay.log(oracles.identifiability(case.model))
+    }
+}
+ATTAINED: replay.Attained = {"identifiability": {"identifiability": odds_attained}}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from liftlock import Alphabet, Channel, Prior
 from liftlock.errors import NumberError
 from liftlock.notions import L1Lift, L1LiftInverse
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_number_budgets, check_smallest, is_number
 from tests.strategies import Case, cases, near_ties
 
@@ -94,3 +94,21 @@ def test_words_and_refusals() -> None:
         L1Lift(-1)
     with pytest.raises(NumberError, match="not a number"):
         L1Lift("ln 3")
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+TRUTHS: replay.Truths = {
+    "l1_lift": lambda case, _: {"l1_lift": oracles.l1_lift(case.model)},
+    "l1_lift_inverse": lambda case, _: {
+        "l1_lift_inverse": replay.infinite(oracles.l1_lift_inverse(case.model))
+    },
+}
+ATTAINED: replay.Attained = {
+    "l1_lift": {"l1_lift": lambda at: at.mean(lambda lift: abs(lift - 1))},
+    "l1_lift_inverse": {
+        "l1_lift_inverse": lambda at: at.mean(lambda one: abs(one - 1), inverse=True)
+    },
+}
+NOT_MONOTONE = {"l1_lift_inverse": replay.RAISED_TOGETHER}
+"""abs(1/l - 1) is not convex in l."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from liftlock import Channel, Intervals, Prior
 from liftlock.notions import LDP
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_ratio_budgets, check_smallest, is_ratio
 from tests.strategies import Case, cases, near_ties
 
@@ -74,3 +75,15 @@ def test_outputs_that_nobody_gives_are_ignored() -> None:
     channel = Channel.from_rows({"a": {"u": 1, "v": 0}, "b": {"u": 1, "v": 0}})
     assert LDP.measure(channel).ratio == 1
     assert LDP(0).certify(channel, Prior.uniform("ab")).holds
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+
+def ratio_attained(at: replay.Replay) -> Any:
+    w = at.witness
+    return replay.log_ratio(*(at.likelihood(secret, w.output) for secret in (w.secret, w.other)))
+
+
+TRUTHS: replay.Truths = {"ldp": lambda case, _: {"ldp": replay.log(oracles.ldp(case.given))}}
+ATTAINED: replay.Attained = {"ldp": {"ldp": ratio_attained}}

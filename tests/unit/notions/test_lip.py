@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from liftlock import Channel, Prior
 from liftlock.errors import NumberError, UnprotectedInput
 from liftlock.notions import LIP
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_ratio_budgets, check_smallest, contains, is_ratio
 from tests.strategies import Case, cases, make_channel, near_ties
 
@@ -99,3 +99,16 @@ def test_words_and_refusals() -> None:
     huge = LIP("1000").certify(Channel.identity("a"), Prior.uniform("a"))
     assert huge.holds
     assert max(len(line) for line in str(huge).splitlines()) < 200
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+TRUTHS: replay.Truths = {
+    "lip": lambda case, _: {
+        "max-lift": oracles.max_lift(case.model),
+        "min-lift": oracles.min_lift(case.model),
+    }
+}
+ATTAINED: replay.Attained = {
+    "lip": {"max-lift": replay.lift_attained, "min-lift": replay.lift_attained}
+}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from liftlock import Channel, Intervals, Prior
 from liftlock.errors import UnprotectedInput
 from liftlock.notions import MaximalLeakage, Sibson
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_ratio_budgets, check_smallest, is_ratio
 from tests.strategies import Case, Rows, cases, channels, near_ties, prior_sets
 
@@ -79,3 +79,10 @@ def test_impossible_inputs() -> None:
     with pytest.raises(UnprotectedInput):
         MaximalLeakage(1).certify(Channel.identity("ab"), prior)
     assert MaximalLeakage.measure(Channel.identity("ab"), Intervals.all_priors("ab")).ratio == 2
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+TRUTHS: replay.Truths = {
+    "maximal_leakage": lambda case, _: {"maximal_leakage": replay.log(oracles.leakage(case.model))}
+}

@@ -13,7 +13,7 @@ from liftlock import Alphabet, Channel, Intervals, Prior
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import MutualInformation, information, lift_table
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_real_budgets, check_smallest, contains
 from tests.strategies import Case, cases, make_channel, near_ties, random_case
 
@@ -103,3 +103,12 @@ def test_masses_beyond_floats_are_enclosed_exactly() -> None:
 def test_one_prior_is_needed() -> None:
     with pytest.raises(NotDefined):
         MutualInformation.measure(Channel.identity("ab"), Intervals.all_priors("ab"))
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+TRUTHS: replay.Truths = {
+    "mutual_information": lambda case, _: {
+        "mutual_information": oracles.mutual_information(case.model)
+    }
+}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock.notions import TotalVariation
-from tests import oracles
+from tests import oracles, replay
 from tests.checks import check_number_budgets, check_smallest, is_number
 from tests.strategies import Case, cases, make_channel, near_ties
 
@@ -39,3 +39,10 @@ def test_large_tables(name: str, request: pytest.FixtureRequest) -> None:
     case: Case = request.getfixturevalue(name)
     found = TotalVariation.measure(case.channel, case.context)
     assert is_number(found.value, oracles.total_variation(case.model))
+
+
+# --- for the contracts ----------------------------------------------------------------------------
+
+TRUTHS: replay.Truths = {
+    "total_variation": lambda case, _: {"total_variation": oracles.total_variation(case.model)}
+}

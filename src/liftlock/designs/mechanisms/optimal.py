@@ -17,7 +17,7 @@ from liftlock.exact.integers import Floats
 from liftlock.memory import TABLE
 from liftlock.notions.base import Notion
 from liftlock.progress import Progress
-from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import Utility
 
 GAP = 1e-6
@@ -197,7 +197,7 @@ def staircase(
 
     >>> from liftlock.notions.ldp import LDP
     >>> from liftlock.contexts import Prior
-    >>> from liftlock.utility.histogram import Histogram
+    >>> from liftlock.utility.symmetric import Histogram
     >>> draft = staircase(Prior.uniform(range(5)), LDP("1"), utility=Histogram())
     >>> round(draft.optimality.cost, 4), len(draft.outputs)
     (0.7477, 5)

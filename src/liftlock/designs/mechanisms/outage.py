@@ -22,7 +22,7 @@ from liftlock.line.grid import GridPrior, number_labels
 from liftlock.notions.base import DeltaLimit, Notion
 from liftlock.progress import Progress
 from liftlock.utility.mean import points_of, posterior_means
-from liftlock.utility.mutual_information import MutualInformation
+from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import Utility
 
 _FEW = 12

@@ -19,8 +19,8 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.notions.base import Notion
-from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.shape import Linear
+from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import Utility, restricted
 
 _ENUMERATE = 7

@@ -19,7 +19,7 @@ from liftlock.line.grid import GridPrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import lift_table
 from liftlock.report.format import amount
-from liftlock.utility.mutual_information import entropy
+from liftlock.utility.symmetric import entropy
 
 MOST_ORDERED = 24
 """More secrets than this, if they are numbers, are shown in bands of neighbours."""
