@@ -6,28 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
-
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.contexts import AnyUserPrior, Context, Kind, PerUserPriors
 from liftlock.designs.base import Draft, FormDraft, option_names
 from liftlock.designs.catalogue import designs_for, find_design
+from liftlock.designs.goal import AnyUtility, Weights, read_goal
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import rounded
-from liftlock.designs.request import (
-    AnyUtility,
-    DesignRequest,
-    Weights,
-    read_notion,
-    read_utility,
-    true_guarantee,
-)
+from liftlock.designs.per_user import design_users
+from liftlock.designs.published import true_guarantee
+from liftlock.designs.request import DesignRequest, read_notion
 from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import USER_CHANNELS, StructuredChannel
 from liftlock.line.grid import DEFAULT_CELLS, LinePrior
-from liftlock.mechanism import Mechanism, lock_users
+from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lift import Impossible
 from liftlock.progress import Progress, Step
@@ -86,45 +80,6 @@ def design(
     request = DesignRequest.of(find_design(method), context, asked, options, **aim)
     draft = request.draft() if request.room else request.constant()
     return request.lock(draft, bits)
-
-
-def design_users(
-    context: PerUserPriors | AnyUserPrior,
-    notion: Notion | object,
-    *,
-    utility: AnyUtility | None = None,
-    method: str | None = None,
-    budgets: Sequence[Any] | None = None,
-    **options: Any,
-) -> Mechanism:
-    """Make a law for users with a prior each; without a method, the one with the smaller error.
-
-    Of labels alone, and of sets of priors, nothing is known that could compare the methods: ``arc``
-    is taken, or ``safe-response`` for sets.
-
-    >>> from liftlock.notions.lip import LIP
-    >>> priors = PerUserPriors.of("ab", [[0.5, 0.5], [0.4, 0.6]])
-    >>> print(design_users(priors, LIP("1")).channel)
-    safe-response on 2 symbols, a prior for each user
-    """
-    asked = read_notion(notion, context.kind)
-    if utility is not None or options:
-        raise InputError(
-            "a law for users with a prior each has no such option",
-            value=next(iter(options), "utility"),
-            remedy="give a method and budgets; expected_error(priors) says how good it is",
-        )
-    priors = context if isinstance(context, PerUserPriors) else None
-    limits = (() if priors is None else priors.budgets) if budgets is None else budgets
-    if priors is not None and priors.are_sets and method is None:
-        method = "safe-response"
-    if method is not None or priors is None or not priors.users or (limits and not priors.budgets):
-        return lock_users(context.inputs, asked, method or "arc", limits)
-
-    def error(made: Mechanism) -> float:
-        return float(np.sum(np.square(made.expected_error(priors).errors)))
-
-    return min((lock_users(context.inputs, asked, key, limits) for key in USER_CHANNELS), key=error)
 
 
 def lock(
@@ -216,7 +171,7 @@ def best(
             f"the notion {notion.name} for {context.describe()}",
             f"design for {', '.join(next(iter(of_kind.values())).notions)}",
         )
-    larger = read_utility(context, utility, loss=loss, weights=weights).larger_is_better
+    larger = read_goal(context, utility, loss=loss, weights=weights).utility.larger_is_better
     ordered = sorted(found, key=_objective, reverse=larger)
     others = [
         f"{each.origin.method} {each.origin.objective:.6g}" for each in ordered[1:] if each.origin

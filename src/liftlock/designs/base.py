@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
-from liftlock.alphabet import Alphabet
+from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import Context, Kind, ProfileGraph
 from liftlock.errors import InputError, NotDefined, RowError
 from liftlock.exact.integers import Floats
@@ -31,6 +31,7 @@ NAMED: Mapping[Kind, str] = {
     "per-user": "a prior for each user",
 }
 _FEW_OUTPUTS = 64
+_LISTED = 5
 MOST_CELLS = 4_000_000
 """Designs for profiles with more probabilities would take hours and gigabytes."""
 LIFT_NOTIONS = ("lip", "alip", "eps_upper", "eps_lower")
@@ -123,8 +124,11 @@ def check_fits(design: Design, context: Context, notion: Notion) -> None:
         )
 
 
-def check_memory(design: Design, context: Context, notion: Notion, utility: Utility) -> None:
-    """Refuse a design that would need more memory than there is, before anything is made."""
+def check_size(design: Design, context: Context, notion: Notion, utility: Any) -> None:
+    """Refuse a design that would need more memory, or hours, than there are, before it is made."""
+    if isinstance(context, ProfileGraph):
+        _check_graph(design, context)
+        return
     inputs = len(context.inputs)
     if design.memory is not None:
         needed = design.memory(context, notion, utility)
@@ -138,7 +142,7 @@ def check_memory(design: Design, context: Context, notion: Notion, utility: Util
     )
 
 
-def check_graph(design: Design, graph: ProfileGraph) -> None:
+def _check_graph(design: Design, graph: ProfileGraph) -> None:
     """Refuse a graph that promises nothing, or has so many probabilities that it takes hours."""
     if not graph.edges:
         raise InputError(
@@ -155,6 +159,17 @@ def check_graph(design: Design, graph: ProfileGraph) -> None:
             remedy=f"merge values or profiles to have at most {MOST_CELLS:,}; is it the right "
             "column?",
         )
+
+
+def listed(labels: Sequence[Label], written: Callable[[Label], str] = repr) -> str:
+    """Write some labels in a sentence.
+
+    >>> listed("abcdefg"), listed(["a", "b"], str)
+    ("'a', 'b', 'c', 'd', 'e' and 2 more", 'a, b')
+    """
+    shown = ", ".join(written(label) for label in labels[:_LISTED])
+    more = len(labels) - _LISTED
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def few_outputs(context: Context, notion: Notion, utility: Utility) -> float:  # noqa: ARG001

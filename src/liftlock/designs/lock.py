@@ -25,7 +25,7 @@ from liftlock._solver.problem import gap_text
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
 from liftlock.contexts import Context, Prior, ProfileGraph, representative
-from liftlock.designs.base import Draft, FormDraft
+from liftlock.designs.base import Draft, FormDraft, listed
 from liftlock.errors import InputError, NotCertified, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
@@ -69,9 +69,7 @@ class Locked(Generic[C_co]):
         if self.blend:
             text += f", blended with weight {weight}"
         if self.dropped:
-            shown = ", ".join(repr(label) for label in self.dropped[:5])
-            more = f" and {len(self.dropped) - 5} more" if len(self.dropped) > 5 else ""
-            text += f", without the noise outputs {shown}{more}"
+            text += f", without the noise outputs {listed(self.dropped)}"
         if not self.moved:
             return f"{text}: every probability is as drafted"
         return f"{text}: no probability moved by more than {gap_text(self.moved)}"

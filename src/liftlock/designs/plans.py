@@ -14,6 +14,7 @@ from typing import Any
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import Context, Prior
 from liftlock.designs.api import design
+from liftlock.designs.base import listed
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.comparison import implying
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -168,7 +169,7 @@ def plan(
         left = [label for label, count in zip(prior.labels, prior.counts, strict=True) if not count]
         prior = prior.restricted()
         asked = ask(prior.alphabet, of)
-        remarks.append(f"left out, because the prior calls them impossible: {_listed(left)}")
+        remarks.append(f"left out, because the prior calls them impossible: {listed(left)}")
     if asked.of == "survey":
         prior, asked = _reduced(prior, asked)
         remarks.append(f"everybody is asked only whether it is {asked.names[0]!r}")
@@ -182,11 +183,6 @@ def plan(
     return Plan(
         asked.of, asked.names[0], people, lowest.leaning.level, wanted, tuple(found), tuple(remarks)
     )
-
-
-def _listed(labels: list[Label]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:5])
-    return shown if len(labels) <= 5 else f"{shown} and {len(labels) - 5} more"
 
 
 def _reduced(prior: Prior, asked: Question) -> tuple[Prior, Question]:

@@ -16,7 +16,8 @@ from liftlock._solver.problem import Optimality
 from liftlock.contexts import context_from_data
 from liftlock.designs import DESIGNS, api, best, design, design_as_published
 from liftlock.designs.api import cut, usual_method
-from liftlock.designs.request import true_guarantee, usual_goal
+from liftlock.designs.goal import usual_utility
+from liftlock.designs.published import true_guarantee
 from liftlock.errors import InputError
 from liftlock.notions import MaxLift
 from liftlock.utility import Distortion, Mean, Own
@@ -235,9 +236,9 @@ def test_a_prior_on_the_line_is_cut() -> None:
             design(RARE, ll.LIP("1"), **options)
 
 
-def test_the_usual_goal_and_method() -> None:
-    assert usual_goal(WAGES.grid(4)) == "mean"
-    assert usual_goal(RARE) == "mutual-information"
+def test_the_usual_utility_and_method() -> None:
+    assert usual_utility(WAGES.grid(4)) == "mean"
+    assert usual_utility(RARE) == "mutual-information"
     assert usual_method(ll.LIP("1")) == "optimal"
     assert usual_method(ll.ApproximateLIP("1", "0.1")) is None
 

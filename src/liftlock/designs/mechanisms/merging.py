@@ -21,7 +21,7 @@ import numpy.typing as npt
 from liftlock._solver.problem import limits, refuse_never
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import Context, Joint, representative
-from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, listed
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import log, power
@@ -264,6 +264,10 @@ class Pool:
         safe = self.safe(self.amounts) & (self.masses > 0)
         return np.flatnonzero(safe).tolist(), np.flatnonzero(~safe).tolist()
 
+    def written(self, symbols: Iterable[int]) -> str:
+        """Write some symbols in a sentence."""
+        return listed([self.inputs.labels[x] for x in sorted(symbols)])
+
 
 def repair(pool: Pool, unsafe: list[int], others: list[list[int]]) -> list[list[int]]:
     """Let an unsafe set absorb others until it is safe; return all sets, the repaired one last.
@@ -363,12 +367,6 @@ def names_of(inputs: Alphabet, groups: Sequence[Sequence[int]]) -> list[Label]:
     return names
 
 
-def listed(inputs: Alphabet, symbols: Sequence[int]) -> str:
-    """Write some symbols in a sentence."""
-    shown = ", ".join(repr(inputs.labels[x]) for x in sorted(symbols)[:5])
-    return shown + (f" and {len(symbols) - 5} more" if len(symbols) > 5 else "")
-
-
 def further(also: Notion | Sequence[Notion]) -> tuple[Notion, ...]:
     """Read the option `also`: one notion or several."""
     return tuple(also) if isinstance(also, Sequence) else (also,)
@@ -437,8 +435,7 @@ def _remarks_on_crowd(
     absorbed = sorted(set(crowd) - set(risky))
     if absorbed:
         remarks.append(
-            f"merged alone they would break the budget: hidden with them "
-            f"{listed(pool.inputs, absorbed)}"
+            f"merged alone they would break the budget: hidden with them {pool.written(absorbed)}"
         )
     if len(crowd) == len(pool.masses) > 1:
         remarks.append("every symbol is hidden: nothing is released")
@@ -583,7 +580,7 @@ def _remarks_on_subsets(pool: Pool, low: list[int], groups: list[list[int]]) -> 
     kept = set(low)
     absorbed = [x for group in crowds for x in group if x in kept]
     if absorbed:
-        remarks.append(f"hidden with them to keep the budget: {listed(pool.inputs, absorbed)}")
+        remarks.append(f"hidden with them to keep the budget: {pool.written(absorbed)}")
     if not all(pool.is_safe(group) for group in groups):
         remarks.append("as published, and a merged symbol does not keep the budget")
     if len(groups) == 1 and len(pool.masses) > 1:
