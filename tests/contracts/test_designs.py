@@ -96,6 +96,8 @@ def test_every_design_keeps_its_budget(entry: Design, kind: Kind, name: str) -> 
             continue
         done += 1
         check(made, context, notion, utility, keeps=entry.keeps)
+        assert made.origin is not None
+        assert made.origin.method == entry.key
     assert done, "no context satisfied what it needs"
 
 

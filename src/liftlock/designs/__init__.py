@@ -11,6 +11,7 @@ from liftlock.designs.comparison import Comparison, Curve, Point, asymmetric, co
 from liftlock.designs.lock import Locked, lock
 from liftlock.designs.mechanisms.arc import arc
 from liftlock.designs.mechanisms.binary import binary
+from liftlock.designs.mechanisms.categorical import shared_categorical, smooth_categorical
 from liftlock.designs.mechanisms.centralised import (
     centralised,
     centralised_error,
@@ -24,8 +25,6 @@ from liftlock.designs.mechanisms.prior_free import hashing, k_rr, subset_selecti
 from liftlock.designs.mechanisms.profile_response import cluster, randomised_response, single_bit
 from liftlock.designs.mechanisms.quantile_blocks import quantile_blocks
 from liftlock.designs.mechanisms.sampling import published_response, random_sampling, safe_response
-from liftlock.designs.mechanisms.shared_categorical import shared_categorical
-from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.designs.mechanisms.subset_response import subset_response
 from liftlock.designs.mechanisms.unary_encoding import oue, sue

@@ -200,8 +200,6 @@ class FormDraft:
     """A proposed channel of a form of its own, in integers that are still to be certified."""
 
     channel: SupportChannel
-    method: str = ""
-    """The key of the design in the registry."""
     optimality: Optimality | None = None
     remarks: tuple[str, ...] = ()
     """What a user should know of how it was made, one sentence each."""
@@ -223,8 +221,6 @@ class Draft:
     inputs: Alphabet
     outputs: Alphabet
     matrix: Floats
-    method: str = ""
-    """The key of the design in the registry."""
     optimality: Optimality | None = None
     remarks: tuple[str, ...] = ()
     """What a user should know of how it was made, one sentence each."""
@@ -238,7 +234,6 @@ class Draft:
         outputs: Iterable[Any] | Alphabet,
         matrix: Any,
         *,
-        method: str = "",
         optimality: Optimality | None = None,
         remarks: Iterable[str] = (),
         faithful: bool = False,
@@ -247,7 +242,7 @@ class Draft:
         rows = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
         columns = outputs if isinstance(outputs, Alphabet) else Alphabet.of(outputs)
         array = np.array(matrix, dtype=np.float64)
-        return cls(rows, columns, array, method, optimality, tuple(remarks), faithful)
+        return cls(rows, columns, array, optimality, tuple(remarks), faithful)
 
     @classmethod
     def from_rows(cls, rows: Mapping[Any, Mapping[Any, float]]) -> Draft:
@@ -280,10 +275,20 @@ class Draft:
         self.matrix.setflags(write=False)
 
 
+def draft_of(solution: Solution, inputs: Alphabet) -> Draft:
+    """Make the draft of what the solver found."""
+    return Draft.of(
+        inputs,
+        solution.outputs,
+        solution.matrix,
+        optimality=solution.proof,
+        remarks=solution.remarks,
+    )
+
+
 def draft_of_blocks(
     problem: ProfileProblem,
     blocks: Floats,
-    method: str,
     *,
     optimality: Optimality | None = None,
     remarks: tuple[str, ...] = (),
@@ -298,16 +303,13 @@ def draft_of_blocks(
         graph.inputs if shared else graph.pairs,
         graph.inputs,
         rows.reshape(-1, problem.values),
-        method=method,
         optimality=optimality,
         remarks=remarks,
         faithful=faithful,
     )
 
 
-def draft_of_profiles(task: ProfileTask, found: Solution, method: str) -> Draft:
+def draft_of_profiles(task: ProfileTask, found: Solution) -> Draft:
     """Make the draft of what the solver found for a graph of profiles."""
     blocks = found.matrix.reshape(task.blocks, -1, task.problem.values)
-    return draft_of_blocks(
-        task.problem, blocks, method, optimality=found.proof, remarks=found.remarks
-    )
+    return draft_of_blocks(task.problem, blocks, optimality=found.proof, remarks=found.remarks)

@@ -26,12 +26,13 @@ from liftlock.designs.base import (
     check_fits,
     check_options,
     check_size,
+    draft_of,
     listed,
 )
 from liftlock.designs.goal import Goal, read_goal
 from liftlock.designs.lock import MOST_BLEND, Locked, rounded
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.mechanisms.optimal import GAP, draft_of
+from liftlock.designs.mechanisms.optimal import GAP
 from liftlock.designs.published import true_guarantee
 from liftlock.errors import InputError, NotCertified, NotDefined, UnprotectedInput
 from liftlock.estimate.model import Dense
@@ -128,7 +129,7 @@ class DesignRequest:
         """Return the mechanism that says nothing; where the secret is X itself, none is better."""
         problem, explain = Problem.of(self.context, self.notion), self.options.get("explain")
         solution = without_room(Task(problem, self.goal.utility, explain=explain))
-        made = draft_of(solution, self.context.inputs, self.entry.key)
+        made = draft_of(solution, self.context.inputs)
         if isinstance(self.context, Joint):  # independent outputs might be better
             made = replace(made, optimality=None)
         return self._complete(self.goal.read(made))

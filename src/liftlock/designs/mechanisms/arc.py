@@ -83,7 +83,7 @@ def arc(
     remarks = [f"each report points at a window with {width:.6g} of the prior mass"]
     if orders > 1:
         remarks.append(f"the symbols are laid out in {orders} orders, each as likely as the others")
-    return Draft.of(problem.inputs, names, matrix, method=DESIGN.key, remarks=remarks)
+    return Draft.of(problem.inputs, names, matrix, remarks=remarks)
 
 
 def laid_out(symbols: int, orders: int) -> list[list[int]]:

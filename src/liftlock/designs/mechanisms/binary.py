@@ -57,7 +57,6 @@ def binary(context: Context, notion: Notion, *, utility: Utility | None = None) 
         problem.inputs,
         outputs,
         matrix,
-        method=DESIGN.key,
         remarks=["every other channel that keeps the budget is this one with more noise"],
     )
 

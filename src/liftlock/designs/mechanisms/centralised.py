@@ -79,7 +79,6 @@ def centralised(context: Context, notion: Notion, *, utility: Utility | None = N
         problem.inputs,
         outputs,
         matrix[:, used],
-        method=DESIGN.key,
         remarks=[
             f"the posterior of {context.secrets.labels[1]!r} stays in {low:.6g} to {high:.6g}"
         ],

@@ -326,15 +326,13 @@ def _x_log_x(values: Floats) -> Floats:
 # --- drafts ---------------------------------------------------------------------------------------
 
 
-def merged_draft(pool: Pool, groups: list[list[int]], method: str, remarks: list[str]) -> Draft:
+def merged_draft(pool: Pool, groups: list[list[int]], remarks: list[str]) -> Draft:
     """Return the channel that reports the set a symbol is in."""
     ordered = in_order(groups)
     matrix = np.zeros((len(pool.masses), len(ordered)))
     for y, group in enumerate(ordered):
         matrix[group, y] = 1.0
-    return Draft.of(
-        pool.inputs, names_of(pool.inputs, ordered), matrix, method=method, remarks=remarks
-    )
+    return Draft.of(pool.inputs, names_of(pool.inputs, ordered), matrix, remarks=remarks)
 
 
 def in_order(groups: Iterable[list[int]]) -> list[list[int]]:
@@ -415,12 +413,12 @@ def watchdog(
         *groups, crowd = repair(pool, risky, groups)
     remarks = _remarks_on_crowd(pool, risky, crowd, as_published)
     if high == "merge" or len(crowd) < 2:
-        return merged_draft(pool, [*groups, crowd], WATCHDOG.key, remarks)
+        return merged_draft(pool, [*groups, crowd], remarks)
     matrix = np.zeros((len(pool.masses), len(pool.masses)))
     for x in (group[0] for group in groups):
         matrix[x, x] = 1.0
     matrix[np.ix_(crowd, crowd)] = 1.0 / len(crowd)
-    return Draft.of(pool.inputs, pool.inputs, matrix, method=WATCHDOG.key, remarks=remarks)
+    return Draft.of(pool.inputs, pool.inputs, matrix, remarks=remarks)
 
 
 def _remarks_on_crowd(
@@ -493,7 +491,7 @@ def subset_merging(
         groups = _printed_subsets(pool, low, high, printed_risk(pool, notion))
     else:
         groups = safe_subsets(pool, low, high)
-    return merged_draft(pool, groups, SUBSET_MERGING.key, _remarks_on_subsets(pool, low, groups))
+    return merged_draft(pool, groups, _remarks_on_subsets(pool, low, groups))
 
 
 def safe_subsets(pool: Pool, low: list[int], high: list[int]) -> list[list[int]]:

@@ -70,7 +70,6 @@ def quantile_blocks(context: Context, notion: Notion, *, utility: Utility | None
         problem.inputs,
         Alphabet.of(names, coordinates),
         matrix,
-        method=DESIGN.key,
         remarks=[said],
     )
 

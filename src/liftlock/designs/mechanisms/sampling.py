@@ -51,7 +51,6 @@ def safe_response(context: Context, notion: Notion, *, utility: Utility | None =
         problem.inputs,
         problem.inputs,
         matrix,
-        method=SAFE_RESPONSE.key,
         remarks=[f"the value is kept with probability {keep:.6g}, else drawn from the prior"],
     )
 
@@ -98,9 +97,7 @@ def published_response(
     true = true_guarantee(context, notion)
     if true != notion:
         remarks.append(f"it truly gives {true}, not {notion}")
-    return Draft.of(
-        problem.inputs, problem.inputs, matrix, method=PUBLISHED_RESPONSE.key, remarks=remarks
-    )
+    return Draft.of(problem.inputs, problem.inputs, matrix, remarks=remarks)
 
 
 def true_guarantee(context: Context, notion: Notion) -> Notion:
@@ -191,7 +188,6 @@ def random_sampling(
         context.inputs,
         _outputs(context),
         matrix,
-        method=SAMPLING.key,
         remarks=remarks,
         faithful=rate != "exact",
     )

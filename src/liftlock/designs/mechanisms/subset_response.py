@@ -63,7 +63,7 @@ def subset_response(
     if len(groups) == 1 and not isinstance(context, Joint):
         whole = optimal(context, notion, utility=goal, gap=gap, seconds=seconds)
         remark = "no symbol can be told apart from the others: the optimum over all of them"
-        return replace(whole, method=DESIGN.key, remarks=(remark, *whole.remarks), optimality=None)
+        return replace(whole, remarks=(remark, *whole.remarks), optimality=None)
     problem = Problem.of(context, notion)
     clock = Clock(gap=gap, seconds=seconds)
     parts = [_within(problem, goal, group, clock) for group in groups]
@@ -74,9 +74,7 @@ def subset_response(
         end = begin + len(part.outputs)
         matrix[part.symbols, begin:end] = part.rows
         begin = end
-    return Draft.of(
-        pool.inputs, outputs, matrix, method=DESIGN.key, remarks=_remarks(parts, len(pool.masses))
-    )
+    return Draft.of(pool.inputs, outputs, matrix, remarks=_remarks(parts, len(pool.masses)))
 
 
 @dataclass(frozen=True)

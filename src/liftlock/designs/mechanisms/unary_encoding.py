@@ -5,7 +5,7 @@ from __future__ import annotations
 from liftlock._solver.problem import ldp_budget
 from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, FormDraft, few_outputs
-from liftlock.designs.mechanisms.prior_free import WIDER
+from liftlock.designs.mechanisms.prior_free import wider
 from liftlock.forms import UnaryChannel
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility
@@ -25,7 +25,7 @@ def oue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
     >>> draft.channel.hit, draft.channel.miss, draft.channel.report_bytes
     (Fraction(1, 2), Fraction(1, 4), 128)
     """
-    return _draft(UnaryChannel.optimal(context.inputs, ldp_budget(notion)), notion, OUE.key)
+    return _unary(UnaryChannel.optimal(context.inputs, ldp_budget(notion)), notion)
 
 
 def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> FormDraft:  # noqa: ARG001
@@ -37,14 +37,12 @@ def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
     >>> draft.channel.hit, draft.channel.miss
     (Fraction(3, 4), Fraction(1, 4))
     """
-    return _draft(UnaryChannel.symmetric(context.inputs, ldp_budget(notion)), notion, SUE.key)
+    return _unary(UnaryChannel.symmetric(context.inputs, ldp_budget(notion)), notion)
 
 
-def _draft(channel: UnaryChannel, notion: Notion, key: str) -> FormDraft:
-    remarks = [f"a report is {channel.report_size}, a bit for each symbol"]
-    if notion.ratio_limit is None:
-        remarks.append(WIDER)
-    return FormDraft(channel, key, remarks=tuple(remarks))
+def _unary(channel: UnaryChannel, notion: Notion) -> FormDraft:
+    said = f"a report is {channel.report_size}, a bit for each symbol"
+    return FormDraft(channel, remarks=(said, *wider(notion)))
 
 
 OUE = Design(

@@ -152,9 +152,7 @@ class Axis:
         """Return the same axis with fewer output cells."""
         return replace(self, edges=np.linspace(self.lower, self.upper, cells + 1))
 
-    def draft(
-        self, matrix: Floats, *, method: str, remarks: Sequence[str], faithful: bool = False
-    ) -> Draft:
+    def draft(self, matrix: Floats, *, remarks: Sequence[str], faithful: bool = False) -> Draft:
         """Return the draft of a matrix of cells, rare ones joined with their neighbours."""
         joined, kept = join_rare(matrix)
         outputs = self.outputs if len(kept) == len(self.values) else self.outputs.subset(kept)
@@ -162,9 +160,7 @@ class Axis:
         if len(kept) < len(self.values):
             rare = len(self.values) - len(kept)
             said.append(f"{rare} output cells that hardly ever occur are joined with others")
-        return Draft.of(
-            self.inputs, outputs, joined, method=method, remarks=said, faithful=faithful
-        )
+        return Draft.of(self.inputs, outputs, joined, remarks=said, faithful=faithful)
 
     def face_value_error(self, matrix: Floats, power: int = 2) -> float:
         """Return the mean of |Y - X|^power when outputs are taken as they are.

@@ -164,22 +164,20 @@ class Noise(ABC):
             said = f"{self.several_scales} {scales.min():.6g} to {scales.max():.6g}"
         return f"{said}, {self.axis.cut_text(self.how)}"
 
-    def draft(
-        self, scales: float | Floats, method: str, remarks: Sequence[str], *, faithful: bool
-    ) -> Draft:
+    def draft(self, scales: float | Floats, remarks: Sequence[str], *, faithful: bool) -> Draft:
         """Return the draft of noise of these scales."""
         matrix = self.cells(scales)
         said = [self.describe(scales), *remarks, self.worth(matrix, scales)]
-        return self.axis.draft(matrix, method=method, remarks=said, faithful=faithful)
+        return self.axis.draft(matrix, remarks=said, faithful=faithful)
 
     def one_for_all(
-        self, notion: Notion, method: str, scale: str | float | None, *, as_published: bool
+        self, notion: Notion, scale: str | float | None, *, as_published: bool
     ) -> Draft:
         """Return the draft of noise with one scale for all numbers."""
         rule = ("published" if as_published else "smallest") if scale is None else scale
         found, source = self.scale(rule, notion)
         remarks = [source, *self.uncut(found, notion)]
-        return self.draft(found, method, remarks, faithful=rule != "smallest")
+        return self.draft(found, remarks, faithful=rule != "smallest")
 
 
 def read_positive(number: object, name: str, remedy: str) -> float:

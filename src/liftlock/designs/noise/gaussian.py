@@ -179,7 +179,7 @@ def gaussian(
     'noise of standard deviation 32.4402, clamped to [20, 60] and cut into 512 outputs'
     """
     noise = Gaussian(Axis.of(context, domain=domain, outputs=outputs), radius)
-    return noise.one_for_all(notion, GAUSSIAN.key, scale, as_published=as_published)
+    return noise.one_for_all(notion, scale, as_published=as_published)
 
 
 def instance_gaussian(
@@ -217,7 +217,7 @@ def instance_gaussian(
         sigmas, said = _published(noise, notion)
     else:
         sigmas, said = _calibrated(noise, notion, utility, power)
-    return noise.draft(sigmas, INSTANCE_GAUSSIAN.key, said, faithful=as_published)
+    return noise.draft(sigmas, said, faithful=as_published)
 
 
 def _published(noise: Gaussian, notion: Notion) -> tuple[Floats, list[str]]:

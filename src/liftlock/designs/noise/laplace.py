@@ -146,7 +146,7 @@ def laplace(
     """
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=False, sensitivity=sensitivity)
-    return noise.one_for_all(notion, LAPLACE.key, scale, as_published=as_published)
+    return noise.one_for_all(notion, scale, as_published=as_published)
 
 
 def bounded_laplace(
@@ -179,7 +179,7 @@ def bounded_laplace(
     """
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=True, sensitivity=sensitivity)
-    return noise.one_for_all(notion, BOUNDED_LAPLACE.key, scale, as_published=as_published)
+    return noise.one_for_all(notion, scale, as_published=as_published)
 
 
 def instance_laplace(
@@ -219,7 +219,7 @@ def instance_laplace(
         scales, said = _published(noise, notion)
     else:
         scales, said = _calibrated(noise, notion, _density(context, axis), weight)
-    return noise.draft(scales, INSTANCE_LAPLACE.key, said, faithful=as_published)
+    return noise.draft(scales, said, faithful=as_published)
 
 
 def _published(noise: Laplace, notion: Notion) -> tuple[Floats, list[str]]:

@@ -105,11 +105,11 @@ def test_joining_at_the_threshold() -> None:
 def test_a_draft_names_the_cells_that_are_left() -> None:
     axis = Axis.of(AGES, outputs=4)
     matrix = np.array([[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 1e-12, 1 - 1e-12, 0]])
-    draft = axis.draft(matrix, method="test", remarks=["said"], faithful=True)
+    draft = axis.draft(matrix, remarks=["said"], faithful=True)
     assert draft.outputs.labels == (25.0, 35.0, 45.0)
     assert draft.faithful
     assert draft.remarks == ("said", "1 output cells that hardly ever occur are joined with others")
-    whole = axis.draft(np.full((3, 4), 0.25), method="test", remarks=[])
+    whole = axis.draft(np.full((3, 4), 0.25), remarks=[])
     assert whole.outputs.labels == (25.0, 35.0, 45.0, 55.0)
     assert whole.remarks == ()
 
