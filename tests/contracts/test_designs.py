@@ -28,8 +28,7 @@ from liftlock.designs import DESIGNS, Design, design, design_as_published
 from liftlock.designs.base import PRIOR_KINDS
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel, dense
-from liftlock.notions import Notion
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions import REGISTRY, Notion
 from liftlock.utility import make_utility, value_of_nothing, value_of_truth
 from tests.contracts import worlds
 from tests.docs.pages import ROOT

@@ -19,17 +19,20 @@ from hypothesis import strategies as st
 from liftlock import Alphabet, Ball, Channel, Context, Family, Intervals, Joint, Prior, ProfileGraph
 from liftlock.errors import NotDefined, UnprotectedInput
 from liftlock.exact.enclosure import BITS, Enclosure
-from liftlock.notions import LDP, Certificate, LiftTable, Measurement, Notion, audit
-from liftlock.notions.base import TableBound
-from liftlock.notions.lift import extremes
-from liftlock.notions.registry import (
-    AUDITED,
-    NOTIONS,
+from liftlock.notions import (
+    LDP,
     REGISTRY,
-    SHORTHANDS,
+    Certificate,
+    LiftTable,
+    Measurement,
+    Notion,
+    audit,
     make_notion,
     parse_claim,
 )
+from liftlock.notions.base import TableBound
+from liftlock.notions.lift import extremes
+from liftlock.notions.registry import AUDITED, NOTIONS, SHORTHANDS
 from tests import oracles, strategies
 from tests.contracts.test_witnesses import encloses
 from tests.oracles import real

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from liftlock.errors import NotDefined
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions import Claim, Witness
-from liftlock.notions.registry import REGISTRY, make_notion
+from liftlock.notions import REGISTRY, Claim, Witness, make_notion
 from tests import strategies
 from tests.oracles import real
 from tests.strategies import Case, Row

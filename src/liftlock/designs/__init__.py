@@ -4,9 +4,9 @@ Designs propose drafts; `lock` turns a draft into a certified channel.
 """
 
 from liftlock._solver.problem import Optimality, Problem, supported
-from liftlock.designs.api import best, design, design_as_published
+from liftlock.designs.api import best, design, design_as_published, usual_method
 from liftlock.designs.base import Design, Draft, FormDraft
-from liftlock.designs.catalogue import DESIGNS, designs_for
+from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.comparison import Comparison, Curve, Point, asymmetric, compare
 from liftlock.designs.lock import Locked, lock
 from liftlock.designs.mechanisms.arc import arc
@@ -64,6 +64,7 @@ __all__ = [
     "design",
     "design_as_published",
     "designs_for",
+    "find_design",
     "gaussian",
     "hashing",
     "instance_gaussian",
@@ -94,6 +95,7 @@ __all__ = [
     "supported",
     "survey",
     "survey_of",
+    "usual_method",
     "watchdog",
     "yardsticks",
 ]

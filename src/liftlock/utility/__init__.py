@@ -7,7 +7,8 @@ from liftlock.utility.mean import Mean
 from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.own import Own
 from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
-from liftlock.utility.registry import make_utility
+from liftlock.utility.registry import REGISTRY, make_utility
+from liftlock.utility.shape import Concave, Linear, Separable, Shape, Variance
 from liftlock.utility.utility import (
     Utility,
     mean_cost,
@@ -18,15 +19,21 @@ from liftlock.utility.utility import (
 )
 
 __all__ = [
+    "REGISTRY",
+    "Concave",
     "Distortion",
     "Guess",
     "Histogram",
+    "Linear",
     "Mean",
     "MutualInformation",
     "Own",
     "ProfileErrors",
     "ProfileUtility",
+    "Separable",
+    "Shape",
     "Utility",
+    "Variance",
     "make_utility",
     "mean_cost",
     "profile_errors",

@@ -14,8 +14,8 @@ import liftlock as ll
 from liftlock import Mechanism, Step
 from liftlock._solver.problem import Optimality
 from liftlock.contexts import context_from_data
-from liftlock.designs import DESIGNS, api, best, design, design_as_published
-from liftlock.designs.api import cut, usual_method
+from liftlock.designs import DESIGNS, api, best, design, design_as_published, usual_method
+from liftlock.designs.api import cut
 from liftlock.designs.goal import usual_utility
 from liftlock.designs.published import true_guarantee
 from liftlock.errors import InputError

@@ -21,8 +21,17 @@ from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line import LinePrior
 from liftlock.line.law import normal
-from liftlock.notions import ALIP, LIP, ApproximateLDP, ApproximateLIP, MaxLift, MinLift, Notion
-from liftlock.notions.registry import REGISTRY, make_notion
+from liftlock.notions import (
+    ALIP,
+    LIP,
+    REGISTRY,
+    ApproximateLDP,
+    ApproximateLIP,
+    MaxLift,
+    MinLift,
+    Notion,
+    make_notion,
+)
 
 RARE = ll.Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
 

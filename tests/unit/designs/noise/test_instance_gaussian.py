@@ -9,15 +9,14 @@ import pytest
 
 import liftlock as ll
 from liftlock.designs import design, design_as_published, gaussian, instance_gaussian, lock
-from liftlock.designs.formulas.gaussian import instance_sigma
+from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS, row_needs
 from liftlock.designs.noise.gaussian import Gaussian, needed_shares
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.line import GridPrior, LinePrior, Mixture
 from liftlock.line.law import normal
-from liftlock.notions import LDP, LIP, ApproximateLDP, ApproximateLIP, Notion
-from liftlock.notions.registry import REGISTRY, make_notion
+from liftlock.notions import LDP, LIP, REGISTRY, ApproximateLDP, ApproximateLIP, Notion, make_notion
 
 SKEWED = ll.Prior.from_counts({0: 900, 1: 60, 5: 30, 20: 10})
 
@@ -127,7 +126,7 @@ def test_the_published_deviations_are_those_of_the_formula() -> None:
     points, masses = prior.points, prior.floats()
     mean = float(masses @ points)
     sd = float(np.sqrt(masses @ (points - mean) ** 2))
-    sigmas = instance_sigma(points, mean, sd, 1, 0.01, "def5")
+    sigmas = formulas.instance_sigma(points, mean, sd, 1, 0.01, "def5")
     draft = instance_gaussian(prior, notion, as_published=True, outputs=32)
     assert draft.faithful
     assert draft.matrix == pytest.approx(
