@@ -389,8 +389,8 @@ def test_a_design_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     honest = DESIGNS["safe-response"]
 
-    def liar(context: Context, notion: Notion, *, utility: Any = None) -> Any:
-        draft = honest.make(context, notion, utility=utility)
+    def liar(context: Context, notion: Notion) -> Any:
+        draft = honest.make(context, notion)
         return replace(draft, matrix=np.eye(len(context.inputs)))
 
     monkeypatch.setitem(DESIGNS, "safe-response", replace(honest, make=liar))

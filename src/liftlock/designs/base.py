@@ -44,9 +44,10 @@ NEGATIVE_TOLERANCE = 1e-9
 class Design:
     """One way to make a mechanism.
 
-    `make(context, notion, *, utility, **options)` returns a `Draft`, or a channel of a form of its
-    own. The design is honest when `lock` certifies every draft for the notion that was asked for;
-    those that copy a published formula which does not keep its promise say so in `keeps`.
+    `make(context, notion, **options)` returns a `Draft`, or a channel of a form of its own; it has
+    an argument `utility` if that makes a difference. The design is honest when `lock` certifies
+    every draft for the notion that was asked for; those that copy a published formula which does
+    not keep its promise say so in `keeps`.
     """
 
     key: str
@@ -84,15 +85,25 @@ class Design:
         """Tell whether the design takes an option of this name."""
         return option in option_names(self)
 
+    def draft(
+        self, context: Context, notion: Notion, utility: Any, **options: Any
+    ) -> Draft | FormDraft:
+        """Make the draft; a design that is the same for every utility is not told which one."""
+        if "utility" in _keywords(self.make):
+            options["utility"] = utility
+        made: Draft | FormDraft = self.make(context, notion, **options)
+        return made
+
+
+def _keywords(make: Callable[..., Any]) -> list[str]:
+    every = inspect.signature(make).parameters.values()
+    return [one.name for one in every if one.kind is one.KEYWORD_ONLY]
+
 
 def option_names(design: Design) -> tuple[str, ...]:
     """Return the names of the options that a design takes besides the utility."""
-    keywords = [
-        parameter.name
-        for parameter in inspect.signature(design.make).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name != "utility"
-    ]
-    return tuple(dict.fromkeys([*(design.options or {}), *keywords]))
+    named = dict.fromkeys([*(design.options or {}), *_keywords(design.make)])
+    return tuple(name for name in named if name != "utility")
 
 
 _OF_PROGRAMS = ("watch", "explain")

@@ -118,9 +118,7 @@ class DesignRequest:
 
     def draft(self) -> Draft | FormDraft:
         """Ask the design."""
-        made: Draft | FormDraft = self.entry.make(
-            self.context, self.notion, utility=self.goal.utility, **self.options
-        )
+        made = self.entry.draft(self.context, self.notion, self.goal.utility, **self.options)
         if isinstance(made, FormDraft):
             return made
         return self._complete(made if self.entry.face_value else self.goal.read(made))

@@ -13,7 +13,7 @@ from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.contexts import Context, ProfileGraph, representative
 from liftlock.designs.api import design
-from liftlock.designs.base import check_fits, check_size
+from liftlock.designs.base import Draft, check_fits, check_size
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.comparison import FEW_SYMBOLS, implying
 from liftlock.designs.goal import AnyUtility, Weights, read_goal
@@ -103,9 +103,10 @@ def _under_ldp(context: Context, notion: Notion, goal: Utility, seconds: float) 
         try:
             check_fits(entry, context, asked)
             check_size(entry, context, asked, goal)
-            draft = entry.make(context, asked, utility=goal, **options)
+            draft = entry.draft(context, asked, goal, **options)
         except LiftlockError:
             continue
+        assert isinstance(draft, Draft)
         worth = value(goal, draft.matrix, representative(context).floats())
         found.append(Yardstick(name, worth, str(asked)))
     return found

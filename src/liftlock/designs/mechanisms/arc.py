@@ -12,7 +12,6 @@ from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility
 
 LARGEST_LIFT = 2.0**20
 """Looser limits are not used up: below a millionth, cells come near the last bit of a table."""
@@ -27,7 +26,6 @@ def arc(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     parts: int | None = None,
     orders: int = 1,
 ) -> Draft:

@@ -26,7 +26,6 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import log, power
 from liftlock.notions.base import Notion, OutputLimit
-from liftlock.utility.utility import Utility
 
 MERGING_NOTIONS = (
     *LIFT_NOTIONS,
@@ -377,7 +376,6 @@ def watchdog(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     high: High = "merge",
     also: Notion | Sequence[Notion] = (),
     as_published: bool = False,
@@ -460,7 +458,6 @@ def subset_merging(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     also: Notion | Sequence[Notion] = (),
     as_published: bool = False,
 ) -> Draft:

@@ -27,7 +27,7 @@ def wider(notion: Notion) -> tuple[str, ...]:
     return ("it is LDP with the smaller budget, which implies the notion under every prior",)
 
 
-def k_rr(context: Context, notion: Notion, *, utility: Utility | None = None) -> Draft:  # noqa: ARG001
+def k_rr(context: Context, notion: Notion) -> Draft:
     """Say the truth with probability E / (E + k - 1), any other symbol with 1 / (E + k - 1).
 
     E = e^epsilon, k symbols. The prior plays no part. A factor E between the likelihoods of any two
@@ -168,7 +168,6 @@ def hashing(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     buckets: int | None = None,
 ) -> FormDraft:
     """Report a random hash function and a noisy bucket of the value, of about E + 1 buckets.

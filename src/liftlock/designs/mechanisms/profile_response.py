@@ -33,7 +33,7 @@ from liftlock.notions.base import Notion
 from liftlock.utility.profile_utility import ProfileUtility
 
 
-def cluster(graph: ProfileGraph, notion: Notion, *, utility: ProfileUtility | None = None) -> Draft:  # noqa: ARG001
+def cluster(graph: ProfileGraph, notion: Notion) -> Draft:
     """Answer at random as often as the costliest edge of the part asks for.
 
     If the graph is connected everybody does the same, so that the profile need not be known, unless
@@ -153,8 +153,6 @@ def response_at(problem: ProfileProblem) -> Floats:
 def randomised_response(
     graph: ProfileGraph,
     notion: Notion,
-    *,
-    utility: ProfileUtility | None = None,  # noqa: ARG001
 ) -> Draft:
     """Tell the truth, or any other value with equal probability, as LDP with the budget allows.
 

@@ -20,10 +20,9 @@ from liftlock.line.law import numbers_of
 from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.utility.mean import points_of
-from liftlock.utility.utility import Utility
 
 
-def safe_response(context: Context, notion: Notion, *, utility: Utility | None = None) -> Draft:  # noqa: ARG001
+def safe_response(context: Context, notion: Notion) -> Draft:
     """Keep X with probability t, else draw afresh from the prior, with the largest safe t.
 
     The lifts are 1 - t off the diagonal and 1 - t + t / P(x) on it, so
@@ -69,8 +68,6 @@ SAFE_RESPONSE = Design(
 def published_response(
     context: Context,
     notion: Notion,
-    *,
-    utility: Utility | None = None,  # noqa: ARG001
 ) -> Draft:
     """Keep X with probability 1 - e^-epsilon, else draw afresh from the prior.
 
@@ -154,7 +151,6 @@ def random_sampling(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     rate: str | float | None = None,
     as_published: bool = False,
 ) -> Draft:

@@ -8,10 +8,9 @@ from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, FormDraft, 
 from liftlock.designs.mechanisms.prior_free import wider
 from liftlock.forms import UnaryChannel
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility
 
 
-def oue(context: Context, notion: Notion, *, utility: Utility | None = None) -> FormDraft:  # noqa: ARG001
+def oue(context: Context, notion: Notion) -> FormDraft:
     """Report one bit for each symbol: the true one is 1 with probability 1/2, others 1 / (E + 1).
 
     Per person, the frequency of a symbol of share f is estimated with variance 4E / (E - 1)^2 + f,
@@ -28,7 +27,7 @@ def oue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
     return _unary(UnaryChannel.optimal(context.inputs, ldp_budget(notion)), notion)
 
 
-def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> FormDraft:  # noqa: ARG001
+def sue(context: Context, notion: Notion) -> FormDraft:
     """Report one bit for each symbol, each flipped with probability 1 / (sqrt(E) + 1).
 
     >>> from liftlock.notions.ldp import LDP

@@ -156,7 +156,6 @@ def gaussian(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     scale: str | float | None = None,
     radius: float | None = None,
     domain: Any = None,

@@ -18,7 +18,6 @@ from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior
 from liftlock.line.law import numbers_of
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility
 
 SENSITIVITIES = ("domain", "data")
 
@@ -121,7 +120,6 @@ def laplace(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     scale: str | float | None = None,
     sensitivity: str = "data",
     domain: Any = None,
@@ -153,7 +151,6 @@ def bounded_laplace(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     scale: str | float | None = None,
     sensitivity: str = "domain",
     domain: Any = None,
@@ -186,7 +183,6 @@ def instance_laplace(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     weight: float | None = None,
     sensitivity: str = "domain",
     domain: Any = None,
