@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from liftlock.channel import Channel
 from liftlock.contexts import AnyUserPrior, Context, Kind, PerUserPriors
 from liftlock.designs.base import Draft, FormDraft, option_names
 from liftlock.designs.catalogue import designs_for, find_design
-from liftlock.designs.goal import AnyUtility, Weights, read_goal
+from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import rounded
 from liftlock.designs.per_user import design_users
@@ -143,7 +143,7 @@ def best(
                 remedy=f"they take {', '.join(sorted(known)) or 'none'}",
             )
     found: list[Mechanism] = []
-    refused: list[tuple[str, LiftlockError]] = []
+    refused: list[LiftlockError] = []
     for entry in entries:
         if watch is not None:
             watch(Step(f"trying {entry.key}"))
@@ -162,27 +162,29 @@ def best(
             )
             found.append(made if asked is notion else _relaxed(made, notion))
         except LiftlockError as error:
-            refused.append((entry.key, error))
+            refused.append(error)
     if not found:
         if refused:
-            raise refused[0][1]
+            raise refused[0]
         raise NotDefined(
             "designing",
             f"the notion {notion.name} for {context.describe()}",
             f"design for {', '.join(next(iter(of_kind.values())).notions)}",
         )
-    larger = read_goal(context, utility, loss=loss, weights=weights).utility.larger_is_better
-    ordered = sorted(found, key=_objective, reverse=larger)
-    others = [
-        f"{each.origin.method} {each.origin.objective:.6g}" for each in ordered[1:] if each.origin
-    ]
-    chosen_one = ordered[0]
-    assert chosen_one.origin is not None
+    goal = read_goal(context, utility, loss=loss, weights=weights)
+    return best_of(found, goal, "that could be certified")
+
+
+def best_of(found: Iterable[Mechanism], goal: Goal, which: str) -> Mechanism:
+    """Return the mechanism that is best for a goal; a remark says how the others did."""
+    made = [(each, each.origin) for each in found if each.origin is not None]
+    made.sort(key=lambda pair: pair[1].objective, reverse=goal.utility.larger_is_better)
+    (chosen, origin), *others = made
     if not others:
-        return chosen_one
-    said = f"the best of {len(ordered)} that could be certified; others: {', '.join(others)}"
-    origin = replace(chosen_one.origin, remarks=(*chosen_one.origin.remarks, said))
-    return replace(chosen_one, origin=origin)
+        return chosen
+    told = ", ".join(f"{other.method} {other.objective:.6g}" for _, other in others)
+    said = f"the best of {len(made)} {which}; others: {told}"
+    return replace(chosen, origin=replace(origin, remarks=(*origin.remarks, said)))
 
 
 def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
@@ -196,11 +198,6 @@ def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
         made.origin, bound=None, gap=None, warning="", remarks=(*made.origin.remarks, said)
     )
     return replace(made, certificate=certificate, origin=origin)
-
-
-def _objective(mechanism: Mechanism) -> float:
-    assert mechanism.origin is not None
-    return mechanism.origin.objective
 
 
 def read_context(context: object, method: str | None) -> Context | LinePrior:
