@@ -11,12 +11,12 @@ from liftlock.alphabet import Alphabet
 from liftlock.contexts import Context, Prior, representative
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.designs.formulas import sampling as formulas
+from liftlock.designs.noise.base import read_number
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.enclosure import Enclosure, log_of
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior, number_labels
-from liftlock.line.law import numbers_of
 from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.utility.mean import points_of
@@ -210,10 +210,9 @@ def _rate(masses: Floats, notion: Notion, rate: Any) -> tuple[float, str]:
         raise InputError(
             "unknown rate", value=rate, remedy=f"use {', '.join(RATES)}, or a probability"
         )
-    given = numbers_of([rate])
-    if len(given) != 1 or not 0 <= given[0] <= 1:
-        raise InputError("the rate is not a probability", value=rate, remedy="give one from 0 to 1")
-    return float(given[0]), "the rate was given"
+    wrong = "the rate is not a probability"
+    given = read_number(rate, lambda share: 0 <= share <= 1, wrong, "give one from 0 to 1")
+    return given, "the rate was given"
 
 
 def exact_rate(masses: Floats, notion: Notion) -> float:
@@ -256,8 +255,8 @@ def _errors(prior: Prior, masses: Floats, kept: float) -> list[str]:
     except InputError:
         return []
     squared, absolute = (formulas.expected_error(points, masses, kept, p) for p in (2, 1))
-    inner = prior.inner_variance if isinstance(prior, GridPrior) else 0.0
-    errors = f"mean squared error {squared + inner:.6g} and mean absolute error {absolute:.6g}"
+    squared += prior.inner_variance
+    errors = f"mean squared error {squared:.6g} and mean absolute error {absolute:.6g}"
     return [f"taken as it is, a released number has {errors}"]
 
 

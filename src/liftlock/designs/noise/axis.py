@@ -58,10 +58,8 @@ class Axis:
             raise NotDefined("adding noise", context.describe(), "it needs a prior of numbers")
         points = points_of(context.inputs, "added noise")
         refuse_never(context)
-        inner = 0.0
         if isinstance(context, GridPrior):
             ends = (context.grid.lower, context.grid.upper)
-            inner = context.inner_variance
             few = min(max(len(context.grid), _FEWEST), DEFAULT_CELLS)
             cells = few if outputs is None else check_cells(outputs)
         else:
@@ -86,7 +84,7 @@ class Axis:
                 value=f"{ends[0]!r} to {ends[1]!r}",
                 remedy="ask for fewer outputs, or subtract what all numbers have in common",
             )
-        return cls(context.inputs, points, context.floats(), edges, inner)
+        return cls(context.inputs, points, context.floats(), edges, context.inner_variance)
 
     @property
     def lower(self) -> float:

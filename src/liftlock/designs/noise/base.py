@@ -180,12 +180,17 @@ class Noise(ABC):
         return self.draft(found, remarks, faithful=rule != "smallest")
 
 
+def read_number(given: object, allowed: Callable[[float], bool], wrong: str, remedy: str) -> float:
+    """Read a number that was given as an option; one that is not allowed is refused as `wrong`."""
+    found = numbers_of([given])
+    if len(found) != 1 or not allowed(float(found[0])):
+        raise InputError(wrong, value=given, remedy=remedy)
+    return float(found[0])
+
+
 def read_positive(number: object, name: str, remedy: str) -> float:
     """Read a positive number that was given as an option."""
-    found = numbers_of([number])
-    if len(found) != 1 or not found[0] > 0:
-        raise InputError(f"the {name} is not a positive number", value=number, remedy=remedy)
-    return float(found[0])
+    return read_number(number, lambda x: x > 0, f"the {name} is not a positive number", remedy)
 
 
 def noise_design(key: str, make: Callable[..., Draft], **facts: Any) -> Design:

@@ -13,13 +13,12 @@ from liftlock.contexts import Context
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.base import Noise, noise_design, read_positive
+from liftlock.designs.noise.base import Noise, noise_design, read_number, read_positive
 from liftlock.designs.noise.calibration import row_needs
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, log
 from liftlock.exact.reproducible import power as to_power
-from liftlock.line.law import numbers_of
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility, mean_cost
 
@@ -263,7 +262,8 @@ def _calibrated(
             notion, common, profile, cost, (_few(noise), profile), _POWERS, refinements=_REFINEMENTS
         )
     else:
-        strength = _read_power(power)
+        wrong = "the power of a profile is not between 0 and 1"
+        strength = read_number(power, lambda share: 0 <= share <= 1, wrong, "leave it out")
         sigmas = noise.scales(notion, profile(strength))
     said = f"the least deviations of the form s profile^t for {notion}, with t = {strength:.4g}"
     return sigmas, [said, f"one deviation for all would have to be {common:.6g}"]
@@ -271,15 +271,6 @@ def _calibrated(
 
 def _few(noise: Gaussian) -> Gaussian:
     return noise.on(noise.axis.coarse(min(_FEW_OUTPUTS, len(noise.axis.values))))
-
-
-def _read_power(power: object) -> float:
-    found = numbers_of([power])
-    if len(found) != 1 or not 0 <= found[0] <= 1:
-        raise InputError(
-            "the power of a profile is not between 0 and 1", value=power, remedy="leave it out"
-        )
-    return float(found[0])
 
 
 def needed_shares(noise: Gaussian, notion: Notion, common: float) -> Floats:

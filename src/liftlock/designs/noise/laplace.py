@@ -12,11 +12,10 @@ from liftlock.contexts import Context
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.base import Noise, noise_design
+from liftlock.designs.noise.base import Noise, noise_design, read_number
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior
-from liftlock.line.law import numbers_of
 from liftlock.notions.base import Notion
 
 SENSITIVITIES = ("domain", "data")
@@ -236,7 +235,12 @@ def _calibrated(
     """Return the scales of the best weight, or of the one that is given."""
     single = noise.smallest(notion)
     if weight is not None:
-        strength = _read_weight(weight)
+        strength = read_number(
+            weight,
+            lambda share: 0 <= share < 1,
+            "the weight is not a number from 0 to below 1",
+            "give one, or leave it out to have it chosen",
+        )
         scales = noise.scales(notion, _profile(density, strength))
     else:
         small, levels = _grouped(noise, density)
@@ -259,18 +263,6 @@ def _calibrated(
         f"{100 * strength:.3g} % of the largest inverse scale follows the prior: 1/b = {inverse}",
         f"one scale for all would be {single:.6g}, with mean squared error {alone:.6g}",
     ]
-
-
-def _read_weight(weight: object) -> float:
-    """Read how much of the inverse scale follows the prior."""
-    found = numbers_of([weight])
-    if len(found) != 1 or not 0 <= found[0] < 1:
-        raise InputError(
-            "the weight is not a number from 0 to below 1",
-            value=weight,
-            remedy="give one, or leave it out to have it chosen",
-        )
-    return float(found[0])
 
 
 def _density(context: Context, axis: Axis) -> Floats:
