@@ -44,8 +44,8 @@ NEGATIVE_TOLERANCE = 1e-9
 class Design:
     """One way to make a mechanism.
 
-    `make(context, notion, **options)` returns a `Draft`, or a channel of a form of its own; it has
-    an argument `utility` if that makes a difference. The design is honest when `lock` certifies
+    `make(context, notion, **options)` returns a `Draft`, or a `FormDraft` of an encoding; it has an
+    argument `utility` if that makes a difference. The design is honest when `lock` certifies
     every draft for the notion that was asked for; those that copy a published formula which does
     not keep its promise say so in `keeps`.
     """
@@ -62,9 +62,9 @@ class Design:
     needs: str = ""
     """What it asks of the context beyond its kind, in a few words."""
     fits: Callable[[Any], bool] = lambda context: True  # noqa: ARG005
-    """Whether a context of such a kind has what it needs, as far as that can be seen at once."""
+    """Whether a context of these kinds has what it needs, as far as that can be seen at once."""
     by_profile: bool = False
-    """Whether each profile of a graph has a matrix of its own, not one for all."""
+    """Whether each profile of a graph has its own matrix, not one for all."""
     uses_utility: bool = False
     keeps: bool = True
     """Whether every draft keeps the budget that was asked for."""
@@ -79,7 +79,7 @@ class Design:
     memory: Callable[[Context, Notion, Utility], float] | None = None
     """Bytes that it takes in a context; None where it is a table of inputs by inputs."""
     options: Mapping[str, str] | None = None
-    """Options of its own: name and meaning."""
+    """Its own options: name and meaning."""
 
     def accepts(self, option: str) -> bool:
         """Tell whether the design takes an option of this name."""
@@ -154,7 +154,7 @@ def check_size(design: Design, context: Context, notion: Notion, utility: Any) -
 
 
 def _check_graph(design: Design, graph: ProfileGraph) -> None:
-    """Refuse a graph that promises nothing, or has so many probabilities that it takes hours."""
+    """Refuse a graph that promises nothing, or whose probabilities would take hours."""
     if not graph.edges:
         raise InputError(
             "a graph without edges promises nothing",
@@ -208,7 +208,7 @@ def check_options(design: Design, options: Iterable[str], *, people: bool = Fals
 
 @dataclass(frozen=True)
 class FormDraft:
-    """A proposed channel of a form of its own, in integers that are still to be certified."""
+    """A proposed encoding, in integers that are still to be certified."""
 
     channel: SupportChannel
     optimality: Optimality | None = None

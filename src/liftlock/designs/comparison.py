@@ -45,7 +45,7 @@ FOR_NUMBERS = ("optimal", "quantile-blocks", "bounded-laplace", "laplace", "gaus
 """Those that are compared for a prior on the line."""
 
 FEW_SYMBOLS = 12
-"""Up to so many symbols the optimum of LDP is found in a moment; beyond, k-RR stands in for it."""
+"""Largest alphabet for which the LDP optimum is found in a moment; beyond, k-RR stands in."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Optimal mechanisms sit exactly on the boundary of their budget, so rounding them to integers nearly
 always breaks the guarantee by a hair, and a solver's residue can grow an output of mass 1e-16 with
-infinite leakage. Locking drops such outputs, rounds, and, if the exact audit then refuses, blends
+infinite leakage. Locking drops those outputs, rounds, and, if the exact audit then refuses, blends
 
     (1 - t) C + t 1 P_Y
 
@@ -105,8 +105,8 @@ def lock(
 ) -> Locked[Table | SupportChannel]:
     """Turn a draft into a channel that the exact audit certifies, or refuse it.
 
-    A table is what most drafts become. A form of its own stays one: its few integers are rounded
-    to at most so many bits, and moved towards each other if that is what it takes.
+    Most drafts become a table. An encoding keeps its form: its few integers are rounded to at most
+    `bits` bits, and moved towards each other if the audit refuses them.
 
     >>> from liftlock.notions.lip import LIP
     >>> fair = Prior.uniform(["no", "yes"])

@@ -32,7 +32,7 @@ SECONDS = 2.0
 """How long the search for each optimum may take, unless told."""
 
 _FEW_SYMBOLS = 64
-"""Up to so many symbols the optimum is searched; beyond, the closed forms are compared."""
+"""Largest alphabet for which the optimum is searched; beyond, the closed forms are compared."""
 
 _CLOSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("safe-response", {}),
@@ -75,7 +75,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to expect of every option, for so many people, and how many people are enough.
+    """What to expect of every option, for a number of people, and how many are enough.
 
     >>> from liftlock.notions.lip import LIP
     >>> prior = Prior.from_counts({"no": 80, "yes": 20})
@@ -136,7 +136,7 @@ def plan(
     seconds: float = SECONDS,
     watch: Progress | None = None,
 ) -> Plan:
-    """Design for a budget, and say how precise answers from so many people will be.
+    """Design for a budget, and say how precise answers from a number of people will be.
 
     A survey asks each person a single question, so the value is reduced to yes or no first: that
     leaks less for the same precision than counting the answers of a histogram. What is expected is

@@ -19,7 +19,7 @@ LARGEST_LIFT = 2.0**20
 MOST_ORDERS = 64
 
 OUTPUTS = 256
-"""Cells are cut into as many parts as keep the table within so many outputs."""
+"""Most outputs of a table whose cells are cut into parts, unless told otherwise."""
 
 
 def arc(

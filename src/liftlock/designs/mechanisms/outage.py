@@ -26,7 +26,7 @@ from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.utility import Utility
 
 _FEW = 12
-"""Up to so many symbols the LDP optimum is quick."""
+"""Largest alphabet for which the LDP optimum is quick."""
 
 _UNIT = 2.0**-50
 """What rounding one output to an integer of 52 bits may add to a delta, with room to spare."""

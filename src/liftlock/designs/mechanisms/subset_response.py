@@ -24,7 +24,7 @@ from liftlock.utility.shape import Linear
 from liftlock.utility.utility import Utility, restricted
 
 _ENUMERATE = 7
-"""Up to so many symbols, listing every extreme posterior of a subset is the quickest way."""
+"""Largest subset whose extreme posteriors are all listed, which is quickest there."""
 _CUTS = 1000
 """Unless there are more limits than this, as for LDP with many secrets."""
 

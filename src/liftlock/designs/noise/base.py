@@ -42,7 +42,7 @@ class Noise(ABC):
     one_scale: ClassVar[str]
     several_scales: ClassVar[str]
     many_outputs: ClassVar[float] = math.inf
-    """From so many outputs on, the scale is first looked for with fewer."""
+    """Number of outputs above which the scale is first searched for with fewer."""
 
     @property
     def how(self) -> str:
@@ -128,7 +128,7 @@ class Noise(ABC):
         refinements: int,
         gain: float = 0.0,
     ) -> tuple[float, Floats]:
-        """Return how strongly scales should follow a profile, and the least such scales.
+        """Return how strongly scales should follow a profile, and the least scales that do.
 
         The strength of least cost is searched for on a rough version of the problem. Strength 0
         is the single scale for all, which is returned unless others are better by a share `gain`.
