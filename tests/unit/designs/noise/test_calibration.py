@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs import Draft, lock
+from liftlock.designs import DESIGNS, Draft, lock
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.lock import rounded
 from liftlock.designs.noise.calibration import (
-    NUMERIC_NOTIONS,
     ldp_delta,
     lift_range,
     lip_deltas,
@@ -69,7 +68,7 @@ def family(points: Floats, outputs: int = 40) -> tuple[Floats, Floats]:
 
 
 def test_the_notions_are_those_that_are_listed() -> None:
-    assert {notion.name for notion in NOTIONS} == set(NUMERIC_NOTIONS)
+    assert {notion.name for notion in NOTIONS} == set(DESIGNS["laplace"].notions)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -10,21 +10,19 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs import Draft, design, design_as_published, gaussian, lock
+from liftlock.designs import DESIGNS, Draft, design, design_as_published, gaussian, lock
 from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.designs.noise.gaussian import Gaussian
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import GridPrior, LinePrior, Mixture
-from liftlock.line.law import normal
+from liftlock.line import GridPrior, LinePrior, Mixture, normal
 from liftlock.notions import LDP, LIP, REGISTRY, ApproximateLDP, ApproximateLIP, Notion, make_notion
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})
 
 
 def wages(cells: int = 48) -> GridPrior:
-    return LinePrior.of(normal(50, 10), domain=(20, 80)).grid(cells)
+    return normal(50, 10, domain=(20, 80)).grid(cells)
 
 
 def peaks(cells: int = 48) -> GridPrior:
@@ -73,7 +71,7 @@ def test_one_deviation_for_each_input() -> None:
 # --- calibration ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NUMERIC_NOTIONS)
+@pytest.mark.parametrize("name", DESIGNS["gaussian"].notions)
 @pytest.mark.parametrize("prior", [AGES, wages(), peaks()], ids=["ages", "wages", "peaks"])
 def test_the_least_deviation_locks_as_it_is(prior: ll.Prior, name: str) -> None:
     notion = notion_of(name)
@@ -86,7 +84,7 @@ def test_the_least_deviation_locks_as_it_is(prior: ll.Prior, name: str) -> None:
         lock(less, notion, prior)
 
 
-@pytest.mark.parametrize("name", NUMERIC_NOTIONS)
+@pytest.mark.parametrize("name", DESIGNS["gaussian"].notions)
 def test_more_budget_asks_for_no_more_noise(name: str) -> None:
     source = np.random.default_rng(7)
     for place in range(3):
@@ -262,7 +260,7 @@ def test_formulas_say_what_they_are_made_for() -> None:
 
 def test_numbers_in_and_numbers_out() -> None:
     made = design(
-        LinePrior.of(normal(50, 10), domain=(20, 80)),
+        normal(50, 10, domain=(20, 80)),
         LIP("2"),
         method="gaussian",
         cells=64,
@@ -310,7 +308,7 @@ def test_priors_without_numbers_or_spread() -> None:
 
 
 def test_a_radius_that_leaves_nobody_out_does_not_warn() -> None:
-    wages = LinePrior.of(normal(0, 5), domain=(-60, 60)).grid(16)
+    wages = normal(0, 5, domain=(-60, 60)).grid(16)
     said = {
         radius: design(wages, ApproximateLIP("1", "0.1"), method="gaussian", radius=radius)
         for radius in (5, 50)
