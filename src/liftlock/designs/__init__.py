@@ -4,8 +4,9 @@ Designs propose drafts; `lock` turns a draft into a certified channel.
 """
 
 from liftlock._solver.problem import Optimality, Problem, supported
-from liftlock.designs.api import best, design, design_as_published, usual_method
+from liftlock.designs.api import design, design_as_published, usual_method
 from liftlock.designs.base import Design, Draft, FormDraft
+from liftlock.designs.best_design import best
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.comparison import Comparison, Curve, Point, asymmetric, compare
 from liftlock.designs.lock import Locked, lock

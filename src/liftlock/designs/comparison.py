@@ -11,10 +11,11 @@ from typing import Any
 
 from liftlock._solver.problem import ldp_budget
 from liftlock.contexts import AnyUserPrior, Context, Kind, PerUserPriors, ProfileGraph
-from liftlock.designs.api import cut, design, design_as_published
+from liftlock.designs.api import design, design_as_published
 from liftlock.designs.base import Design, check_fits
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
+from liftlock.designs.request import cut
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure

@@ -15,9 +15,17 @@ import numpy as np
 
 from liftlock._solver.outputs import without_room
 from liftlock._solver.problem import Problem, Task, limits, rows_of, supported
-from liftlock.alphabet import Label
+from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
-from liftlock.contexts import Context, Joint, Kind, PriorSet, ProfileGraph, representative
+from liftlock.contexts import (
+    AnyUserPrior,
+    Context,
+    Joint,
+    Kind,
+    PriorSet,
+    ProfileGraph,
+    representative,
+)
 from liftlock.designs.base import (
     PRIOR_KINDS,
     Design,
@@ -38,8 +46,8 @@ from liftlock.errors import InputError, NotCertified, NotDefined, UnprotectedInp
 from liftlock.estimate.model import Dense
 from liftlock.estimate.question import Question
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.line.grid import GridPrior
+from liftlock.forms import USER_CHANNELS, AnyChannel, SupportChannel, dense
+from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lift import Impossible, extremes
@@ -54,6 +62,46 @@ _TINY_ROOM = 1e-6
 _COMPARED = 128
 """Whether more values than this can be told apart is not looked at."""
 _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
+
+
+def read_context(context: object, method: str | None) -> Context | LinePrior:
+    """Return the context that is meant: labels alone stand for any priors of users.
+
+    An alphabet is enough; a list of labels needs a method for users with a prior each.
+    """
+    if isinstance(context, Alphabet):
+        return AnyUserPrior(context)
+    if isinstance(context, Sequence) and method in USER_CHANNELS:
+        return AnyUserPrior(Alphabet.of(context))
+    return cast("Context | LinePrior", context)
+
+
+def cut(
+    context: Context | LinePrior, cells: int | None = None, spacing: str | None = None
+) -> Context:
+    """Cut a prior on the line into cells; any other context is already finite."""
+    if isinstance(context, LinePrior):
+        return context.grid(
+            DEFAULT_CELLS if cells is None else cells, "mass" if spacing is None else spacing
+        )
+    if not hasattr(context, "kind"):
+        raise InputError(
+            "not a prior, a joint, a set of priors or a graph of profiles",
+            value=type(context).__name__,
+            remedy="make one, such as Prior.from_counts(...), line.from_data(...), line.from_scipy",
+        )
+    refuse_cells(context, cells, spacing)
+    return context
+
+
+def refuse_cells(context: Context, cells: int | None, spacing: str | None) -> None:
+    """Refuse to cut what is already finite."""
+    if cells is not None or spacing is not None:
+        raise InputError(
+            "only a prior on the line is cut into cells",
+            value=context.describe(),
+            remedy="leave out cells and spacing",
+        )
 
 
 def read_notion(notion: Notion | object, kind: Kind) -> Notion:
@@ -104,6 +152,10 @@ class DesignRequest:
         check_size(entry, seen, notion, goal.utility)
         whole = seen if notion.ratio_limit is None else context
         return cls(entry, notion, whole, seen, goal, options, dropped)
+
+    def make(self, bits: int) -> Mechanism:
+        """Draft and lock a mechanism; a budget of 0 leaves only the one that says nothing."""
+        return self.lock(self.draft() if self.room else self.constant(), bits)
 
     # --- drafts -----------------------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from liftlock._solver.problem import Clock
 from liftlock.contexts import Context
-from liftlock.designs.api import best_of, design
+from liftlock.designs.api import design
 from liftlock.designs.base import Design
+from liftlock.designs.best_design import best_of
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.goal import read_goal
 from liftlock.errors import LiftlockError, NotDefined
