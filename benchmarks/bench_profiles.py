@@ -25,7 +25,7 @@ from scipy.sparse import coo_array
 from liftlock._solver.problem import ProfileProblem
 from liftlock.contexts import ProfileGraph
 from liftlock.designs.lock import lock
-from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
+from liftlock.designs.mechanisms.categorical import smooth_categorical
 from liftlock.notions.profile import ProfilePrivacy
 
 LIMIT = 60

@@ -26,7 +26,8 @@ from liftlock.contexts import (
     ProfileGraph,
 )
 from liftlock.designs import Draft
-from liftlock.designs.api import best, design, design_as_published, lock
+from liftlock.designs.api import design, design_as_published, lock
+from liftlock.designs.best_design import best
 from liftlock.designs.comparison import compare
 from liftlock.designs.plans import plan
 from liftlock.errors import (

@@ -290,9 +290,7 @@ class Mechanism(Stored):
             numbers = points_of(self.table.outputs, "accuracy")
         joint = self.table.floats() * masses[:, None]
         apart = np.abs(points[:, None] - np.asarray(numbers, dtype=np.float64))
-        squared = float((joint * apart**2).sum())
-        if isinstance(self.context, GridPrior):
-            squared += self.context.inner_variance
+        squared = float((joint * apart**2).sum()) + representative(self.context).inner_variance
         return Accuracy(float((joint * apart).sum()), squared)
 
     # --- users with a prior each ----------------------------------------------------------------

@@ -20,8 +20,7 @@ from liftlock import Ball, Context, Family, Intervals, Joint, Prior
 from liftlock.contexts import Kind
 from liftlock.designs import DESIGNS, design
 from liftlock.errors import LiftlockError
-from liftlock.notions import Notion
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions import REGISTRY, Notion
 
 UTILITIES = ("mutual-information", "histogram", "mean", "guess", "hamming", "absolute", "squared")
 SECONDS = 1.0

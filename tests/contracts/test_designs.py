@@ -28,8 +28,7 @@ from liftlock.designs import DESIGNS, Design, design, design_as_published
 from liftlock.designs.base import PRIOR_KINDS
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.forms import SupportChannel, dense
-from liftlock.notions import Notion
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions import REGISTRY, Notion
 from liftlock.utility import make_utility, value_of_nothing, value_of_truth
 from tests.contracts import worlds
 from tests.docs.pages import ROOT
@@ -96,6 +95,8 @@ def test_every_design_keeps_its_budget(entry: Design, kind: Kind, name: str) -> 
             continue
         done += 1
         check(made, context, notion, utility, keeps=entry.keeps)
+        assert made.origin is not None
+        assert made.origin.method == entry.key
     assert done, "no context satisfied what it needs"
 
 
@@ -388,8 +389,8 @@ def test_a_design_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     honest = DESIGNS["safe-response"]
 
-    def liar(context: Context, notion: Notion, *, utility: Any = None) -> Any:
-        draft = honest.make(context, notion, utility=utility)
+    def liar(context: Context, notion: Notion) -> Any:
+        draft = honest.make(context, notion)
         return replace(draft, matrix=np.eye(len(context.inputs)))
 
     monkeypatch.setitem(DESIGNS, "safe-response", replace(honest, make=liar))

@@ -18,15 +18,17 @@ from hypothesis import strategies as st
 
 from liftlock import Alphabet, Ball, Channel, Context, Family, Intervals, Joint, Prior, ProfileGraph
 from liftlock.errors import NotDefined, UnprotectedInput
-from liftlock.notions import LDP, Certificate, Notion, audit
-from liftlock.notions.lift import extremes
-from liftlock.notions.registry import (
-    AUDITED,
+from liftlock.notions import (
+    LDP,
     REGISTRY,
-    SHORTHANDS,
+    Certificate,
+    Notion,
+    audit,
     make_notion,
     parse_claim,
 )
+from liftlock.notions.lift import extremes
+from liftlock.notions.registry import AUDITED, SHORTHANDS
 from tests import oracles, strategies
 from tests.oracles import real
 from tests.replay import Truths, encloses, gathered, log

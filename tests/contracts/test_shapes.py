@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 
 from liftlock import Alphabet
-from liftlock.utility import Distortion, Own, Utility, make_utility
-from liftlock.utility.registry import REGISTRY
-from liftlock.utility.shape import Concave, Kind, Linear, Separable, Variance
+from liftlock.utility import (
+    REGISTRY,
+    Concave,
+    Distortion,
+    Linear,
+    Own,
+    Separable,
+    Utility,
+    Variance,
+    make_utility,
+)
+from liftlock.utility.shape import Kind
 
 NUMBERS = Alphabet.of([1, 2, 4, 8])
 UTILITIES: dict[str, Utility] = {name: make_utility(name, NUMBERS) for name in REGISTRY} | {

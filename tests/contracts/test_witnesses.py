@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from liftlock.errors import NotDefined
-from liftlock.notions import Claim, Notion
-from liftlock.notions.registry import REGISTRY, make_notion
+from liftlock.notions import REGISTRY, Claim, Notion, make_notion
 from tests import strategies
 from tests.replay import Attained, Replay, encloses, gathered
 from tests.strategies import Case

@@ -24,10 +24,9 @@ from liftlock._solver.reductions import REDUCTIONS
 from liftlock._solver.strategies import STRATEGIES
 from liftlock.cli.main import group
 from liftlock.designs import DESIGNS, designs_for
-from liftlock.notions import audit
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions import REGISTRY, audit
 from liftlock.notions.rules import RULES
-from liftlock.utility.registry import REGISTRY as UTILITIES
+from liftlock.utility import REGISTRY as UTILITIES
 from tests.docs.pages import DOCS, EXAMPLES, ROOT, blocks, pages
 
 # By name: for a type checker docs.pictures is the folder of that name.

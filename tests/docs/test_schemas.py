@@ -17,7 +17,7 @@ import liftlock as ll
 from docs.hooks import measures as measures_hook
 from liftlock.cli import main
 from liftlock.errors import FileError
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions import REGISTRY
 from tests.docs.pages import DOCS, EXAMPLES, blocks
 
 SCHEMAS = {

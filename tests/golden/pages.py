@@ -15,8 +15,7 @@ from pathlib import Path
 
 import liftlock as ll
 from liftlock.accounting import account
-from liftlock.mechanism import lock_users
-from liftlock.protection.result import CombinedLeak, InTable, ProtectedColumn, Protection
+from liftlock.protection import CombinedLeak, InTable, ProtectedColumn, Protection
 from liftlock.report.html import html_report
 from tests.unit.report.html import examples
 
@@ -92,7 +91,7 @@ def _answers(context: ll.Context, notion: ll.notions.Notion) -> Protection:
 
 
 def _own_priors() -> Protection:
-    made = lock_users(["no", "yes"], ll.ALIP(lower="1", upper="0.5"), "arc")
+    made = ll.design(["no", "yes"], ll.ALIP(lower="1", upper="0.5"), method="arc")
     return _one(ProtectedColumn("answer", None, made, False, file="answer.json"))
 
 

@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock import Mechanism, PerUserPriors
+from liftlock import Mechanism, PerUserPriors, design
 from liftlock.estimate import PerUserAggregate
 from liftlock.forms import ArcChannel, SafeChannel
-from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
 
 RUNS = 2000
@@ -32,7 +31,7 @@ def runs(request: pytest.FixtureRequest) -> tuple[Mechanism, Any, Any, Any]:
     masses = rng.dirichlet(np.ones(5), RUNS * USERS)
     people = (rng.random(RUNS * USERS)[:, None] > masses.cumsum(axis=1)).sum(axis=1)
     people = np.minimum(people, 4)
-    mechanism = lock_users(NUMBERS, LIP("1.5"), request.param)
+    mechanism = design(NUMBERS, LIP("1.5"), method=request.param)
     priors = PerUserPriors.of(NUMBERS, masses)
     reports = mechanism.simulate(people, priors, seed=5, coded=True)
     return mechanism, masses, people, reports
@@ -132,7 +131,7 @@ def test_budgets_that_differ_by_user(method: str) -> None:
     masses = rng.dirichlet(np.full(len(NUMBERS), 1.5), users)
     own = [("0.3", "1", "3")[place] for place in rng.integers(0, 3, users)]
     priors = PerUserPriors.of(NUMBERS, masses).with_budgets(own)
-    made = lock_users(NUMBERS, LIP("3"), method, ["0.3", "1", "3"])
+    made = design(NUMBERS, LIP("3"), method=method, budgets=["0.3", "1", "3"])
     expected = made.expected_error(priors, "survey", value=NUMBERS[0])
     scores, errors = [], []
     for run in range(runs):
@@ -157,7 +156,7 @@ def test_reports_under_a_set_of_priors_are_the_table_that_is_proved() -> None:
 
     members = np.array([[0.2, 0.3, 0.5], [0.3, 0.3, 0.4], [0.1, 0.5, 0.4]])
     priors = PerUserPriors.families("abc", np.broadcast_to(members, (200_000, 3, 3)))
-    made = lock_users("abc", LIP("1"), "safe-response")
+    made = design("abc", LIP("1"), method="safe-response")
     assert isinstance(made.channel, SafeChannel)
     block = next(made.channel.blocks(priors))
     keep = int(made.channel.keeps(block)[0])

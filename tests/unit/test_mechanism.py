@@ -39,8 +39,7 @@ from liftlock.errors import (
     UnprotectedInput,
 )
 from liftlock.line import from_data
-from liftlock.notions import LIP, Notion, ProfilePrivacy
-from liftlock.notions.registry import parse_claim
+from liftlock.notions import LIP, Notion, ProfilePrivacy, parse_claim
 from liftlock.storage import check_writable, parse_json, write_atomically, written_atomically
 from tests.profile_oracles import edges_of
 

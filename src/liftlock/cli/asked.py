@@ -13,7 +13,7 @@ from liftlock.cli.options import read_context
 from liftlock.contexts import Context
 from liftlock.designs.base import Design, check_options, option_names
 from liftlock.designs.catalogue import DESIGNS, designs_for
-from liftlock.designs.request import usual_goal
+from liftlock.designs.goal import usual_utility
 from liftlock.errors import FileError, InputError
 from liftlock.exact.numbers import exact
 from liftlock.files import read_loss
@@ -217,7 +217,7 @@ def read_utility(utility: str | None, loss: str | None, context: Context) -> Uti
     check_utility(utility, loss)
     inputs = context.inputs
     if utility is None:
-        return make_utility(usual_goal(context), inputs)
+        return make_utility(usual_utility(context), inputs)
     if loss is None:
         return make_utility(utility, inputs)
     name = loss.strip().lower()

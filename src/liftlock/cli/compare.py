@@ -35,7 +35,7 @@ from liftlock.cli.profiles.options import (
 )
 from liftlock.contexts import Context
 from liftlock.designs.comparison import Comparison, MakeNotion, asymmetric, compare
-from liftlock.designs.request import AnyUtility
+from liftlock.designs.goal import AnyUtility
 from liftlock.errors import InputError
 from liftlock.exact.budget import Budget, decimal_text
 from liftlock.exact.numbers import exact

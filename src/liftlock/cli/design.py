@@ -43,8 +43,9 @@ from liftlock.cli.profiles.options import (
     refuse_beside_profiles,
 )
 from liftlock.contexts import Context
-from liftlock.designs.api import best, design, design_as_published, usual_method
+from liftlock.designs.api import design, design_as_published, usual_method
 from liftlock.designs.base import Design, check_fits
+from liftlock.designs.best_design import best
 from liftlock.designs.catalogue import find_design
 from liftlock.designs.comparison import fitting
 from liftlock.designs.yardstick import Yardstick, yardsticks

@@ -307,6 +307,11 @@ class Prior(Context):
             shown.append(f"... {len(self.labels)} symbols")
         return "prior: " + ", ".join(shown)
 
+    @property
+    def inner_variance(self) -> float:
+        """The mean variance of X inside its symbol: 0, as a symbol is a value and not a cell."""
+        return 0.0
+
     def describe(self) -> str:
         """Say in a few words what kind of context this is."""
         return f"a prior on {len(self.alphabet)} symbols"

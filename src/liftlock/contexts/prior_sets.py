@@ -30,6 +30,8 @@ class PriorSet(Context, ABC):
     """A convex set of priors, known through the least and the most mass it can give an output."""
 
     kind: ClassVar[Literal["family", "intervals", "ball"]]
+    middle: ClassVar[str]
+    """Which prior of the set `representative` returns, in a few words."""
 
     @property
     @abstractmethod
@@ -80,6 +82,7 @@ class Family(PriorSet):
     """
 
     kind: ClassVar[Literal["family"]] = "family"
+    middle: ClassVar[str] = "the even mixture of the priors"
     priors: tuple[Prior, ...]
 
     @classmethod
@@ -158,6 +161,7 @@ class Intervals(PriorSet):
     """
 
     kind: ClassVar[Literal["intervals"]] = "intervals"
+    middle: ClassVar[str] = "one prior in the middle of the intervals"
     alphabet: Alphabet
     lower: tuple[Fraction, ...]
     upper: tuple[Fraction, ...]
@@ -320,6 +324,7 @@ class Ball(PriorSet):
     """
 
     kind: ClassVar[Literal["ball"]] = "ball"
+    middle: ClassVar[str] = "the centre of the ball"
     centre: Prior
     radius: Fraction
 

@@ -4,13 +4,15 @@ Designs propose drafts; `lock` turns a draft into a certified channel.
 """
 
 from liftlock._solver.problem import Optimality, Problem, supported
-from liftlock.designs.api import best, design, design_as_published
+from liftlock.designs.api import design, design_as_published, usual_method
 from liftlock.designs.base import Design, Draft, FormDraft
-from liftlock.designs.catalogue import DESIGNS, designs_for
+from liftlock.designs.best_design import best
+from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
 from liftlock.designs.comparison import Comparison, Curve, Point, asymmetric, compare
 from liftlock.designs.lock import Locked, lock
 from liftlock.designs.mechanisms.arc import arc
 from liftlock.designs.mechanisms.binary import binary
+from liftlock.designs.mechanisms.categorical import shared_categorical, smooth_categorical
 from liftlock.designs.mechanisms.centralised import (
     centralised,
     centralised_error,
@@ -24,8 +26,6 @@ from liftlock.designs.mechanisms.prior_free import hashing, k_rr, subset_selecti
 from liftlock.designs.mechanisms.profile_response import cluster, randomised_response, single_bit
 from liftlock.designs.mechanisms.quantile_blocks import quantile_blocks
 from liftlock.designs.mechanisms.sampling import published_response, random_sampling, safe_response
-from liftlock.designs.mechanisms.shared_categorical import shared_categorical
-from liftlock.designs.mechanisms.smooth_categorical import smooth_categorical
 from liftlock.designs.mechanisms.smooth_one_bit import smooth_one_bit
 from liftlock.designs.mechanisms.subset_response import subset_response
 from liftlock.designs.mechanisms.unary_encoding import oue, sue
@@ -65,6 +65,7 @@ __all__ = [
     "design",
     "design_as_published",
     "designs_for",
+    "find_design",
     "gaussian",
     "hashing",
     "instance_gaussian",
@@ -95,6 +96,7 @@ __all__ = [
     "supported",
     "survey",
     "survey_of",
+    "usual_method",
     "watchdog",
     "yardsticks",
 ]

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Channel
 from liftlock.contexts import AnyUserPrior, Context, Kind, PerUserPriors
-from liftlock.designs.base import Draft, FormDraft, option_names
+from liftlock.designs.base import Draft, FormDraft
+from liftlock.designs.best_design import best
 from liftlock.designs.catalogue import designs_for, find_design
+from liftlock.designs.goal import AnyUtility, Weights
 from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.lock import rounded
-from liftlock.designs.request import (
-    AnyUtility,
-    DesignRequest,
-    Weights,
-    read_notion,
-    read_utility,
-    true_guarantee,
-)
-from liftlock.errors import InputError, LiftlockError, NotCertified, NotDefined
+from liftlock.designs.per_user import design_users
+from liftlock.designs.published import true_guarantee
+from liftlock.designs.request import DesignRequest, cut, read_context, read_notion
+from liftlock.errors import NotDefined
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import USER_CHANNELS, StructuredChannel
-from liftlock.line.grid import DEFAULT_CELLS, LinePrior
-from liftlock.mechanism import Mechanism, lock_users
+from liftlock.forms import StructuredChannel
+from liftlock.line.grid import LinePrior
+from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lift import Impossible
-from liftlock.progress import Progress, Step
 from liftlock.utility.utility import Utility
 
 
@@ -83,48 +77,7 @@ def design(
     method = usual_method(asked, context.kind) if method is None else method
     if method is None:
         return best(context, asked, **aim, bits=bits, **options)
-    request = DesignRequest.of(find_design(method), context, asked, options, **aim)
-    draft = request.draft() if request.room else request.constant()
-    return request.lock(draft, bits)
-
-
-def design_users(
-    context: PerUserPriors | AnyUserPrior,
-    notion: Notion | object,
-    *,
-    utility: AnyUtility | None = None,
-    method: str | None = None,
-    budgets: Sequence[Any] | None = None,
-    **options: Any,
-) -> Mechanism:
-    """Make a law for users with a prior each; without a method, the one with the smaller error.
-
-    Of labels alone, and of sets of priors, nothing is known that could compare the methods: ``arc``
-    is taken, or ``safe-response`` for sets.
-
-    >>> from liftlock.notions.lip import LIP
-    >>> priors = PerUserPriors.of("ab", [[0.5, 0.5], [0.4, 0.6]])
-    >>> print(design_users(priors, LIP("1")).channel)
-    safe-response on 2 symbols, a prior for each user
-    """
-    asked = read_notion(notion, context.kind)
-    if utility is not None or options:
-        raise InputError(
-            "a law for users with a prior each has no such option",
-            value=next(iter(options), "utility"),
-            remedy="give a method and budgets; expected_error(priors) says how good it is",
-        )
-    priors = context if isinstance(context, PerUserPriors) else None
-    limits = (() if priors is None else priors.budgets) if budgets is None else budgets
-    if priors is not None and priors.are_sets and method is None:
-        method = "safe-response"
-    if method is not None or priors is None or not priors.users or (limits and not priors.budgets):
-        return lock_users(context.inputs, asked, method or "arc", limits)
-
-    def error(made: Mechanism) -> float:
-        return float(np.sum(np.square(made.expected_error(priors).errors)))
-
-    return min((lock_users(context.inputs, asked, key, limits) for key in USER_CHANNELS), key=error)
+    return DesignRequest.of(find_design(method), context, asked, options, **aim).make(bits)
 
 
 def lock(
@@ -138,154 +91,6 @@ def lock(
     """Turn a draft into a certified mechanism, or refuse it with the witness and a remedy."""
     locked = lock_channel(draft, notion, context, bits=bits, impossible=impossible)
     return Mechanism(locked.channel, locked.certificate, context)
-
-
-def best(
-    context: Context | LinePrior,
-    notion: Notion | object,
-    *,
-    utility: AnyUtility | None = None,
-    loss: Any = None,
-    weights: Weights = None,
-    bits: int = DEFAULT_BITS,
-    cells: int | None = None,
-    spacing: str | None = None,
-    watch: Progress | None = None,
-    **options: Any,
-) -> Mechanism:
-    """Make every mechanism that fits, and return the best of those that could be certified.
-
-    Options go to those methods that take them. A remark says how the others did. A mechanism that
-    keeps epsilon outright keeps it with any delta, so where a delta is allowed the optimum without
-    one is tried as well. `outage`, which gives the value itself away now and then, has to be named.
-
-    >>> from liftlock.notions.approximate import ApproximateLIP
-    >>> from liftlock.contexts import Prior
-    >>> prior = Prior.from_counts({"none": 700, "cold": 200, "flu": 100})
-    >>> best(prior, ApproximateLIP("1", "0.05")).certificate.guarantee
-    'lip_ediv(epsilon=1, delta=0.05)'
-    """
-    context = cut(context, cells, spacing)
-    if isinstance(context, PerUserPriors | AnyUserPrior):
-        return design_users(context, notion, utility=utility, **options)
-    notion = read_notion(notion, context.kind)
-    pure = None if notion.delta_limit() is None else notion.without_delta
-    of_kind = designs_for(context.kind)
-    entries = [
-        entry
-        for entry in of_kind.values()
-        if entry.keeps
-        and not entry.on_request
-        and entry.fits(context)
-        and (notion.name in entry.notions or (pure is not None and entry.key == "optimal"))
-    ]
-    known = {name for entry in entries for name in option_names(entry)}
-    for name in options:
-        if name not in known:
-            raise InputError(
-                "no method that fits has an option of this name",
-                value=name,
-                remedy=f"they take {', '.join(sorted(known)) or 'none'}",
-            )
-    found: list[Mechanism] = []
-    refused: list[tuple[str, LiftlockError]] = []
-    for entry in entries:
-        if watch is not None:
-            watch(Step(f"trying {entry.key}"))
-        chosen = {name: value for name, value in options.items() if entry.accepts(name)}
-        asked = notion if notion.name in entry.notions or pure is None else pure
-        try:
-            made = design(
-                context,
-                asked,
-                utility=utility,
-                loss=loss,
-                weights=weights,
-                method=entry.key,
-                bits=bits,
-                **chosen,
-            )
-            found.append(made if asked is notion else _relaxed(made, notion))
-        except LiftlockError as error:
-            refused.append((entry.key, error))
-    if not found:
-        if refused:
-            raise refused[0][1]
-        raise NotDefined(
-            "designing",
-            f"the notion {notion.name} for {context.describe()}",
-            f"design for {', '.join(next(iter(of_kind.values())).notions)}",
-        )
-    larger = read_utility(context, utility, loss=loss, weights=weights).larger_is_better
-    ordered = sorted(found, key=_objective, reverse=larger)
-    others = [
-        f"{each.origin.method} {each.origin.objective:.6g}" for each in ordered[1:] if each.origin
-    ]
-    chosen_one = ordered[0]
-    assert chosen_one.origin is not None
-    if not others:
-        return chosen_one
-    said = f"the best of {len(ordered)} that could be certified; others: {', '.join(others)}"
-    origin = replace(chosen_one.origin, remarks=(*chosen_one.origin.remarks, said))
-    return replace(chosen_one, origin=origin)
-
-
-def _relaxed(made: Mechanism, notion: Notion) -> Mechanism:
-    """Certify a mechanism for a weaker notion than it was designed for."""
-    certificate = notion.certify(made.channel, made.context)
-    if not certificate.holds or made.origin is None:
-        raise NotCertified(certificate, notion.smallest(made.channel, made.context))
-    said = f"it keeps {made.notion} as well: delta is not used"
-    # The bound is that of the stronger notion; a mechanism that uses delta might be better.
-    origin = replace(
-        made.origin, bound=None, gap=None, warning="", remarks=(*made.origin.remarks, said)
-    )
-    return replace(made, certificate=certificate, origin=origin)
-
-
-def _objective(mechanism: Mechanism) -> float:
-    assert mechanism.origin is not None
-    return mechanism.origin.objective
-
-
-def read_context(context: object, method: str | None) -> Context | LinePrior:
-    """Return the context that is meant: labels alone stand for any priors of users.
-
-    An alphabet is enough; a list of labels needs a method for users with a prior each.
-    """
-    if isinstance(context, Alphabet):
-        return AnyUserPrior(context)
-    if isinstance(context, Sequence) and method in USER_CHANNELS:
-        return AnyUserPrior(Alphabet.of(context))
-    return cast("Context | LinePrior", context)
-
-
-def cut(
-    context: Context | LinePrior, cells: int | None = None, spacing: str | None = None
-) -> Context:
-    """Cut a prior on the line into cells; any other context is already finite."""
-    if isinstance(context, LinePrior):
-        return context.grid(
-            DEFAULT_CELLS if cells is None else cells, "mass" if spacing is None else spacing
-        )
-    if not hasattr(context, "kind"):
-        raise InputError(
-            "not a prior, a joint, a set of priors or a graph of profiles",
-            value=type(context).__name__,
-            remedy="make one, such as Prior.from_counts(...), line.from_data(...), line.from_scipy",
-        )
-    refuse_cells(context, cells, spacing)
-    return context
-
-
-def refuse_cells(context: Context, cells: int | None, spacing: str | None) -> None:
-    """Refuse to cut what is already finite."""
-    if cells is not None or spacing is not None:
-        raise InputError(
-            "only a prior on the line is cut into cells",
-            value=context.describe(),
-            remedy="leave out cells and spacing",
-        )
 
 
 def usual_method(notion: Notion, kind: Kind = "prior") -> str | None:

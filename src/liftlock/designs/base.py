@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
-from liftlock.alphabet import Alphabet
+from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import Context, Kind, ProfileGraph
 from liftlock.errors import InputError, NotDefined, RowError
 from liftlock.exact.integers import Floats
@@ -32,6 +32,7 @@ NAMED: Mapping[Kind, str] = {
     "per-user": "a prior for each user",
 }
 _FEW_OUTPUTS = 64
+_LISTED = 5
 MOST_CELLS = 4_000_000
 """Designs for profiles with more probabilities would take hours and gigabytes."""
 LIFT_NOTIONS = lift_notions()
@@ -44,9 +45,10 @@ NEGATIVE_TOLERANCE = 1e-9
 class Design:
     """One way to make a mechanism.
 
-    `make(context, notion, *, utility, **options)` returns a `Draft`, or a channel of a form of its
-    own. The design is honest when `lock` certifies every draft for the notion that was asked for;
-    those that copy a published formula which does not keep its promise say so in `keeps`.
+    `make(context, notion, **options)` returns a `Draft`, or a `FormDraft` of an encoding; it has an
+    argument `utility` if that makes a difference. The design is honest when `lock` certifies
+    every draft for the notion that was asked for; those that copy a published formula which does
+    not keep its promise say so in `keeps`.
     """
 
     key: str
@@ -61,9 +63,9 @@ class Design:
     needs: str = ""
     """What it asks of the context beyond its kind, in a few words."""
     fits: Callable[[Any], bool] = lambda context: True  # noqa: ARG005
-    """Whether a context of such a kind has what it needs, as far as that can be seen at once."""
+    """Whether a context of these kinds has what it needs, as far as that can be seen at once."""
     by_profile: bool = False
-    """Whether each profile of a graph has a matrix of its own, not one for all."""
+    """Whether each profile of a graph has its own matrix, not one for all."""
     uses_utility: bool = False
     keeps: bool = True
     """Whether every draft keeps the budget that was asked for."""
@@ -78,21 +80,31 @@ class Design:
     memory: Callable[[Context, Notion, Utility], float] | None = None
     """Bytes that it takes in a context; None where it is a table of inputs by inputs."""
     options: Mapping[str, str] | None = None
-    """Options of its own: name and meaning."""
+    """Its own options: name and meaning."""
 
     def accepts(self, option: str) -> bool:
         """Tell whether the design takes an option of this name."""
         return option in option_names(self)
 
+    def draft(
+        self, context: Context, notion: Notion, utility: Any, **options: Any
+    ) -> Draft | FormDraft:
+        """Make the draft; a design that is the same for every utility is not told which one."""
+        if "utility" in _keywords(self.make):
+            options["utility"] = utility
+        made: Draft | FormDraft = self.make(context, notion, **options)
+        return made
+
+
+def _keywords(make: Callable[..., Any]) -> list[str]:
+    every = inspect.signature(make).parameters.values()
+    return [one.name for one in every if one.kind is one.KEYWORD_ONLY]
+
 
 def option_names(design: Design) -> tuple[str, ...]:
     """Return the names of the options that a design takes besides the utility."""
-    keywords = [
-        parameter.name
-        for parameter in inspect.signature(design.make).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name != "utility"
-    ]
-    return tuple(dict.fromkeys([*(design.options or {}), *keywords]))
+    named = dict.fromkeys([*(design.options or {}), *_keywords(design.make)])
+    return tuple(name for name in named if name != "utility")
 
 
 _OF_PROGRAMS = ("watch", "explain")
@@ -124,8 +136,11 @@ def check_fits(design: Design, context: Context, notion: Notion) -> None:
         )
 
 
-def check_memory(design: Design, context: Context, notion: Notion, utility: Utility) -> None:
-    """Refuse a design that would need more memory than there is, before anything is made."""
+def check_size(design: Design, context: Context, notion: Notion, utility: Any) -> None:
+    """Refuse a design that would need more memory, or hours, than there are, before it is made."""
+    if isinstance(context, ProfileGraph):
+        _check_graph(design, context)
+        return
     inputs = len(context.inputs)
     if design.memory is not None:
         needed = design.memory(context, notion, utility)
@@ -139,8 +154,8 @@ def check_memory(design: Design, context: Context, notion: Notion, utility: Util
     )
 
 
-def check_graph(design: Design, graph: ProfileGraph) -> None:
-    """Refuse a graph that promises nothing, or has so many probabilities that it takes hours."""
+def _check_graph(design: Design, graph: ProfileGraph) -> None:
+    """Refuse a graph that promises nothing, or whose probabilities would take hours."""
     if not graph.edges:
         raise InputError(
             "a graph without edges promises nothing",
@@ -156,6 +171,17 @@ def check_graph(design: Design, graph: ProfileGraph) -> None:
             remedy=f"merge values or profiles to have at most {MOST_CELLS:,}; is it the right "
             "column?",
         )
+
+
+def listed(labels: Sequence[Label], written: Callable[[Label], str] = repr) -> str:
+    """Write some labels in a sentence.
+
+    >>> listed("abcdefg"), listed(["a", "b"], str)
+    ("'a', 'b', 'c', 'd', 'e' and 2 more", 'a, b')
+    """
+    shown = ", ".join(written(label) for label in labels[:_LISTED])
+    more = len(labels) - _LISTED
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def few_outputs(context: Context, notion: Notion, utility: Utility) -> float:  # noqa: ARG001
@@ -183,11 +209,9 @@ def check_options(design: Design, options: Iterable[str], *, people: bool = Fals
 
 @dataclass(frozen=True)
 class FormDraft:
-    """A proposed channel of a form of its own, in integers that are still to be certified."""
+    """A proposed encoding, in integers that are still to be certified."""
 
     channel: SupportChannel
-    method: str = ""
-    """The key of the design in the registry."""
     optimality: Optimality | None = None
     remarks: tuple[str, ...] = ()
     """What a user should know of how it was made, one sentence each."""
@@ -209,8 +233,6 @@ class Draft:
     inputs: Alphabet
     outputs: Alphabet
     matrix: Floats
-    method: str = ""
-    """The key of the design in the registry."""
     optimality: Optimality | None = None
     remarks: tuple[str, ...] = ()
     """What a user should know of how it was made, one sentence each."""
@@ -224,7 +246,6 @@ class Draft:
         outputs: Iterable[Any] | Alphabet,
         matrix: Any,
         *,
-        method: str = "",
         optimality: Optimality | None = None,
         remarks: Iterable[str] = (),
         faithful: bool = False,
@@ -233,7 +254,7 @@ class Draft:
         rows = inputs if isinstance(inputs, Alphabet) else Alphabet.of(inputs)
         columns = outputs if isinstance(outputs, Alphabet) else Alphabet.of(outputs)
         array = np.array(matrix, dtype=np.float64)
-        return cls(rows, columns, array, method, optimality, tuple(remarks), faithful)
+        return cls(rows, columns, array, optimality, tuple(remarks), faithful)
 
     @classmethod
     def from_rows(cls, rows: Mapping[Any, Mapping[Any, float]]) -> Draft:
@@ -266,10 +287,20 @@ class Draft:
         self.matrix.setflags(write=False)
 
 
+def draft_of(solution: Solution, inputs: Alphabet) -> Draft:
+    """Make the draft of what the solver found."""
+    return Draft.of(
+        inputs,
+        solution.outputs,
+        solution.matrix,
+        optimality=solution.proof,
+        remarks=solution.remarks,
+    )
+
+
 def draft_of_blocks(
     problem: ProfileProblem,
     blocks: Floats,
-    method: str,
     *,
     optimality: Optimality | None = None,
     remarks: tuple[str, ...] = (),
@@ -284,16 +315,13 @@ def draft_of_blocks(
         graph.inputs if shared else graph.pairs,
         graph.inputs,
         rows.reshape(-1, problem.values),
-        method=method,
         optimality=optimality,
         remarks=remarks,
         faithful=faithful,
     )
 
 
-def draft_of_profiles(task: ProfileTask, found: Solution, method: str) -> Draft:
+def draft_of_profiles(task: ProfileTask, found: Solution) -> Draft:
     """Make the draft of what the solver found for a graph of profiles."""
     blocks = found.matrix.reshape(task.blocks, -1, task.problem.values)
-    return draft_of_blocks(
-        task.problem, blocks, method, optimality=found.proof, remarks=found.remarks
-    )
+    return draft_of_blocks(task.problem, blocks, optimality=found.proof, remarks=found.remarks)

@@ -11,10 +11,11 @@ from typing import Any
 
 from liftlock._solver.problem import ldp_budget
 from liftlock.contexts import AnyUserPrior, Context, Kind, PerUserPriors, ProfileGraph
-from liftlock.designs.api import cut, design, design_as_published
+from liftlock.designs.api import design, design_as_published
 from liftlock.designs.base import Design, check_fits
 from liftlock.designs.catalogue import DESIGNS, designs_for, find_design
-from liftlock.designs.request import AnyUtility, Weights, ends, read_utility
+from liftlock.designs.goal import AnyUtility, Goal, Weights, read_goal
+from liftlock.designs.request import cut
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.enclosure import Enclosure
@@ -26,8 +27,7 @@ from liftlock.notions.lift import extremes
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.progress import Progress, Step
-from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
-from liftlock.utility.utility import Utility
+from liftlock.utility.profile_utility import ProfileErrors, profile_errors
 
 MakeNotion = Callable[[Any], Notion]
 """Makes the notion of a budget epsilon; its budgets grow in proportion to epsilon."""
@@ -46,7 +46,7 @@ FOR_NUMBERS = ("optimal", "quantile-blocks", "bounded-laplace", "laplace", "gaus
 """Those that are compared for a prior on the line."""
 
 FEW_SYMBOLS = 12
-"""Up to so many symbols the optimum of LDP is found in a moment; beyond, k-RR stands in for it."""
+"""Largest alphabet for which the LDP optimum is found in a moment; beyond, k-RR stands in."""
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ def compare(
         )
     if not entries:
         raise InputError("no methods to compare", remedy="name at least one method")
-    goal = read_utility(context, utility, loss=loss, weights=weights)
-    nothing, truth = ends(goal, context)
+    goal = read_goal(context, utility, loss=loss, weights=weights)
+    nothing, truth = goal.ends
     curves = []
     total, done = len(entries) * len(budgets), 0
     for name, method in entries:
@@ -238,9 +238,9 @@ def compare(
     return Comparison(
         context.describe(),
         str(make_notion("1")),
-        goal.name,
-        goal.title,
-        goal.larger_is_better,
+        goal.utility.name,
+        goal.utility.title,
+        goal.utility.larger_is_better,
         nothing,
         truth,
         tuple(curves),
@@ -256,7 +256,7 @@ def _point(
     context: Context,
     asked: Notion,
     method: _Method,
-    goal: Utility | ProfileUtility,
+    goal: Goal,
     epsilon: float,
     seconds: float | None,
 ) -> Point:
@@ -266,17 +266,17 @@ def _point(
     used = method.used(asked)
     started = time.monotonic()
     if method.published:
-        assert not isinstance(goal, ProfileUtility)
-        made = design_as_published(context, used, utility=goal, method=method.entry.key, **options)
+        made = design_as_published(
+            context, used, utility=goal.utility, method=method.entry.key, **options
+        )
     else:
-        made = design(context, used, utility=goal, method=method.entry.key, **options)
+        made = design(context, used, utility=goal.utility, method=method.entry.key, **options)
     elapsed = time.monotonic() - started
     assert made.origin is not None
     lower = upper = errors = None
     if isinstance(context, ProfileGraph):
-        assert isinstance(goal, ProfileUtility)
         needed = _number(made.audit()["profile"].value)
-        errors = profile_errors(made.table, context, goal.weights)
+        errors = profile_errors(made.table, context, goal.utility.weights)
     else:
         leakage = Leakage.of(made)
         lower, upper = leakage.lower, leakage.upper

@@ -2,7 +2,7 @@
 
 Optimal mechanisms sit exactly on the boundary of their budget, so rounding them to integers nearly
 always breaks the guarantee by a hair, and a solver's residue can grow an output of mass 1e-16 with
-infinite leakage. Locking drops such outputs, rounds, and, if the exact audit then refuses, blends
+infinite leakage. Locking drops those outputs, rounds, and, if the exact audit then refuses, blends
 
     (1 - t) C + t 1 P_Y
 
@@ -25,7 +25,7 @@ from liftlock._solver.problem import gap_text
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Channel, Table
 from liftlock.contexts import Context, Prior, ProfileGraph, representative
-from liftlock.designs.base import Draft, FormDraft
+from liftlock.designs.base import Draft, FormDraft, listed
 from liftlock.errors import InputError, NotCertified, RowError, UnprotectedInput
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
@@ -69,9 +69,7 @@ class Locked(Generic[C_co]):
         if self.blend:
             text += f", blended with weight {weight}"
         if self.dropped:
-            shown = ", ".join(repr(label) for label in self.dropped[:5])
-            more = f" and {len(self.dropped) - 5} more" if len(self.dropped) > 5 else ""
-            text += f", without the noise outputs {shown}{more}"
+            text += f", without the noise outputs {listed(self.dropped)}"
         if not self.moved:
             return f"{text}: every probability is as drafted"
         return f"{text}: no probability moved by more than {gap_text(self.moved)}"
@@ -107,8 +105,8 @@ def lock(
 ) -> Locked[Table | SupportChannel]:
     """Turn a draft into a channel that the exact audit certifies, or refuse it.
 
-    A table is what most drafts become. A form of its own stays one: its few integers are rounded
-    to at most so many bits, and moved towards each other if that is what it takes.
+    Most drafts become a table. An encoding keeps its form: its few integers are rounded to at most
+    `bits` bits, and moved towards each other if the audit refuses them.
 
     >>> from liftlock.notions.lip import LIP
     >>> fair = Prior.uniform(["no", "yes"])

@@ -14,6 +14,7 @@ from typing import Any
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import Context, Prior
 from liftlock.designs.api import design
+from liftlock.designs.base import listed
 from liftlock.designs.catalogue import DESIGNS
 from liftlock.designs.comparison import implying
 from liftlock.errors import InputError, LiftlockError, NotDefined
@@ -31,7 +32,7 @@ SECONDS = 2.0
 """How long the search for each optimum may take, unless told."""
 
 _FEW_SYMBOLS = 64
-"""Up to so many symbols the optimum is searched; beyond, the closed forms are compared."""
+"""Largest alphabet for which the optimum is searched; beyond, the closed forms are compared."""
 
 _CLOSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("safe-response", {}),
@@ -74,7 +75,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to expect of every option, for so many people, and how many people are enough.
+    """What to expect of every option, for a number of people, and how many are enough.
 
     >>> from liftlock.notions.lip import LIP
     >>> prior = Prior.from_counts({"no": 80, "yes": 20})
@@ -135,7 +136,7 @@ def plan(
     seconds: float = SECONDS,
     watch: Progress | None = None,
 ) -> Plan:
-    """Design for a budget, and say how precise answers from so many people will be.
+    """Design for a budget, and say how precise answers from a number of people will be.
 
     A survey asks each person a single question, so the value is reduced to yes or no first: that
     leaks less for the same precision than counting the answers of a histogram. What is expected is
@@ -168,7 +169,7 @@ def plan(
         left = [label for label, count in zip(prior.labels, prior.counts, strict=True) if not count]
         prior = prior.restricted()
         asked = ask(prior.alphabet, of)
-        remarks.append(f"left out, because the prior calls them impossible: {_listed(left)}")
+        remarks.append(f"left out, because the prior calls them impossible: {listed(left)}")
     if asked.of == "survey":
         prior, asked = _reduced(prior, asked)
         remarks.append(f"everybody is asked only whether it is {asked.names[0]!r}")
@@ -182,11 +183,6 @@ def plan(
     return Plan(
         asked.of, asked.names[0], people, lowest.leaning.level, wanted, tuple(found), tuple(remarks)
     )
-
-
-def _listed(labels: list[Label]) -> str:
-    shown = ", ".join(repr(label) for label in labels[:5])
-    return shown if len(labels) <= 5 else f"{shown} and {len(labels) - 5} more"
 
 
 def _reduced(prior: Prior, asked: Question) -> tuple[Prior, Question]:

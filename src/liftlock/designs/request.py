@@ -1,8 +1,11 @@
-"""A request for a design: from what was asked for to a locked mechanism, for every context."""
+"""A request for a design: from what was asked for to a locked mechanism, for every context.
+
+`DesignRequest.of` reads and checks, `draft` asks the design, `lock` makes certified integers of
+the draft, and `mechanism` puts them together with what is to be said of them.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,79 +14,94 @@ from typing import Any, cast
 import numpy as np
 
 from liftlock._solver.outputs import without_room
-from liftlock._solver.problem import (
-    Optimality,
-    Problem,
-    Task,
-    allows_nothing,
-    limits,
-    relative_gap,
-    rows_of,
-    supported,
-)
-from liftlock.alphabet import Label
+from liftlock._solver.problem import Problem, Task, limits, rows_of, supported
+from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
-from liftlock.contexts import Context, Joint, Kind, Prior, PriorSet, ProfileGraph, representative
+from liftlock.contexts import (
+    AnyUserPrior,
+    Context,
+    Joint,
+    Kind,
+    PriorSet,
+    ProfileGraph,
+    representative,
+)
 from liftlock.designs.base import (
+    PRIOR_KINDS,
     Design,
     Draft,
     FormDraft,
     check_fits,
-    check_graph,
-    check_memory,
     check_options,
+    check_size,
+    draft_of,
+    listed,
 )
+from liftlock.designs.goal import Goal, read_goal
 from liftlock.designs.lock import MOST_BLEND, Locked, rounded
 from liftlock.designs.lock import lock as lock_channel
-from liftlock.designs.mechanisms.optimal import GAP, draft_of
-from liftlock.designs.readings import with_readings
+from liftlock.designs.mechanisms.optimal import GAP
+from liftlock.designs.published import true_guarantee
 from liftlock.errors import InputError, NotCertified, NotDefined, UnprotectedInput
 from liftlock.estimate.model import Dense
 from liftlock.estimate.question import Question
-from liftlock.exact.integers import Floats
-from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import DEFAULT_BITS
-from liftlock.forms import AnyChannel, SupportChannel, dense
-from liftlock.line.grid import GridPrior
+from liftlock.forms import USER_CHANNELS, AnyChannel, SupportChannel, dense
+from liftlock.line.grid import DEFAULT_CELLS, GridPrior, LinePrior
 from liftlock.mechanism import Mechanism
-from liftlock.notions.base import Notion, safe_text
+from liftlock.notions.base import Notion
 from liftlock.notions.lift import Impossible, extremes
-from liftlock.notions.lip import lift_notion
 from liftlock.notions.profile import ProfilePrivacy
 from liftlock.provenance import Provenance
-from liftlock.sampling import SimulationBits, draw_reports
-from liftlock.utility.profile_utility import ProfileUtility, blocks_of
-from liftlock.utility.registry import make_utility
-from liftlock.utility.utility import (
-    Utility,
-    cost_of_nothing,
-    cost_of_truth,
-    doubt,
-    mean_cost,
-    restricted,
-    value_of_nothing,
-    value_of_truth,
-)
-
-AnyUtility = str | Utility | ProfileUtility
-Weights = Prior | Mapping[Any, Any] | None
-"""How much each profile of a graph counts; all alike if None."""
 
 _MORE_BLEND = Fraction(1, 256)
 """How much of the mean row may be mixed in where the usual share is not enough."""
 
-_LISTED = 5
-_PEOPLE = 4096
-_ONE_PRIOR = {
-    "family": "the even mixture of the priors",
-    "intervals": "one prior in the middle of the intervals",
-    "ball": "the centre of the ball",
-}
 _TINY_ROOM = 1e-6
 """Where lifts may move by less than this, rounding alone can ask for any blend."""
 _COMPARED = 128
 """Whether more values than this can be told apart is not looked at."""
 _AS_PUBLISHED = "design_as_published(...), on the command line --as-published"
+
+
+def read_context(context: object, method: str | None) -> Context | LinePrior:
+    """Return the context that is meant: labels alone stand for any priors of users.
+
+    An alphabet is enough; a list of labels needs a method for users with a prior each.
+    """
+    if isinstance(context, Alphabet):
+        return AnyUserPrior(context)
+    if isinstance(context, Sequence) and method in USER_CHANNELS:
+        return AnyUserPrior(Alphabet.of(context))
+    return cast("Context | LinePrior", context)
+
+
+def cut(
+    context: Context | LinePrior, cells: int | None = None, spacing: str | None = None
+) -> Context:
+    """Cut a prior on the line into cells; any other context is already finite."""
+    if isinstance(context, LinePrior):
+        return context.grid(
+            DEFAULT_CELLS if cells is None else cells, "mass" if spacing is None else spacing
+        )
+    if not hasattr(context, "kind"):
+        raise InputError(
+            "not a prior, a joint, a set of priors or a graph of profiles",
+            value=type(context).__name__,
+            remedy="make one, such as Prior.from_counts(...), line.from_data(...), line.from_scipy",
+        )
+    refuse_cells(context, cells, spacing)
+    return context
+
+
+def refuse_cells(context: Context, cells: int | None, spacing: str | None) -> None:
+    """Refuse to cut what is already finite."""
+    if cells is not None or spacing is not None:
+        raise InputError(
+            "only a prior on the line is cut into cells",
+            value=context.describe(),
+            remedy="leave out cells and spacing",
+        )
 
 
 def read_notion(notion: Notion | object, kind: Kind) -> Notion:
@@ -99,51 +117,6 @@ def read_notion(notion: Notion | object, kind: Kind) -> Notion:
     raise InputError("not a notion of privacy", value=notion, remedy='give one such as LIP("1")')
 
 
-def usual_goal(context: Context) -> str:
-    """Return the utility that is meant when none is named: the squared error for numbers."""
-    if context.kind == "profiles":
-        return "minimax"
-    return "mean" if isinstance(context, GridPrior) else "mutual-information"
-
-
-def read_utility(
-    context: Context,
-    utility: AnyUtility | None = None,
-    *,
-    loss: Any = None,
-    weights: Weights = None,
-    whole: Context | None = None,
-) -> Utility | ProfileUtility:
-    """Make the utility that is meant, for the inputs of a context, or for some of a `whole`."""
-    if isinstance(context, ProfileGraph):
-        return ProfileUtility.of(context, utility, loss=loss, weights=weights)
-    for name, given in (("loss", loss), ("weights", weights)):
-        if given is not None:
-            raise InputError(
-                f"{name} without a graph of profiles",
-                value=context.describe(),
-                remedy="give a utility, such as Distortion.of(...), or leave it out",
-            )
-    if isinstance(utility, ProfileUtility):
-        raise InputError(
-            "a utility of profiles", value=context.describe(), remedy="give another utility"
-        )
-    goal = make_utility(usual_goal(context) if utility is None else utility, context.inputs)
-    if whole is None or goal is not utility:
-        return goal
-    places = [whole.inputs.index(label) for label in context.inputs.labels]
-    return restricted(goal, places, len(whole.inputs))
-
-
-def ends(goal: Utility | ProfileUtility, context: Context) -> tuple[float, float]:
-    """Return the utility of no release and that of no noise."""
-    if isinstance(goal, ProfileUtility):
-        assert isinstance(context, ProfileGraph)
-        return goal.of_nothing(context.laws), goal.of_truth(context.laws)
-    masses = representative(context).floats()
-    return value_of_nothing(goal, masses), value_of_truth(goal, masses)
-
-
 @dataclass(frozen=True)
 class DesignRequest:
     """What was asked for, read and checked: one way for every context from there to a mechanism."""
@@ -154,7 +127,7 @@ class DesignRequest:
     """What the guarantee is proved for: for LDP with every input, also those that never occur."""
     context: Context
     """What the design and the utility see: inputs that occur."""
-    goal: Utility | ProfileUtility
+    goal: Goal
     options: Mapping[str, Any]
     dropped: tuple[Label, ...] = ()
 
@@ -167,25 +140,22 @@ class DesignRequest:
         options: Mapping[str, Any],
         **aim: Any,
     ) -> DesignRequest:
-        """Check that the method fits, leave out what cannot occur, and make the utility."""
+        """Check that the method fits, leave out what cannot occur, and make the goal."""
         check_fits(entry, context, notion)
         check_options(entry, options)
-        if isinstance(context, ProfileGraph):
-            goal = read_utility(context, **aim)
-            check_graph(entry, context)
-            return cls(entry, notion, context, context, goal, options)
-        whole: Context = context
+        seen: Context = context
         dropped: tuple[Label, ...] = ()
-        if notion.ratio_limit is None or not entry.prior_free:
-            context, dropped = supported(context)
-        goal = read_utility(context, **aim, whole=whole)
-        assert not isinstance(goal, ProfileUtility)
-        check_memory(entry, context, notion, goal)
-        # A utility for other symbols is refused before any work is done.
-        goal.costs(representative(context).floats()[None, :])
-        if notion.ratio_limit is None:
-            whole = context
-        return cls(entry, notion, whole, context, goal, options, dropped)
+        prior_free = entry.prior_free and notion.ratio_limit is not None
+        if context.kind in PRIOR_KINDS and not prior_free:
+            seen, dropped = supported(context)
+        goal = read_goal(seen, **aim, whole=context)
+        check_size(entry, seen, notion, goal.utility)
+        whole = seen if notion.ratio_limit is None else context
+        return cls(entry, notion, whole, seen, goal, options, dropped)
+
+    def make(self, bits: int) -> Mechanism:
+        """Draft and lock a mechanism; a budget of 0 leaves only the one that says nothing."""
+        return self.lock(self.draft() if self.room else self.constant(), bits)
 
     # --- drafts -----------------------------------------------------------------------------------
 
@@ -200,31 +170,25 @@ class DesignRequest:
 
     def draft(self) -> Draft | FormDraft:
         """Ask the design."""
-        return self._named(
-            self.entry.make(self.context, self.notion, utility=self.goal, **self.options)
-        )
+        made = self.entry.draft(self.context, self.notion, self.goal.utility, **self.options)
+        if isinstance(made, FormDraft):
+            return made
+        return self._complete(made if self.entry.face_value else self.goal.read(made))
 
-    def constant(self) -> Draft | FormDraft:
+    def constant(self) -> Draft:
         """Return the mechanism that says nothing; where the secret is X itself, none is better."""
         problem, explain = Problem.of(self.context, self.notion), self.options.get("explain")
-        assert not isinstance(self.goal, ProfileUtility)
-        solution = without_room(Task(problem, self.goal, explain=explain))
-        made = draft_of(solution, self.context.inputs, self.entry.key)
+        solution = without_room(Task(problem, self.goal.utility, explain=explain))
+        made = draft_of(solution, self.context.inputs)
         if isinstance(self.context, Joint):  # independent outputs might be better
             made = replace(made, optimality=None)
-        return self._named(made, constant=True)
+        return self._complete(self.goal.read(made))
 
-    def _named(self, draft: Draft | FormDraft, *, constant: bool = False) -> Draft | FormDraft:
-        """Name outputs by the numbers they stand for; give inputs that never occur a row."""
-        context = self.context
-        if isinstance(draft, FormDraft):
+    def _complete(self, draft: Draft) -> Draft:
+        """Give inputs that never occur a row: that of the likeliest one."""
+        if self.whole is self.context:
             return draft
-        if isinstance(context, GridPrior) and (constant or not self.entry.face_value):
-            assert not isinstance(self.goal, ProfileUtility)
-            return with_readings(draft, context, self.goal)
-        if self.whole is context:
-            return draft
-        rows = rows_of(self.whole.inputs, representative(context))
+        rows = rows_of(self.whole.inputs, representative(self.context))
         return replace(draft, inputs=self.whole.inputs, matrix=draft.matrix[rows].copy())
 
     # --- locking ----------------------------------------------------------------------------------
@@ -275,9 +239,8 @@ class DesignRequest:
 
     def _impossible(self, draft: Draft | FormDraft) -> Impossible:
         """List values that a profile calls impossible if all profiles share one matrix."""
-        graph = self.context
-        shared = isinstance(graph, ProfileGraph) and draft.inputs.labels == graph.inputs.labels
-        return "ignore" if shared else "refuse"
+        shared = draft.inputs.labels == self.context.inputs.labels
+        return "ignore" if self.context.kind == "profiles" and shared else "refuse"
 
     def _refused(
         self, draft: Draft | FormDraft, refusal: NotCertified | UnprotectedInput, bits: int
@@ -293,121 +256,54 @@ class DesignRequest:
 
     def mechanism(self, draft: Draft | FormDraft, locked: Locked[Any]) -> Mechanism:
         """Put the locked channel together with what is to be said of it."""
-        channel, goal, proved = locked.channel, self.goal, draft.optimality
-        remarks = [*draft.remarks]
-        if isinstance(goal, ProfileUtility):
-            assert isinstance(self.context, ProfileGraph)
-            remarks += _remarks_on_profiles(channel, self.context)
-            objective, bound, gap = _measured_on_profiles(channel, self.context, goal, proved)
-        else:
-            remarks += self._remarks(channel, remarks)
-            objective, bound, gap, remark = self._measured(channel, goal, proved)
-            remarks += [remark] if remark else []
-        nothing, truth = ends(goal, self.context)
+        proof, utility = draft.optimality, self.goal.utility
+        worth = self.goal.measure(locked.channel, self.notion, proof)
+        remarks = [*draft.remarks, *self._remarks(locked.channel, draft.remarks)]
+        remarks += [worth.remark] if worth.remark else []
+        if self.goal.tells_gap and proof is not None:
+            # With the gap of the integers: rounding may have widened that of the draft.
+            remarks = [*proof.stopped_early(worth.gap), *remarks]
+        nothing, truth = self.goal.ends
         origin = Provenance(
             self.entry.key,
-            goal.name,
-            objective,
-            bound,
-            gap,
+            utility.name,
+            worth.objective,
+            worth.bound,
+            worth.gap,
             tuple(remarks),
-            title=goal.title,
+            title=utility.title,
             nothing=nothing,
             truth=truth,
             kind=self.entry.kind,
         )
-        if not isinstance(goal, ProfileUtility):
-            # With the gap of the integers: rounding may have widened that of the draft.
-            early = () if proved is None else proved.stopped_early(gap)
-            warning = origin.not_within(float(self.options.get("gap", GAP)))
-            origin = replace(origin, remarks=(*early, *origin.remarks), warning=warning)
-        return Mechanism(channel, locked.certificate, self.whole, origin)
+        if self.goal.tells_gap:
+            asked = float(self.options.get("gap", GAP))
+            origin = replace(origin, warning=origin.not_within(asked))
+        return Mechanism(locked.channel, locked.certificate, self.whole, origin)
 
     def _remarks(self, channel: AnyChannel, known: Sequence[str]) -> list[str]:
         """Say what a user should know that the numbers do not show."""
         remarks = []
         if self.dropped:
-            shown = _listed([repr(label) for label in self.dropped])
             said = "left out because they never occur"
             if self.whole is not self.context:
                 model = int(np.argmax(representative(self.context).floats()))
                 like = repr(self.context.inputs.labels[model])
                 said = f"they never occur, and would be answered like {like}"
-            remarks.append(f"{said}: {shown}")
+            remarks.append(f"{said}: {listed(self.dropped)}")
         allowed = self.notion.delta_limit()
         if allowed is not None and allowed.form != "ldp" and isinstance(channel, Table):
             remarks.append(_outright(channel, self.whole, self.notion))
+        if isinstance(self.context, ProfileGraph):
+            return remarks + _remarks_on_profiles(channel, self.context)
         if isinstance(self.context, GridPrior):
-            remarks += _resolution(self.context)
+            remarks += self.context.resolution()
         if isinstance(self.context, PriorSet):
-            remarks.append(f"the utility is that under {_ONE_PRIOR[self.context.kind]}")
-            if isinstance(channel, Table) and not _tells_apart(channel):
-                remarks.append(
-                    "the reports do not tell all values apart: estimates of a histogram will need "
-                    "a prior; the method k-rr tells them apart"
-                )
+            remarks.append(f"the utility is that under {self.context.middle}")
+            remarks += _remarks_on_histograms(channel)
         if _is_constant(channel) and not any("constant" in text for text in (*known, *remarks)):
             remarks.append("the mechanism is constant: its output says nothing about the value")
         return remarks
-
-    def _measured(
-        self, channel: Table | SupportChannel, goal: Utility, proved: Optimality | None
-    ) -> tuple[float, float | None, float | None, str]:
-        """Return the utility of a channel, the bound, the gap of its integers, and a remark.
-
-        Bound and gap are rounded to the safe side: by what the floats of the costs may be off.
-        """
-        masses = representative(self.context).floats()
-        if isinstance(channel, SupportChannel):
-            cost, remark = encoded_cost(goal, channel, masses)
-            return goal.shown(cost, masses), None, None, remark
-        rows = [channel.inputs.index(label) for label in self.context.inputs.labels]
-        matrix = channel.floats()[rows]
-        cost = mean_cost(goal, matrix, masses)
-        objective = goal.shown(cost, masses)
-        if proved is None:
-            return objective, None, None, ""
-        if allows_nothing(self.notion):
-            return objective, objective, 0.0, ""
-        nothing = cost_of_nothing(goal, masses)
-        off = float(doubt(goal, nothing, len(masses), matrix.shape[1]))
-        gap = relative_gap(cost + 2 * off, proved.bound, nothing - off)
-        if math.isinf(gap):
-            return objective, None, None, ""
-        # What is shown may be a difference of the two, such as an information.
-        shown = goal.shown(proved.bound, masses) + (off if goal.larger_is_better else 0.0)
-        return objective, shown, gap, ""
-
-
-def _measured_on_profiles(
-    channel: Table, graph: ProfileGraph, goal: ProfileUtility, proved: Optimality | None
-) -> tuple[float, float | None, float | None]:
-    """Return the utility of a channel for profiles, and the bound and the gap of what was asked."""
-    objective = goal.value(graph.laws, blocks_of(channel, graph))
-    if proved is None or proved.utility != goal.name:
-        return objective, None, None
-    bound = proved.reference - proved.bound if goal.larger_is_better else proved.bound
-    apart = bound - objective if goal.larger_is_better else objective - bound
-    return objective, bound, max(0.0, apart) / proved.reference if proved.reference > 0 else 0.0
-
-
-def _remarks_on_profiles(channel: Table, graph: ProfileGraph) -> list[str]:
-    """Say what a user should know that the numbers do not show."""
-    said = []
-    if graph.isolated:
-        said.append(f"no edge, so no promise, for {_listed(graph.isolated)}")
-    silent = [label for label in graph.inputs.labels if label not in channel.outputs]
-    if silent:
-        said.append(f"never released: {_listed(silent)}")
-    if graph.uses_profile(channel.inputs):
-        said.append("it uses the profile of each value: who releases must know it, and keep it")
-    return said
-
-
-def _listed(labels: Sequence[Label]) -> str:
-    names = ", ".join(str(label) for label in labels[:_LISTED])
-    more = len(labels) - _LISTED
-    return f"{names} and {more} more" if more > 0 else names
 
 
 def _outright(channel: Table, context: Context, notion: Notion) -> str:
@@ -420,25 +316,28 @@ def _outright(channel: Table, context: Context, notion: Notion) -> str:
     return f"where delta lets it, it leaks eps_lower {lower} and eps_upper {upper}"
 
 
-def _resolution(prior: GridPrior) -> list[str]:
-    """Say how finely the line was cut, what that costs, what lies outside, and what is in doubt."""
-    said = [prior.grid.describe()]
-    masses = prior.floats()
-    # Squares of numbers far from 0, such as times in seconds, would cancel each other.
-    away = prior.points - dot(masses, prior.points)
-    whole = float(dot(masses, away**2)) + prior.inner_variance
-    said.append(
-        f"cutting adds {prior.inner_variance:.3g} to the squared error, "
-        f"{100 * prior.inner_variance / whole:.2g} % of the variance of X"
-    )
-    return [*said, *(text for text in (prior.grid.clamped(), prior.grid.doubt) if text)]
+def _remarks_on_profiles(channel: AnyChannel, graph: ProfileGraph) -> list[str]:
+    """Say who is promised nothing, what is never released, and who must know the profile."""
+    assert isinstance(channel, Table)
+    said = []
+    if graph.isolated:
+        said.append(f"no edge, so no promise, for {listed(graph.isolated, str)}")
+    silent = [label for label in graph.inputs.labels if label not in channel.outputs]
+    if silent:
+        said.append(f"never released: {listed(silent, str)}")
+    if graph.uses_profile(channel.inputs):
+        said.append("it uses the profile of each value: who releases must know it, and keep it")
+    return said
 
 
-def _tells_apart(channel: Table) -> bool:
-    """Tell whether shares of the values can be estimated from the reports without a prior."""
-    if len(channel.inputs) > _COMPARED:
-        return True  # not looked at, so nothing is said
-    return Dense.of(channel).identifies(Question.histogram(channel.inputs))
+def _remarks_on_histograms(channel: AnyChannel) -> list[str]:
+    """Say whether shares of the values can be estimated from the reports without a prior."""
+    if not isinstance(channel, Table) or len(channel.inputs) > _COMPARED:
+        return []
+    if Dense.of(channel).identifies(Question.histogram(channel.inputs)):
+        return []
+    said = "the reports do not tell all values apart: estimates of a histogram will need a prior"
+    return [f"{said}; the method k-rr tells them apart"]
 
 
 def _is_constant(channel: AnyChannel) -> bool:
@@ -446,65 +345,3 @@ def _is_constant(channel: AnyChannel) -> bool:
         return channel.levels[0] == channel.levels[1]
     floats = dense(channel).floats()
     return bool((floats == floats[:1]).all())
-
-
-def encoded_cost(goal: Utility, channel: SupportChannel, masses: Floats) -> tuple[float, str]:
-    """Return the mean cost of an encoding under a prior, and how sure it is.
-
-    With few symbols every report is summed over. Otherwise it is the mean over simulated reports:
-    the posterior v given a report is the prior P times the two likelihoods, and needs no table.
-    As E v = P, a supergradient at P may be taken off, c(v) - slope . (v - P), without bias: it
-    takes most of the noise with it, and no term is then above c(P), the cost of no release.
-    """
-    try:
-        return mean_cost(goal, channel.expanded().floats(), masses), ""
-    except NotDefined:
-        pass
-    people = np.random.default_rng(_PEOPLE).choice(len(masses), size=_PEOPLE, p=masses)
-    reports = draw_reports(channel, people, SimulationBits("the worth of an encoding"))
-    high, low = channel.levels
-    slope = goal.slopes(masses[None, :])[0]
-    costs = []
-    for part in np.array_split(reports, max(1, len(masses) * _PEOPLE >> 20)):
-        weights = np.where(channel.supported(part), 1.0, low / high) * masses
-        posteriors = weights / weights.sum(axis=1, keepdims=True)
-        costs.append(goal.costs(posteriors) - dot(posteriors - masses, slope))
-    every = np.concatenate(costs)
-    error = float(every.std() / np.sqrt(_PEOPLE))
-    least = cost_of_truth(goal, masses)
-    return max(float(every.mean()), least), (
-        f"its worth is the mean over {_PEOPLE:,} simulated reports, standard error {error:.2g}"
-    )
-
-
-def true_guarantee(channel: AnyChannel, asked: Notion, context: Context) -> tuple[Notion, str]:
-    """Return the smallest guarantee of the kind asked for that a channel keeps, and say it.
-
-    Lifts that fall to 0 leave no lower budget: then only the rise of beliefs is bounded.
-    """
-    attained = asked.attained(channel, context)
-    if attained is not None:
-        return attained, _said(asked, attained)
-    if asked.ratio_limit is not None:
-        raise _no_guarantee("an output that some secret never gives reveals it", asked)
-    found = extremes(channel, context)
-    lower, upper = found.eps_lower().value, found.eps_upper().value
-    if upper.is_infinite:
-        raise _no_guarantee("a belief can rise without bound", asked)
-    if lower.is_infinite:
-        risen = lift_notion(upper=safe_text(upper))
-        return risen, _said(asked, risen) + "; an output rules some secret out altogether"
-    true = lift_notion(lower=safe_text(lower), upper=safe_text(upper))
-    return true, _said(asked, true)
-
-
-def _said(asked: Notion, true: Notion) -> str:
-    return f"as published: asked for {asked}, its true guarantee is {true}"
-
-
-def _no_guarantee(why: str, asked: Notion) -> InputError:
-    return InputError(
-        f"the published mechanism keeps no finite budget: {why}",
-        value=str(asked),
-        remedy="choose a method that keeps its budget",
-    )

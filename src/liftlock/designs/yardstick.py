@@ -13,10 +13,11 @@ from liftlock.alphabet import Label, label_to_json
 from liftlock.channel import Channel
 from liftlock.contexts import Context, ProfileGraph, representative
 from liftlock.designs.api import design
-from liftlock.designs.base import check_fits, check_memory
+from liftlock.designs.base import Draft, check_fits, check_size
 from liftlock.designs.catalogue import DESIGNS, designs_for
 from liftlock.designs.comparison import FEW_SYMBOLS, implying
-from liftlock.designs.request import AnyUtility, Weights, ends, read_notion
+from liftlock.designs.goal import AnyUtility, Weights, read_goal
+from liftlock.designs.request import read_notion
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.exact.enclosure import Enclosure
 from liftlock.exact.reproducible import dot
@@ -28,7 +29,6 @@ from liftlock.notions.certificate import Certificate
 from liftlock.notions.measurement import number_to_json
 from liftlock.progress import Progress, Step
 from liftlock.utility.profile_utility import ProfileUtility, blocks_of, profile_errors
-from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, value
 
 NO_RELEASE, NO_NOISE = "no release", "no noise"
@@ -64,13 +64,13 @@ def yardsticks(
     """
     origin, context = mechanism.origin, mechanism.context
     assert origin is not None
-    goal = make_utility(utility, context.inputs)
-    nothing, truth = ends(goal, context)
+    goal = read_goal(context, utility)
+    nothing, truth = goal.ends
     found = [
         Yardstick(f"this mechanism ({origin.method})", origin.objective, str(mechanism.notion))
     ]
     if isinstance(context, GridPrior) or mechanism.notion.ratio_limit is None:
-        found += _under_ldp(context, mechanism.notion, goal, seconds)
+        found += _under_ldp(context, mechanism.notion, goal.utility, seconds)
     found.append(Yardstick(NO_RELEASE, nothing, "everything"))
     found.append(Yardstick(NO_NOISE, truth, "nothing"))
     return tuple(found)
@@ -102,10 +102,11 @@ def _under_ldp(context: Context, notion: Notion, goal: Utility, seconds: float) 
         entry = DESIGNS[key]
         try:
             check_fits(entry, context, asked)
-            check_memory(entry, context, asked, goal)
-            draft = entry.make(context, asked, utility=goal, **options)
+            check_size(entry, context, asked, goal)
+            draft = entry.draft(context, asked, goal, **options)
         except LiftlockError:
             continue
+        assert isinstance(draft, Draft)
         worth = value(goal, draft.matrix, representative(context).floats())
         found.append(Yardstick(name, worth, str(asked)))
     return found

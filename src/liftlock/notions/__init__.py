@@ -33,12 +33,14 @@ from liftlock.notions.per_output import (
     L1LiftInverse,
 )
 from liftlock.notions.profile import ProfilePrivacy
+from liftlock.notions.registry import REGISTRY, make_notion, parse_claim
 from liftlock.notions.relations import implied
 
 __all__ = [
     "ALIP",
     "LDP",
     "LIP",
+    "REGISTRY",
     "AlphaLift",
     "AlphaLiftInverse",
     "ApproximateLDP",
@@ -75,5 +77,7 @@ __all__ = [
     "implied",
     "lift_range",
     "lift_table",
+    "make_notion",
+    "parse_claim",
     "worst_case",
 ]

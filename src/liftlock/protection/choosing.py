@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 from liftlock._solver.problem import Clock
 from liftlock.contexts import Context
 from liftlock.designs.api import design
 from liftlock.designs.base import Design
+from liftlock.designs.best_design import best_of
 from liftlock.designs.catalogue import DESIGNS
+from liftlock.designs.goal import read_goal
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.forms import SupportChannel
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.progress import Progress, Step, silent
-from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility
 
 SECONDS = 60.0
@@ -92,7 +92,7 @@ def choose(
             f"the notion {notion.name} for {context.describe()}",
             f"ask for {', '.join(best.notions)}",
         )
-    return _the_best(found, context, utility)
+    return best_of(found, read_goal(context, utility), "methods in the time given")
 
 
 def _made(
@@ -117,24 +117,3 @@ def _proved(made: Mechanism) -> bool:
     """Tell whether nothing better than this is left to be found, up to the gap of the search."""
     origin = made.origin
     return origin is not None and origin.gap is not None and origin.gap <= 1e-5
-
-
-def _the_best(found: list[Mechanism], context: Context, utility: str | Utility | None) -> Mechanism:
-    first = found[0].origin
-    assert first is not None
-    goal = make_utility(first.utility if utility is None else utility, context.inputs)
-    ordered = sorted(
-        (made for made in found if made.origin is not None),
-        key=lambda made: made.origin.objective if made.origin else 0.0,
-        reverse=goal.larger_is_better,
-    )
-    chosen = ordered[0]
-    origin = chosen.origin
-    assert origin is not None
-    others = ", ".join(
-        f"{made.origin.method} {made.origin.objective:.6g}" for made in ordered[1:] if made.origin
-    )
-    if not others:
-        return chosen
-    said = f"the best of {len(ordered)} methods in the time given; others: {others}"
-    return replace(chosen, origin=replace(origin, remarks=(*origin.remarks, said)))

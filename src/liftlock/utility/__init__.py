@@ -4,7 +4,8 @@ from liftlock.utility.distortion import Distortion
 from liftlock.utility.mean import Mean
 from liftlock.utility.own import Own
 from liftlock.utility.profile_utility import ProfileErrors, ProfileUtility, profile_errors
-from liftlock.utility.registry import make_utility
+from liftlock.utility.registry import REGISTRY, make_utility
+from liftlock.utility.shape import Concave, Linear, Separable, Shape, Variance
 from liftlock.utility.symmetric import Guess, Histogram, MutualInformation
 from liftlock.utility.utility import (
     Utility,
@@ -16,15 +17,21 @@ from liftlock.utility.utility import (
 )
 
 __all__ = [
+    "REGISTRY",
+    "Concave",
     "Distortion",
     "Guess",
     "Histogram",
+    "Linear",
     "Mean",
     "MutualInformation",
     "Own",
     "ProfileErrors",
     "ProfileUtility",
+    "Separable",
+    "Shape",
     "Utility",
+    "Variance",
     "make_utility",
     "mean_cost",
     "profile_errors",

@@ -106,9 +106,7 @@ def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
             task = task_of(graph, epsilon)
             problem = task.problem
             blocks = blocks_of(ascend(task), graph)
-            locked = lock(
-                draft_of_blocks(problem, blocks, "ascent"), ProfilePrivacy(epsilon), graph
-            )
+            locked = lock(draft_of_blocks(problem, blocks), ProfilePrivacy(epsilon), graph)
             assert locked.certificate.holds
             released = problem.released(blocks)
             for i, j in both_ways(graph):
@@ -145,6 +143,4 @@ def test_time_that_is_up_gives_what_there_is() -> None:
     assert proved.stopped
     assert solved.remarks[0].startswith("stopped early")
     assert proved.bound <= proved.cost
-    assert lock(
-        draft_of_blocks(problem, blocks, "ascent"), ProfilePrivacy("0.5"), graph
-    ).certificate.holds
+    assert lock(draft_of_blocks(problem, blocks), ProfilePrivacy("0.5"), graph).certificate.holds

@@ -95,9 +95,7 @@ def test_certified_on_every_kind_of_graph(epsilon: str) -> None:
             problem, blocks, proved = task.problem, blocks_of(found, graph), found.proof
             if epsilon != "0":
                 assert proved.gap < 1e-6
-            locked = lock(
-                draft_of_blocks(problem, blocks, "direct"), ProfilePrivacy(epsilon), graph
-            )
+            locked = lock(draft_of_blocks(problem, blocks), ProfilePrivacy(epsilon), graph)
             assert locked.certificate.holds
 
 
@@ -145,9 +143,7 @@ def test_a_search_without_time_gives_something_that_keeps_the_budget() -> None:
     assert proved.stopped
     assert proved.bound <= proved.cost <= goal.value(graph.laws, response(8, np.ones(40)))
     assert seen
-    assert lock(
-        draft_of_blocks(problem, blocks, "direct"), ProfilePrivacy("0.5"), graph
-    ).certificate.holds
+    assert lock(draft_of_blocks(problem, blocks), ProfilePrivacy("0.5"), graph).certificate.holds
 
 
 def test_without_a_budget_only_profiles_that_differ_fall_silent() -> None:
@@ -164,6 +160,4 @@ def test_without_a_budget_only_profiles_that_differ_fall_silent() -> None:
     found = solve_profiles(task)
     blocks, proved = blocks_of(found, graph), found.proof
     assert proved.cost == pytest.approx(0.25)
-    assert lock(
-        draft_of_blocks(problem, blocks, "direct"), ProfilePrivacy(0), graph
-    ).certificate.holds
+    assert lock(draft_of_blocks(problem, blocks), ProfilePrivacy(0), graph).certificate.holds

@@ -14,8 +14,7 @@ import liftlock as ll
 from liftlock import Alphabet, Channel, Family, Prior, ProfileGraph, Table
 from liftlock.accounting import Release, account
 from liftlock.errors import InputError, NotComposable, NotDefined, UnprotectedInput
-from liftlock.notions import ApproximateLDP, ApproximateLIP, MutualInformation
-from liftlock.notions.registry import parse_claim
+from liftlock.notions import ApproximateLDP, ApproximateLIP, MutualInformation, parse_claim
 
 E = Fraction("2.718281828459045235360287")
 

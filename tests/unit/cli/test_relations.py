@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from liftlock.notions.registry import REGISTRY
+from liftlock.notions import REGISTRY
 from tests.unit.cli.conftest import Run
 
 

@@ -14,9 +14,18 @@ import liftlock as ll
 from liftlock import Mechanism, Step
 from liftlock._solver.problem import Optimality
 from liftlock.contexts import context_from_data
-from liftlock.designs import DESIGNS, api, best, design, design_as_published
-from liftlock.designs.api import cut, usual_method
-from liftlock.designs.request import true_guarantee, usual_goal
+from liftlock.designs import (
+    DESIGNS,
+    api,
+    best,
+    best_design,
+    design,
+    design_as_published,
+    usual_method,
+)
+from liftlock.designs.goal import usual_utility
+from liftlock.designs.published import true_guarantee
+from liftlock.designs.request import cut
 from liftlock.errors import InputError
 from liftlock.notions import MaxLift
 from liftlock.utility import Distortion, Mean, Own
@@ -235,9 +244,9 @@ def test_a_prior_on_the_line_is_cut() -> None:
             design(RARE, ll.LIP("1"), **options)
 
 
-def test_the_usual_goal_and_method() -> None:
-    assert usual_goal(WAGES.grid(4)) == "mean"
-    assert usual_goal(RARE) == "mutual-information"
+def test_the_usual_utility_and_method() -> None:
+    assert usual_utility(WAGES.grid(4)) == "mean"
+    assert usual_utility(RARE) == "mutual-information"
     assert usual_method(ll.LIP("1")) == "optimal"
     assert usual_method(ll.ApproximateLIP("1", "0.1")) is None
 
@@ -278,7 +287,7 @@ def test_the_best_of_all_that_fit() -> None:
 
 def test_a_mechanism_that_needs_no_delta(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {key: DESIGNS[key] for key in ("optimal", "sampling")}
-    monkeypatch.setattr(api, "designs_for", lambda _: few)
+    monkeypatch.setattr(best_design, "designs_for", lambda _: few)
     for notion in (ll.ApproximateLIP("1", "1e-9", "def5"), ll.ApproximateLDP("1", "1e-9")):
         found = best(WAGES, notion, cells=4)
         assert found.origin is not None

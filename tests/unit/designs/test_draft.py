@@ -24,15 +24,12 @@ def test_labels_and_alphabets_make_the_same_draft() -> None:
     right = Draft.of(Alphabet.of("ab"), Alphabet.of("yz"), HALVES)
     assert (left.inputs, left.outputs) == (right.inputs, right.outputs)
     assert left.matrix.tolist() == right.matrix.tolist() == HALVES
-    assert (left.method, left.optimality, left.remarks, left.faithful) == ("", None, (), False)
+    assert (left.optimality, left.remarks, left.faithful) == (None, (), False)
 
 
 def test_what_is_known_of_it_travels_along() -> None:
     proved = Optimality("histogram", 1.0, 1.0, 2.0)
-    draft = Draft.of(
-        "ab", "yz", HALVES, method="optimal", optimality=proved, remarks=["one"], faithful=True
-    )
-    assert draft.method == "optimal"
+    draft = Draft.of("ab", "yz", HALVES, optimality=proved, remarks=["one"], faithful=True)
     assert draft.optimality is proved
     assert draft.remarks == ("one",)
     assert draft.faithful

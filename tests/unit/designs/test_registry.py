@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 import liftlock as ll
-from liftlock.designs import DESIGNS, Design
+from liftlock.designs import DESIGNS, Design, find_design
 from liftlock.designs.base import check_fits, check_options, option_meanings, option_names
-from liftlock.designs.catalogue import find_design
 from liftlock.errors import InputError, NotDefined
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from liftlock import Alphabet, Channel, Prior, ProfileGraph
 from liftlock.errors import InputError, NotDefined, UnprotectedInput
 from liftlock.exact.budget import Budget
-from liftlock.notions import Audit, ProfilePrivacy, audit
-from liftlock.notions.registry import make_notion, parse_claim
+from liftlock.notions import Audit, ProfilePrivacy, audit, make_notion, parse_claim
 from tests.strategies import counts, fractions
 
 Rows = list[list[Fraction]]

@@ -43,8 +43,8 @@ from liftlock.notions import (
     Sibson,
     TotalVariation,
     implied,
+    make_notion,
 )
-from liftlock.notions.registry import make_notion
 from liftlock.notions.relations import Implication, leakages
 from liftlock.notions.rules import RULES, Population, Rule
 from tests.theorems import worlds

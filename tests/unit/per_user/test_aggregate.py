@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock import PerUserPriors
+from liftlock import PerUserPriors, design
 from liftlock.errors import FileError, InputError, LabelError
 from liftlock.estimate import PerUserAggregate
-from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import prior_counts
 from tests.unit.per_user.worlds import (
@@ -153,7 +152,7 @@ def test_refusals(method: Any) -> None:
         mechanism.aggregate(reports, priors, coded=True, weights=["x"] * 40)
     with pytest.raises(InputError, match="too large"):
         mechanism.aggregate(reports, priors, coded=True, weights=[1e200] * 40)
-    other = lock_users(LABELS, LIP("2"), method)
+    other = design(LABELS, LIP("2"), method=method)
     with pytest.raises(InputError, match="different mechanisms"):
         good + other.aggregate(reports, priors, coded=True)
     with pytest.raises(InputError, match="different questions"):
@@ -171,12 +170,12 @@ def test_refusals(method: Any) -> None:
 def test_refused_reports() -> None:
     masses = some_masses(40)
     priors = PerUserPriors.of(LABELS, masses)
-    arc = lock_users(LABELS, LIP("1"))
+    arc = design(LABELS, LIP("1"), method="arc")
     with pytest.raises(InputError, match="outside the circle"):
         arc.aggregate(np.full(40, 2**32), priors)
     with pytest.raises(InputError, match="whole numbers"):
         arc.aggregate(np.ones(40), priors)
-    safe = lock_users(LABELS, LIP("1"), "safe-response")
+    safe = design(LABELS, LIP("1"), method="safe-response")
     with pytest.raises(LabelError, match="unknown label"):
         safe.aggregate(["z"] * 40, priors)
     with pytest.raises(InputError, match="outside the output alphabet"):

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liftlock import PerUserPriors
+from liftlock import PerUserPriors, design
 from liftlock.errors import InputError
 from liftlock.forms.user_laws import ArcLaw, SafeLaw
-from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import prior_counts
 from tests.unit.per_user.worlds import LABELS, METHODS, POINTS, law_of, some_masses
@@ -47,7 +46,7 @@ def all_lifts(law: ArcLaw | SafeLaw, counts: list[int]) -> list[Fraction]:
 )
 def test_extremes_are_exact(method: Any, notion: LIP | ALIP) -> None:
     masses = some_masses(30)
-    mechanism = lock_users(LABELS, notion, method)
+    mechanism = design(LABELS, notion, method=method)
     audit = mechanism.audit(PerUserPriors.of(LABELS, masses))
     law = law_of(mechanism)
     each = [all_lifts(law, counts) for counts in prior_counts(masses).tolist()]
@@ -68,7 +67,7 @@ def test_extremes_are_exact(method: Any, notion: LIP | ALIP) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_users_who_are_certain_have_nothing_to_protect(method: Any) -> None:
-    mechanism = lock_users(LABELS, LIP("1"), method)
+    mechanism = design(LABELS, LIP("1"), method=method)
     audit = mechanism.audit(PerUserPriors.of(LABELS, np.eye(5)))
     assert audit.largest == audit.smallest == 1
     assert mechanism.release(LABELS, PerUserPriors.of(LABELS, np.eye(5))) is not None

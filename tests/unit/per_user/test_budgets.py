@@ -14,7 +14,6 @@ from liftlock import Mechanism, PerUserPriors
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import UserChannel
-from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import user_posteriors
 from tests.unit.per_user.worlds import LABELS, METHODS, exact_posteriors, some_masses, some_people
@@ -36,7 +35,7 @@ def channel_of(made: Mechanism) -> UserChannel:
 def test_each_user_has_the_law_of_their_own_budget(method: Any) -> None:
     priors, own = mixed(60)
     made = ll.design(priors, LIP("2"), method=method)
-    alone = {budget: lock_users(LABELS, LIP(budget), method) for budget in BUDGETS}
+    alone = {budget: ll.design(LABELS, LIP(budget), method=method) for budget in BUDGETS}
     for limits, law in zip(channel_of(made).limits, channel_of(made).laws, strict=True):
         assert law == channel_of(alone[str(limits[0])]).laws[0]
     people = some_people(some_masses(60))
@@ -76,7 +75,7 @@ def test_many_users_in_blocks_and_parts(method: Any) -> None:
         group = PerUserPriors.of(LABELS, some_masses(3000)[some]).with_budgets([budget] * len(some))
         part = made.aggregate(reports[some], group, coded=True)
         parts = part if parts is None else parts + part
-        alone = lock_users(LABELS, LIP(budget), method)
+        alone = ll.design(LABELS, LIP(budget), method=method)
         single = alone.aggregate(reports[some], group, coded=True)
         assert (single.posteriors, single.squares) == (part.posteriors, part.squares)
         expected = alone.expected_error(group).per_person
@@ -153,7 +152,7 @@ def test_a_budget_beyond_the_guarantee_is_refused() -> None:
     made = ll.design(pairs, ALIP(lower="1", upper="1"), method="safe-response")
     assert made.audit(pairs).holds
     assert ll.design(["a", "b"], LIP("2"), method="arc", budgets=["1", "2"]).channel == (
-        lock_users("ab", LIP("2"), "arc", ["1", "2"]).channel
+        ll.design("ab", LIP("2"), method="arc", budgets=["1", "2"]).channel
     )
 
 

@@ -10,10 +10,9 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import norm
 
-from liftlock import PerUserPriors, Prior
+from liftlock import PerUserPriors, Prior, design
 from liftlock.errors import InputError
 from liftlock.estimate.question import ask
-from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
 from tests.unit.per_user.worlds import (
     LABELS,
@@ -34,7 +33,7 @@ NUMBERS = [0, 1, 2, 5, 9]
 def test_posterior_means_and_variances(method: Any, weighted: bool, of: str) -> None:
     """Sum a_i E[f(X_i) | y] + b_i and sum a_i^2 Var[f(X_i) | y], on fractions."""
     masses = some_masses(30)
-    mechanism = lock_users(NUMBERS, LIP("1"), method)
+    mechanism = design(NUMBERS, LIP("1"), method=method)
     priors = PerUserPriors.of(NUMBERS, masses)
     reports = mechanism.simulate(some_people(masses), priors, seed=3, coded=True)
     assert isinstance(reports, np.ndarray)
@@ -75,7 +74,7 @@ def test_posterior_means_and_variances(method: Any, weighted: bool, of: str) -> 
 def test_expected_error_is_the_mean_over_all_reports(method: Any, of: str) -> None:
     """By summing over values and reports of each user (a grid of 2^14 starts for the arc)."""
     masses = some_masses(8)
-    mechanism = lock_users(NUMBERS, LIP("1"), method)
+    mechanism = design(NUMBERS, LIP("1"), method=method)
     value = [1, 9] if of == "survey" else None
     question = ask(mechanism.channel.inputs, of, value)
     expected = np.zeros(question.values.shape[1])
@@ -101,7 +100,7 @@ def test_an_aggregate_answers_what_its_sums_can() -> None:
     found = mechanism.aggregate(reports, priors)
     one = mechanism.estimate(found, of="survey", value="c").answer
     assert one.value == mechanism.estimate(found)["c"].value
-    numeric = lock_users(NUMBERS, LIP("1"))
+    numeric = design(NUMBERS, LIP("1"), method="arc")
     table = PerUserPriors.of(NUMBERS, some_masses(40))
     sums = numeric.aggregate(reports, table, "sum")
     assert numeric.estimate(sums, of="mean").value == numeric.estimate(sums, of="sum").value / 40
@@ -115,7 +114,7 @@ def test_wrong_priors_are_noticed_with_their_direction(method: Any) -> None:
     """20,000 users say that c is rare; for one in two it is certain."""
     said = Prior.from_counts({"a": 3, "b": 3, "c": 1, "d": 2, "e": 1})
     priors = PerUserPriors.common(said, 20_000)
-    mechanism = lock_users(LABELS, LIP("1"), method)
+    mechanism = design(LABELS, LIP("1"), method=method)
     rng = np.random.default_rng(7)
     people = rng.choice(5, 20_000, p=said.floats())
     right = mechanism.estimate(

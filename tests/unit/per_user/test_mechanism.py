@@ -23,7 +23,6 @@ from liftlock.errors import (
     NotDefined,
 )
 from liftlock.forms import UserChannel, any_channel_from_data
-from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LDP, LIP
 from liftlock.sampling import prior_counts, simulate_users
 from tests.unit.per_user.worlds import LABELS, METHODS, some_masses, some_people
@@ -35,7 +34,7 @@ FORMER = Path(__file__).parents[2] / "compatibility" / "files"
 def test_releases_are_those_of_the_sampler(method: Any) -> None:
     masses = some_masses(3000)
     people = some_people(masses)
-    mechanism = lock_users(LABELS, ALIP(lower="1", upper="0.5"), method)
+    mechanism = ll.design(LABELS, ALIP(lower="1", upper="0.5"), method=method)
     priors = PerUserPriors.of(LABELS, masses)
     assert isinstance(mechanism.channel, UserChannel)
     expected = simulate_users(mechanism.channel, priors, people, seed=4)
@@ -59,7 +58,7 @@ def test_releases_are_those_of_the_sampler(method: Any) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_files(method: Any, tmp_path: Path) -> None:
-    mechanism = lock_users(["no", 7, "yes"], ALIP(lower="1/3", upper="ln 2"), method)
+    mechanism = ll.design(["no", 7, "yes"], ALIP(lower="1/3", upper="ln 2"), method=method)
     mechanism.save(tmp_path / "made.json")
     again = Mechanism.load(tmp_path / "made.json")
     assert again == mechanism
@@ -82,7 +81,7 @@ def test_files(method: Any, tmp_path: Path) -> None:
     ):
         with pytest.raises((FileError, InputError, NotCertified, NotDefined)):
             Mechanism.from_data(data | {part: data[part] | {key: value}})
-    other = lock_users(["no", 7, "yes"], LIP("ln 2"))
+    other = ll.design(["no", 7, "yes"], LIP("ln 2"), method="arc")
     assert mechanism.users_fingerprint != other.users_fingerprint
     assert "for every user under every prior on 3 symbols" in str(mechanism)
 
@@ -90,8 +89,8 @@ def test_files(method: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_law_that_breaks_its_promise_is_refused(method: Any) -> None:
     """Whoever changes the integers and all fingerprints is stopped by the proof."""
-    data = lock_users(["no", "yes"], LIP("1"), method).to_data()
-    wide = lock_users(["no", "yes"], LIP("2"), method)
+    data = ll.design(["no", "yes"], LIP("1"), method=method).to_data()
+    wide = ll.design(["no", "yes"], LIP("2"), method=method)
     data["channel"] = wide.channel.to_data()
     data["certificate"] |= {"channel": wide.channel.fingerprint}
     with pytest.raises(NotCertified, match="max-lift"):
@@ -130,7 +129,7 @@ def test_former_files(method: Any) -> None:
 
 def test_refusals() -> None:
     priors = PerUserPriors.of("ab", np.array([[0.5, 0.5], [0.0, 1.0]]))
-    mechanism = lock_users("ab", LIP("1"))
+    mechanism = ll.design("ab", LIP("1"), method="arc")
     with pytest.raises(CountError, match="probability 0 at user 2"):
         mechanism.release(["a", "a"], priors)
     with pytest.raises(LabelError, match="unknown label"):
@@ -142,9 +141,9 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="make PerUserPriors"):
         mechanism.release(["a", "b"], np.full((2, 2), 0.5))
     with pytest.raises(InputError, match="unknown method"):
-        lock_users("ab", LIP("1"), "krr")
+        ll.design(ll.Alphabet.of("ab"), LIP("1"), method="krr")
     with pytest.raises(InputError, match="by lip and alip"):
-        lock_users("ab", LDP("1"))
+        ll.design(ll.Alphabet.of("ab"), LDP("1"), method="arc")
 
 
 def test_verbs_that_need_one_table_say_why_not() -> None:

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from liftlock import PerUserPriors, Prior
+from liftlock import PerUserPriors, Prior, design
 from liftlock.errors import CountError, InputError, LabelError
-from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
 from tests.unit.per_user.worlds import LABELS, METHODS, some_masses, some_people
 
@@ -36,7 +35,7 @@ def test_a_model_is_asked_in_batches() -> None:
     assert priors.labels == ("x", "y", "z")
     sizes = [len(rows) for _, rows in priors.blocks(60_000)]
     assert sizes == model.batches == [60_000, 60_000, 30_000]
-    mechanism = lock_users(priors.alphabet, LIP("1"), "safe-response")
+    mechanism = design(priors.alphabet, LIP("1"), method="safe-response")
     model.batches.clear()
     people = np.random.default_rng(2).integers(0, 3, 150_000)
     reports = mechanism.simulate(people, priors, seed=1, coded=True)
@@ -57,7 +56,7 @@ def test_a_classifier_of_scikit_learn() -> None:
     truth = np.where(features[:, 0] + 0.5 * rng.normal(size=400) > 0, "yes", "no")
     model = LogisticRegression().fit(features[:200], truth[:200])
     priors = PerUserPriors.from_model(model, features[200:])
-    mechanism = lock_users(["yes", "no"], LIP("1"), "safe-response")
+    mechanism = design(["yes", "no"], LIP("1"), method="safe-response")
     reports = mechanism.simulate(truth[200:], priors, seed=2)
     found = mechanism.estimate(reports, "survey", priors=priors, value="yes")
     assert found.answer.error is not None
@@ -83,7 +82,7 @@ def test_labels_the_model_has_never_seen() -> None:
     features = np.zeros((2, 3))
     priors = PerUserPriors.from_model(Model(), features, ["z", "new", "y", "x"])
     assert priors.rows(0, 1)[0].tolist() == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3])
-    mechanism = lock_users(priors.alphabet, LIP("1"))
+    mechanism = design(priors.alphabet, LIP("1"), method="arc")
     with pytest.raises(CountError, match="probability 0 at user 2"):
         mechanism.release(["z", "new"], priors)
     smoothed = priors.smoothed("0.01")
@@ -98,7 +97,7 @@ def test_order_of_labels(method: Any) -> None:
     """Priors whose labels come in another order mean the same."""
     masses = some_masses(50)
     people = [LABELS[code] for code in some_people(masses)]
-    mechanism = lock_users(LABELS, LIP("1"), method)
+    mechanism = design(LABELS, LIP("1"), method=method)
     turned = PerUserPriors.of(LABELS[::-1], masses[:, ::-1])
     straight = PerUserPriors.of(LABELS, masses)
     reports = mechanism.simulate(people, straight, seed=1)
@@ -114,7 +113,7 @@ def test_order_of_labels(method: Any) -> None:
 def test_counts_and_smoothing() -> None:
     counts = PerUserPriors.of("ab", np.array([[3, 1], [0, 4]], dtype=np.int32))
     assert counts.smoothed(1).rows(0, 2).tolist() == [[4 / 6, 2 / 6], [1 / 6, 5 / 6]]
-    mechanism = lock_users("ab", LIP("1"))
+    mechanism = design("ab", LIP("1"), method="arc")
     halves = PerUserPriors.of("ab", np.array([[0.75, 0.25], [0, 1]]))
     first = mechanism.simulate(["b", "b"], counts, seed=1)
     assert np.array_equal(first, mechanism.simulate(["b", "b"], halves, seed=1))
@@ -158,7 +157,7 @@ def test_parts() -> None:
         assert len(part) == 4
         assert np.array_equal(part.rows(0, 4), priors.rows(5, 9))
         assert part.are_sets == priors.are_sets
-    made = lock_users(LABELS, LIP("2"), "safe-response", ["1", "2"])
+    made = design(LABELS, LIP("2"), method="safe-response", budgets=["1", "2"])
     reports = np.asarray(made.simulate(some_people(masses), table, seed=1, coded=True))
     whole = made.aggregate(reports, table, coded=True)
     parts = [

@@ -12,14 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from liftlock import Ball, Family, Intervals, PerUserPriors, Prior
+from liftlock import Ball, Family, Intervals, PerUserPriors, Prior, design
 from liftlock.contexts.per_user import read_limits
 from liftlock.errors import CountError, InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.forms import SafeChannel
 from liftlock.forms.user_blocks import UserBlock, set_ends
 from liftlock.forms.user_laws import SafeLaw
-from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP, lift_range
 from liftlock.sampling import prior_counts
 from tests.unit.per_user.worlds import POINTS
@@ -129,7 +128,7 @@ def test_families_against_the_audit_of_each_table(notion: LIP | ALIP) -> None:
     rng = np.random.default_rng(2)
     members = rng.dirichlet(np.full(3, 2.0), (12, 4))
     priors = PerUserPriors.families("abc", members)
-    made = lock_users("abc", notion, "safe-response")
+    made = design("abc", notion, method="safe-response")
     audit = made.audit(priors)
     assert audit.holds
     assert "each under a set of priors of their own" in str(audit)
@@ -171,7 +170,7 @@ def test_intervals_against_the_audit_of_each_table(notion: LIP | ALIP) -> None:
     width = rng.integers(0, 2**28, masses.shape) / POINTS
     lowest, highest = np.maximum(masses - width, 0), np.minimum(masses + width, 1)
     priors = PerUserPriors.intervals("abc", lowest, highest)
-    made = lock_users("abc", notion, "safe-response")
+    made = design("abc", notion, method="safe-response")
     audit = made.audit(priors)
     assert audit.holds
     assert isinstance(made.channel, SafeChannel)
@@ -198,7 +197,7 @@ def test_intervals_against_the_audit_of_each_table(notion: LIP | ALIP) -> None:
 def test_balls() -> None:
     masses = np.array([[0.5, 0.3, 0.2], [0.6, 0.3, 0.1]])
     priors = PerUserPriors.of("abc", masses).within("0.05")
-    made = lock_users("abc", LIP("1"), "safe-response")
+    made = design("abc", LIP("1"), method="safe-response")
     audit = made.audit(priors)
     assert audit.holds
     witness = audit.claims[0].witness
@@ -263,7 +262,7 @@ def test_a_ball_holds_every_prior_that_was_named(kind: str, symbols: int, distan
 def test_balls_keep_the_budget_under_every_prior_that_was_named(notion: LIP | ALIP) -> None:
     """The exact audit of each user's table, over the ball around the row as it was written."""
     rows = np.random.default_rng(11).dirichlet(np.ones(3), 40)
-    made = lock_users("abc", notion, "safe-response")
+    made = design("abc", notion, method="safe-response")
     assert isinstance(made.channel, SafeChannel)
     law = made.channel.laws[0]
     for distance in ("1e-9", "0.03"):
@@ -278,7 +277,7 @@ def test_balls_keep_the_budget_under_every_prior_that_was_named(notion: LIP | AL
 
 def test_wider_sets_never_keep_more() -> None:
     masses = np.random.default_rng(4).dirichlet(np.ones(5), 200)
-    made = lock_users(range(5), LIP("1.5"), "safe-response")
+    made = design(range(5), LIP("1.5"), method="safe-response")
     assert isinstance(made.channel, SafeChannel)
     before: npt.NDArray[Any] | None = None
     for distance in ("0", "0.001", "0.01", "0.1", "1"):
@@ -308,7 +307,7 @@ def test_order_estimates_and_refusals() -> None:
     members = np.array([[[0.2, 0.8], [0.4, 0.6]], [[0.5, 0.5], [0.7, 0.3]]])
     priors = PerUserPriors.families(["no", "yes"], members)
     turned = PerUserPriors.families(["yes", "no"], members[:, :, ::-1])
-    made = lock_users(["no", "yes"], LIP("1"), "safe-response")
+    made = design(["no", "yes"], LIP("1"), method="safe-response")
     reports = made.simulate(["no", "yes"], priors, seed=1)
     assert reports == made.simulate(["no", "yes"], turned, seed=1)
     assert made.estimate(reports, priors=priors) == made.estimate(reports, priors=turned)
@@ -319,7 +318,7 @@ def test_order_estimates_and_refusals() -> None:
     counts = PerUserPriors.families(["no", "yes"], [np.array([[1, 4], [2, 3]])])
     assert counts.rows(0, 1).round(9).tolist() == [[0.3, 0.7]]
     with pytest.raises(NotDefined, match="arc"):
-        lock_users(["no", "yes"], LIP("1"), "arc").release(["no", "yes"], priors)
+        design(["no", "yes"], LIP("1"), method="arc").release(["no", "yes"], priors)
     with pytest.raises(NotDefined, match="smoothing"):
         priors.smoothed(1)
     with pytest.raises(NotDefined, match="a distance"):

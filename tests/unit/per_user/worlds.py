@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from liftlock import Mechanism, PerUserPriors
+from liftlock import Mechanism, PerUserPriors, design
 from liftlock.forms import UserChannel
 from liftlock.forms.user_laws import ArcLaw, SafeLaw
-from liftlock.mechanism import lock_users
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import prior_counts, user_posteriors
 
@@ -60,7 +59,7 @@ def world(
 ) -> tuple[Mechanism, PerUserPriors, npt.NDArray[Any]]:
     """A mechanism, the priors of users, and their reports."""
     masses = some_masses(users)
-    mechanism = lock_users(LABELS, notion or LIP("1"), method)
+    mechanism = design(LABELS, notion or LIP("1"), method=method)
     priors = PerUserPriors.of(LABELS, masses)
     reports = mechanism.simulate(some_people(masses), priors, seed=3, coded=True)
     assert isinstance(reports, np.ndarray)

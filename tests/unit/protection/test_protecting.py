@@ -21,9 +21,9 @@ from liftlock.column_code import MISSING_LABEL
 from liftlock.errors import InputError
 from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.notions import ALIP, LDP, LIP, Notion
+from liftlock.protection import Protection
 from liftlock.protection.protecting import prepare
 from liftlock.protection.releasing import Releasing
-from liftlock.protection.result import Protection
 from liftlock.protection.rules import Policy
 from liftlock.protection.wish import Wish
 from tests.unit.protection.memory import Memory, lifts, rows_of, within

@@ -14,11 +14,10 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from liftlock import Mechanism
+from liftlock import Mechanism, design
 from liftlock.column_code import MISSING_LABEL
 from liftlock.errors import FileError
 from liftlock.frames.table_file import Piece
-from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
 from liftlock.protection.learning import counts_of
 from liftlock.protection.making import make_mechanism
@@ -124,7 +123,7 @@ def test_a_mechanism_works_on_a_column_of_another_name() -> None:
 
 
 def local(method: Any = "safe-response", epsilon: str = "1") -> UserColumn:
-    made = lock_users(["no", "yes"], LIP(epsilon), method)
+    made = design(["no", "yes"], LIP(epsilon), method=method)
     return UserColumn(made, "x", {"no": "p no", "yes": "p yes"})
 
 
@@ -181,7 +180,7 @@ def test_types_stay_and_the_arc_reports_numbers(kind: pa.DataType) -> None:
 
 
 def test_a_value_without_a_column_of_its_own_is_refused() -> None:
-    made = lock_users(["no", "yes"], LIP("1"), "safe-response")
+    made = design(["no", "yes"], LIP("1"), method="safe-response")
     with pytest.raises(ValueError, match="no column with the probability of a value"):
         UserColumn(made, "x", {"no": "p no"})
 

@@ -12,8 +12,7 @@ from rich.console import Console
 
 from liftlock import LIP, Prior, design
 from liftlock.accounting import account
-from liftlock.mechanism import lock_users
-from liftlock.protection.result import (
+from liftlock.protection import (
     CombinedLeak,
     Curve,
     CurvePoint,
@@ -85,7 +84,7 @@ def test_columns_that_stay_and_tell_too_much_are_a_warning() -> None:
 
 
 def test_a_prior_for_each_row_has_a_guarantee_but_no_table() -> None:
-    local = lock_users(["no", "yes"], LIP("1"), "safe-response")
+    local = design(["no", "yes"], LIP("1"), method="safe-response")
     whole = Protection("t.csv", 3, (ProtectedColumn("x", None, local, False),))
     assert "lip(epsilon=1) for every user under every prior" in text_of(whole)
     (column,) = protection_data(whole)["columns"]

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from liftlock import Channel, Prior
 from liftlock.exact.enclosure import Enclosure
-from liftlock.notions import LIP, Measurement, Witness, audit, implied
-from liftlock.notions.registry import REGISTRY, TITLES
+from liftlock.notions import LIP, REGISTRY, Measurement, Witness, audit, implied
+from liftlock.notions.registry import TITLES
 from liftlock.report import text as report
 
 BIT = Channel.from_rows({"no": {"no": "3/4", "yes": "1/4"}, "yes": {"no": "1/4", "yes": "3/4"}})

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from liftlock import Alphabet
 from liftlock.utility import (
+    REGISTRY,
     Distortion,
     Utility,
     make_utility,
@@ -22,7 +23,6 @@ from liftlock.utility import (
     value_of_nothing,
     value_of_truth,
 )
-from liftlock.utility.registry import REGISTRY
 
 Joint = list[list[Fraction]]
 """P(x, y): rows inputs, columns outputs."""

@@ -237,7 +237,7 @@ def instance_leakage(
     logs = log(masses)
 
     def log_lifts(places: Floats) -> Floats:
-        """Return the log-lift of each value at a place of its own in each row."""
+        """Return the log-lift of each value at its own place in each row."""
         given = -np.abs(places[..., None] - points) / scales - shift
         own = -np.abs(places - points) / scales - shift
         weighted = given + logs

@@ -12,7 +12,6 @@ from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility
 
 LARGEST_LIFT = 2.0**20
 """Looser limits are not used up: below a millionth, cells come near the last bit of a table."""
@@ -20,14 +19,13 @@ LARGEST_LIFT = 2.0**20
 MOST_ORDERS = 64
 
 OUTPUTS = 256
-"""Cells are cut into as many parts as keep the table within so many outputs."""
+"""Most outputs of a table whose cells are cut into parts, unless told otherwise."""
 
 
 def arc(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     parts: int | None = None,
     orders: int = 1,
 ) -> Draft:
@@ -83,7 +81,7 @@ def arc(
     remarks = [f"each report points at a window with {width:.6g} of the prior mass"]
     if orders > 1:
         remarks.append(f"the symbols are laid out in {orders} orders, each as likely as the others")
-    return Draft.of(problem.inputs, names, matrix, method=DESIGN.key, remarks=remarks)
+    return Draft.of(problem.inputs, names, matrix, remarks=remarks)
 
 
 def laid_out(symbols: int, orders: int) -> list[list[int]]:

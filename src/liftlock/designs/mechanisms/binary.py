@@ -11,10 +11,9 @@ from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, few_outputs
 from liftlock.errors import NotDefined
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility
 
 
-def binary(context: Context, notion: Notion, *, utility: Utility | None = None) -> Draft:  # noqa: ARG001
+def binary(context: Context, notion: Notion) -> Draft:
     """Answer one of two symbols with the least noise that the notion allows.
 
     Let a <= P(second) <= b over the context (a = b for one prior), lifts in [L, U]. The answer
@@ -57,7 +56,6 @@ def binary(context: Context, notion: Notion, *, utility: Utility | None = None) 
         problem.inputs,
         outputs,
         matrix,
-        method=DESIGN.key,
         remarks=["every other channel that keeps the budget is this one with more noise"],
     )
 

@@ -29,7 +29,6 @@ from liftlock.exact.numbers import exact_probability
 from liftlock.exact.reproducible import dot, exp, log, log1p
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import LIP
-from liftlock.utility.utility import Utility
 
 _TINY = 1e-13
 _LEAST = 1e-300
@@ -39,7 +38,7 @@ _HAIR = 2.0**-50
 # --- the mechanism --------------------------------------------------------------------------------
 
 
-def centralised(context: Context, notion: Notion, *, utility: Utility | None = None) -> Draft:  # noqa: ARG001
+def centralised(context: Context, notion: Notion) -> Draft:
     """Release a count exactly in the middle of its range, and blur its two tails.
 
     For a secret of two values the notion limits one number of each output y,
@@ -79,7 +78,6 @@ def centralised(context: Context, notion: Notion, *, utility: Utility | None = N
         problem.inputs,
         outputs,
         matrix[:, used],
-        method=DESIGN.key,
         remarks=[
             f"the posterior of {context.secrets.labels[1]!r} stays in {low:.6g} to {high:.6g}"
         ],

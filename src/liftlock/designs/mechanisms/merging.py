@@ -21,12 +21,11 @@ import numpy.typing as npt
 from liftlock._solver.problem import limits, refuse_never
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import Context, Joint, representative
-from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
+from liftlock.designs.base import LIFT_NOTIONS, Design, Draft, listed
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import log, power
 from liftlock.notions.base import Notion, OutputLimit
-from liftlock.utility.utility import Utility
 
 MERGING_NOTIONS = (
     *LIFT_NOTIONS,
@@ -264,6 +263,10 @@ class Pool:
         safe = self.safe(self.amounts) & (self.masses > 0)
         return np.flatnonzero(safe).tolist(), np.flatnonzero(~safe).tolist()
 
+    def written(self, symbols: Iterable[int]) -> str:
+        """Write some symbols in a sentence."""
+        return listed([self.inputs.labels[x] for x in sorted(symbols)])
+
 
 def repair(pool: Pool, unsafe: list[int], others: list[list[int]]) -> list[list[int]]:
     """Let an unsafe set absorb others until it is safe; return all sets, the repaired one last.
@@ -322,15 +325,13 @@ def _x_log_x(values: Floats) -> Floats:
 # --- drafts ---------------------------------------------------------------------------------------
 
 
-def merged_draft(pool: Pool, groups: list[list[int]], method: str, remarks: list[str]) -> Draft:
+def merged_draft(pool: Pool, groups: list[list[int]], remarks: list[str]) -> Draft:
     """Return the channel that reports the set a symbol is in."""
     ordered = in_order(groups)
     matrix = np.zeros((len(pool.masses), len(ordered)))
     for y, group in enumerate(ordered):
         matrix[group, y] = 1.0
-    return Draft.of(
-        pool.inputs, names_of(pool.inputs, ordered), matrix, method=method, remarks=remarks
-    )
+    return Draft.of(pool.inputs, names_of(pool.inputs, ordered), matrix, remarks=remarks)
 
 
 def in_order(groups: Iterable[list[int]]) -> list[list[int]]:
@@ -363,12 +364,6 @@ def names_of(inputs: Alphabet, groups: Sequence[Sequence[int]]) -> list[Label]:
     return names
 
 
-def listed(inputs: Alphabet, symbols: Sequence[int]) -> str:
-    """Write some symbols in a sentence."""
-    shown = ", ".join(repr(inputs.labels[x]) for x in sorted(symbols)[:5])
-    return shown + (f" and {len(symbols) - 5} more" if len(symbols) > 5 else "")
-
-
 def further(also: Notion | Sequence[Notion]) -> tuple[Notion, ...]:
     """Read the option `also`: one notion or several."""
     return tuple(also) if isinstance(also, Sequence) else (also,)
@@ -381,7 +376,6 @@ def watchdog(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     high: High = "merge",
     also: Notion | Sequence[Notion] = (),
     as_published: bool = False,
@@ -417,12 +411,12 @@ def watchdog(
         *groups, crowd = repair(pool, risky, groups)
     remarks = _remarks_on_crowd(pool, risky, crowd, as_published)
     if high == "merge" or len(crowd) < 2:
-        return merged_draft(pool, [*groups, crowd], WATCHDOG.key, remarks)
+        return merged_draft(pool, [*groups, crowd], remarks)
     matrix = np.zeros((len(pool.masses), len(pool.masses)))
     for x in (group[0] for group in groups):
         matrix[x, x] = 1.0
     matrix[np.ix_(crowd, crowd)] = 1.0 / len(crowd)
-    return Draft.of(pool.inputs, pool.inputs, matrix, method=WATCHDOG.key, remarks=remarks)
+    return Draft.of(pool.inputs, pool.inputs, matrix, remarks=remarks)
 
 
 def _remarks_on_crowd(
@@ -437,8 +431,7 @@ def _remarks_on_crowd(
     absorbed = sorted(set(crowd) - set(risky))
     if absorbed:
         remarks.append(
-            f"merged alone they would break the budget: hidden with them "
-            f"{listed(pool.inputs, absorbed)}"
+            f"merged alone they would break the budget: hidden with them {pool.written(absorbed)}"
         )
     if len(crowd) == len(pool.masses) > 1:
         remarks.append("every symbol is hidden: nothing is released")
@@ -465,7 +458,6 @@ def subset_merging(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     also: Notion | Sequence[Notion] = (),
     as_published: bool = False,
 ) -> Draft:
@@ -496,7 +488,7 @@ def subset_merging(
         groups = _printed_subsets(pool, low, high, printed_risk(pool, notion))
     else:
         groups = safe_subsets(pool, low, high)
-    return merged_draft(pool, groups, SUBSET_MERGING.key, _remarks_on_subsets(pool, low, groups))
+    return merged_draft(pool, groups, _remarks_on_subsets(pool, low, groups))
 
 
 def safe_subsets(pool: Pool, low: list[int], high: list[int]) -> list[list[int]]:
@@ -583,7 +575,7 @@ def _remarks_on_subsets(pool: Pool, low: list[int], groups: list[list[int]]) -> 
     kept = set(low)
     absorbed = [x for group in crowds for x in group if x in kept]
     if absorbed:
-        remarks.append(f"hidden with them to keep the budget: {listed(pool.inputs, absorbed)}")
+        remarks.append(f"hidden with them to keep the budget: {pool.written(absorbed)}")
     if not all(pool.is_safe(group) for group in groups):
         remarks.append("as published, and a merged symbol does not keep the budget")
     if len(groups) == 1 and len(pool.masses) > 1:

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from liftlock._solver.problem import Clock, Problem, Solution, Step, Task
+from liftlock._solver.problem import Clock, Problem, Step, Task
 from liftlock._solver.strategies import AUTO, WAYS, check_way, memory, solve
-from liftlock.alphabet import Alphabet
 from liftlock.contexts import Context
-from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, Draft
+from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, Draft, draft_of
 from liftlock.designs.mechanisms.merging import Pool, safe_subsets
 from liftlock.exact.integers import Floats
 from liftlock.memory import TABLE
@@ -67,19 +66,7 @@ def optimal(
     task = Task(
         Problem.of(context, notion), goal, clock, how, begin=start_by_merging, explain=explain
     )
-    return draft_of(solve(task), context.inputs, OPTIMAL.key)
-
-
-def draft_of(solution: Solution, inputs: Alphabet, method: str) -> Draft:
-    """Make the draft of what the solver found."""
-    return Draft.of(
-        inputs,
-        solution.outputs,
-        solution.matrix,
-        method=method,
-        optimality=solution.proof,
-        remarks=solution.remarks,
-    )
+    return draft_of(solve(task), context.inputs)
 
 
 def start_by_merging(problem: Problem) -> Floats:
@@ -153,12 +140,10 @@ def optimal_response(
         explain=explain,
     )
     if utility is None or utility.name == MutualInformation.name:
-        return replace(found, method=OPTIMAL_RESPONSE.key)
+        return found
     # The proof speaks of mutual information, and says nothing of another utility.
     remark = f"made for mutual information, not for {utility.name}: method optimal would be better"
-    return replace(
-        found, method=OPTIMAL_RESPONSE.key, optimality=None, remarks=(*found.remarks, remark)
-    )
+    return replace(found, optimality=None, remarks=(*found.remarks, remark))
 
 
 OPTIMAL_RESPONSE = Design(
@@ -202,8 +187,7 @@ def staircase(
     >>> round(draft.optimality.cost, 4), len(draft.outputs)
     (0.7477, 5)
     """
-    draft = optimal(context, notion, utility=utility, gap=gap, seconds=seconds)
-    return replace(draft, method=STAIRCASE.key)
+    return optimal(context, notion, utility=utility, gap=gap, seconds=seconds)
 
 
 STAIRCASE = Design(

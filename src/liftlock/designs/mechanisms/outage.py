@@ -26,7 +26,7 @@ from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import Utility
 
 _FEW = 12
-"""Up to so many symbols the LDP optimum is quick."""
+"""Largest alphabet for which the LDP optimum is quick."""
 
 _UNIT = 2.0**-50
 """What rounding one output to an integer of 52 bits may add to a delta, with room to spare."""
@@ -88,7 +88,6 @@ def outage(
         problem.inputs,
         names.subset(int(y) for y in np.flatnonzero(used)),
         matrix[:, used],
-        method=DESIGN.key,
         remarks=[
             f"with probability {share:.6g} the value itself is released, and known to be it",
             f"otherwise {said}",
@@ -105,7 +104,6 @@ def _bare(prior: Prior) -> Draft:
         prior.inputs,
         names.subset(range(1, len(names))),
         np.eye(len(prior.inputs)),
-        method=DESIGN.key,
         remarks=["this delta protects nothing: it allows the value itself to be released, always"],
     )
 

@@ -19,11 +19,15 @@ from liftlock.forms.hashing_channel import MOST_SYMBOLS
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility, mean_cost
 
-WIDER = "it is LDP with the smaller budget, which implies the notion under every prior"
-"""What to say of an LDP mechanism that serves for a lift notion."""
+
+def wider(notion: Notion) -> tuple[str, ...]:
+    """Say of an LDP mechanism that it serves for a lift notion, if it does."""
+    if notion.ratio_limit is not None:
+        return ()
+    return ("it is LDP with the smaller budget, which implies the notion under every prior",)
 
 
-def k_rr(context: Context, notion: Notion, *, utility: Utility | None = None) -> Draft:  # noqa: ARG001
+def k_rr(context: Context, notion: Notion) -> Draft:
     """Say the truth with probability E / (E + k - 1), any other symbol with 1 / (E + k - 1).
 
     E = e^epsilon, k symbols. The prior plays no part. A factor E between the likelihoods of any two
@@ -43,10 +47,8 @@ def k_rr(context: Context, notion: Notion, *, utility: Utility | None = None) ->
     matrix = np.full((size, size), other)
     np.fill_diagonal(matrix, 1.0)
     matrix /= 1.0 + (size - 1) * other
-    remarks = [f"the truth is told with probability {matrix[0, 0]:.6g}"]
-    if notion.ratio_limit is None:
-        remarks.append(WIDER)
-    return Draft.of(context.inputs, context.inputs, matrix, method=K_RR.key, remarks=remarks)
+    remarks = [f"the truth is told with probability {matrix[0, 0]:.6g}", *wider(notion)]
+    return Draft.of(context.inputs, context.inputs, matrix, remarks=remarks)
 
 
 K_RR = Design(
@@ -98,14 +100,11 @@ def subset_selection(
             f"{outputs:,} subsets of {size} of {len(inputs)} symbols are too many for a table",
             remedy="use the method oue or hashing, which need no table, or a smaller size",
         )
-    remarks = [f"reports are subsets of {size} of {len(inputs)} symbols"]
-    if notion.ratio_limit is None:
-        remarks.append(WIDER)
+    remarks = [f"reports are subsets of {size} of {len(inputs)} symbols", *wider(notion)]
     return Draft.of(
         inputs,
         _names(inputs.labels, size),
         _matrix(len(inputs), size, other),
-        method=SUBSET_SELECTION.key,
         remarks=remarks,
     )
 
@@ -169,7 +168,6 @@ def hashing(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     buckets: int | None = None,
 ) -> FormDraft:
     """Report a random hash function and a noisy bucket of the value, of about E + 1 buckets.
@@ -185,10 +183,8 @@ def hashing(
     (4, 5)
     """
     channel = HashingChannel.optimal(context.inputs, ldp_budget(notion), buckets=buckets)
-    remarks = [f"a report is {channel.report_size}: a seed and one of {channel.buckets} buckets"]
-    if notion.ratio_limit is None:
-        remarks.append(WIDER)
-    return FormDraft(channel, HASHING.key, remarks=tuple(remarks))
+    said = f"a report is {channel.report_size}: a seed and one of {channel.buckets} buckets"
+    return FormDraft(channel, remarks=(said, *wider(notion)))
 
 
 HASHING = Design(

@@ -33,7 +33,7 @@ from liftlock.notions.base import Notion
 from liftlock.utility.profile_utility import ProfileUtility
 
 
-def cluster(graph: ProfileGraph, notion: Notion, *, utility: ProfileUtility | None = None) -> Draft:  # noqa: ARG001
+def cluster(graph: ProfileGraph, notion: Notion) -> Draft:
     """Answer at random as often as the costliest edge of the part asks for.
 
     If the graph is connected everybody does the same, so that the profile need not be known, unless
@@ -50,7 +50,7 @@ def cluster(graph: ProfileGraph, notion: Notion, *, utility: ProfileUtility | No
     noise = part_noise(problem, problem.laws)
     if len(graph.components) == 1 and (problem.laws > 0).all():
         noise = noise[:1]
-    return draft_of_blocks(problem, response(problem.values, noise), CLUSTER.key)
+    return draft_of_blocks(problem, response(problem.values, noise))
 
 
 CLUSTER = Design(
@@ -89,9 +89,7 @@ def single_bit(
         # Both aims cost what is flipped.
         bound = flip_at_ratio(first, second, problem.widened().ratio)
         proved = Optimality(utility.name, flip, bound, utility.of_nothing(problem.laws))
-    return draft_of_blocks(
-        problem, response(2, np.array([2.0 * flip])), SINGLE_BIT.key, optimality=proved
-    )
+    return draft_of_blocks(problem, response(2, np.array([2.0 * flip])), optimality=proved)
 
 
 def flip_at_ratio(p: Number, q: Number, ratio: Number) -> Number:
@@ -155,8 +153,6 @@ def response_at(problem: ProfileProblem) -> Floats:
 def randomised_response(
     graph: ProfileGraph,
     notion: Notion,
-    *,
-    utility: ProfileUtility | None = None,  # noqa: ARG001
 ) -> Draft:
     """Tell the truth, or any other value with equal probability, as LDP with the budget allows.
 
@@ -170,7 +166,7 @@ def randomised_response(
     problem = ProfileProblem.of(graph, notion)
     blocks = response_at(problem)
     told = f"the truth is told with probability {blocks[0, 0, 0]:.6g}"
-    return draft_of_blocks(problem, blocks, RANDOMISED_RESPONSE.key, remarks=(told, _ANY_PROFILES))
+    return draft_of_blocks(problem, blocks, remarks=(told, _ANY_PROFILES))
 
 
 RANDOMISED_RESPONSE = Design(

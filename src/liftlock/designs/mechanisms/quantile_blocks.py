@@ -14,7 +14,6 @@ from liftlock.exact.integers import Floats
 from liftlock.line.grid import number_labels
 from liftlock.notions.base import Notion
 from liftlock.utility.mean import points_of, posterior_means
-from liftlock.utility.utility import Utility
 
 _WHOLE = 1e-12
 """How near to the next whole number 1/p counts as that number: rounding, which locking mends."""
@@ -23,7 +22,7 @@ _ALIKE = 1e-9
 """Blocks whose shares of all cells differ by less lie in the same cell."""
 
 
-def quantile_blocks(context: Context, notion: Notion, *, utility: Utility | None = None) -> Draft:  # noqa: ARG001
+def quantile_blocks(context: Context, notion: Notion) -> Draft:
     """Cut the line into K blocks of equal mass; report one's own block, or another one.
 
     An output may not point at a crowd smaller than p = (1 - L) / (U - L), so K = floor(1/p), and
@@ -70,7 +69,6 @@ def quantile_blocks(context: Context, notion: Notion, *, utility: Utility | None
         problem.inputs,
         Alphabet.of(names, coordinates),
         matrix,
-        method=DESIGN.key,
         remarks=[said],
     )
 

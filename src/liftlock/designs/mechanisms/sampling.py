@@ -11,19 +11,18 @@ from liftlock.alphabet import Alphabet
 from liftlock.contexts import Context, Prior, representative
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft
 from liftlock.designs.formulas import sampling as formulas
+from liftlock.designs.noise.base import read_number
 from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.enclosure import Enclosure, log_of
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior, number_labels
-from liftlock.line.law import numbers_of
 from liftlock.notions.base import Notion, safe_text
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.utility.mean import points_of
-from liftlock.utility.utility import Utility
 
 
-def safe_response(context: Context, notion: Notion, *, utility: Utility | None = None) -> Draft:  # noqa: ARG001
+def safe_response(context: Context, notion: Notion) -> Draft:
     """Keep X with probability t, else draw afresh from the prior, with the largest safe t.
 
     The lifts are 1 - t off the diagonal and 1 - t + t / P(x) on it, so
@@ -51,7 +50,6 @@ def safe_response(context: Context, notion: Notion, *, utility: Utility | None =
         problem.inputs,
         problem.inputs,
         matrix,
-        method=SAFE_RESPONSE.key,
         remarks=[f"the value is kept with probability {keep:.6g}, else drawn from the prior"],
     )
 
@@ -70,8 +68,6 @@ SAFE_RESPONSE = Design(
 def published_response(
     context: Context,
     notion: Notion,
-    *,
-    utility: Utility | None = None,  # noqa: ARG001
 ) -> Draft:
     """Keep X with probability 1 - e^-epsilon, else draw afresh from the prior.
 
@@ -98,9 +94,7 @@ def published_response(
     true = true_guarantee(context, notion)
     if true != notion:
         remarks.append(f"it truly gives {true}, not {notion}")
-    return Draft.of(
-        problem.inputs, problem.inputs, matrix, method=PUBLISHED_RESPONSE.key, remarks=remarks
-    )
+    return Draft.of(problem.inputs, problem.inputs, matrix, remarks=remarks)
 
 
 def true_guarantee(context: Context, notion: Notion) -> Notion:
@@ -157,7 +151,6 @@ def random_sampling(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     rate: str | float | None = None,
     as_published: bool = False,
 ) -> Draft:
@@ -191,7 +184,6 @@ def random_sampling(
         context.inputs,
         _outputs(context),
         matrix,
-        method=SAMPLING.key,
         remarks=remarks,
         faithful=rate != "exact",
     )
@@ -218,10 +210,9 @@ def _rate(masses: Floats, notion: Notion, rate: Any) -> tuple[float, str]:
         raise InputError(
             "unknown rate", value=rate, remedy=f"use {', '.join(RATES)}, or a probability"
         )
-    given = numbers_of([rate])
-    if len(given) != 1 or not 0 <= given[0] <= 1:
-        raise InputError("the rate is not a probability", value=rate, remedy="give one from 0 to 1")
-    return float(given[0]), "the rate was given"
+    wrong = "the rate is not a probability"
+    given = read_number(rate, lambda share: 0 <= share <= 1, wrong, "give one from 0 to 1")
+    return given, "the rate was given"
 
 
 def exact_rate(masses: Floats, notion: Notion) -> float:
@@ -264,8 +255,8 @@ def _errors(prior: Prior, masses: Floats, kept: float) -> list[str]:
     except InputError:
         return []
     squared, absolute = (formulas.expected_error(points, masses, kept, p) for p in (2, 1))
-    inner = prior.inner_variance if isinstance(prior, GridPrior) else 0.0
-    errors = f"mean squared error {squared + inner:.6g} and mean absolute error {absolute:.6g}"
+    squared += prior.inner_variance
+    errors = f"mean squared error {squared:.6g} and mean absolute error {absolute:.6g}"
     return [f"taken as it is, a released number has {errors}"]
 
 

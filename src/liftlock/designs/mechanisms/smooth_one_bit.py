@@ -78,7 +78,7 @@ def smooth_one_bit(
         stopped="" if solved else clock.ended or "stuck",
     )
     return draft_of_blocks(
-        problem, blocks, DESIGN.key, optimality=proved, remarks=(*proved.stopped_early(), *remarks)
+        problem, blocks, optimality=proved, remarks=(*proved.stopped_early(), *remarks)
     )
 
 

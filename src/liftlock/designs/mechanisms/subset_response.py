@@ -24,7 +24,7 @@ from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import Utility, restricted
 
 _ENUMERATE = 7
-"""Up to so many symbols, listing every extreme posterior of a subset is the quickest way."""
+"""Largest subset whose extreme posteriors are all listed, which is quickest there."""
 _CUTS = 1000
 """Unless there are more limits than this, as for LDP with many secrets."""
 
@@ -63,7 +63,7 @@ def subset_response(
     if len(groups) == 1 and not isinstance(context, Joint):
         whole = optimal(context, notion, utility=goal, gap=gap, seconds=seconds)
         remark = "no symbol can be told apart from the others: the optimum over all of them"
-        return replace(whole, method=DESIGN.key, remarks=(remark, *whole.remarks), optimality=None)
+        return replace(whole, remarks=(remark, *whole.remarks), optimality=None)
     problem = Problem.of(context, notion)
     clock = Clock(gap=gap, seconds=seconds)
     parts = [_within(problem, goal, group, clock) for group in groups]
@@ -74,9 +74,7 @@ def subset_response(
         end = begin + len(part.outputs)
         matrix[part.symbols, begin:end] = part.rows
         begin = end
-    return Draft.of(
-        pool.inputs, outputs, matrix, method=DESIGN.key, remarks=_remarks(parts, len(pool.masses))
-    )
+    return Draft.of(pool.inputs, outputs, matrix, remarks=_remarks(parts, len(pool.masses)))
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from liftlock._solver.problem import ldp_budget
 from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, FormDraft, few_outputs
-from liftlock.designs.mechanisms.prior_free import WIDER
+from liftlock.designs.mechanisms.prior_free import wider
 from liftlock.forms import UnaryChannel
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility
 
 
-def oue(context: Context, notion: Notion, *, utility: Utility | None = None) -> FormDraft:  # noqa: ARG001
+def oue(context: Context, notion: Notion) -> FormDraft:
     """Report one bit for each symbol: the true one is 1 with probability 1/2, others 1 / (E + 1).
 
     Per person, the frequency of a symbol of share f is estimated with variance 4E / (E - 1)^2 + f,
@@ -25,10 +24,10 @@ def oue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
     >>> draft.channel.hit, draft.channel.miss, draft.channel.report_bytes
     (Fraction(1, 2), Fraction(1, 4), 128)
     """
-    return _draft(UnaryChannel.optimal(context.inputs, ldp_budget(notion)), notion, OUE.key)
+    return _unary(UnaryChannel.optimal(context.inputs, ldp_budget(notion)), notion)
 
 
-def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> FormDraft:  # noqa: ARG001
+def sue(context: Context, notion: Notion) -> FormDraft:
     """Report one bit for each symbol, each flipped with probability 1 / (sqrt(E) + 1).
 
     >>> from liftlock.notions.ldp import LDP
@@ -37,14 +36,12 @@ def sue(context: Context, notion: Notion, *, utility: Utility | None = None) -> 
     >>> draft.channel.hit, draft.channel.miss
     (Fraction(3, 4), Fraction(1, 4))
     """
-    return _draft(UnaryChannel.symmetric(context.inputs, ldp_budget(notion)), notion, SUE.key)
+    return _unary(UnaryChannel.symmetric(context.inputs, ldp_budget(notion)), notion)
 
 
-def _draft(channel: UnaryChannel, notion: Notion, key: str) -> FormDraft:
-    remarks = [f"a report is {channel.report_size}, a bit for each symbol"]
-    if notion.ratio_limit is None:
-        remarks.append(WIDER)
-    return FormDraft(channel, key, remarks=tuple(remarks))
+def _unary(channel: UnaryChannel, notion: Notion) -> FormDraft:
+    said = f"a report is {channel.report_size}, a bit for each symbol"
+    return FormDraft(channel, remarks=(said, *wider(notion)))
 
 
 OUE = Design(

@@ -58,10 +58,8 @@ class Axis:
             raise NotDefined("adding noise", context.describe(), "it needs a prior of numbers")
         points = points_of(context.inputs, "added noise")
         refuse_never(context)
-        inner = 0.0
         if isinstance(context, GridPrior):
             ends = (context.grid.lower, context.grid.upper)
-            inner = context.inner_variance
             few = min(max(len(context.grid), _FEWEST), DEFAULT_CELLS)
             cells = few if outputs is None else check_cells(outputs)
         else:
@@ -86,7 +84,7 @@ class Axis:
                 value=f"{ends[0]!r} to {ends[1]!r}",
                 remedy="ask for fewer outputs, or subtract what all numbers have in common",
             )
-        return cls(context.inputs, points, context.floats(), edges, inner)
+        return cls(context.inputs, points, context.floats(), edges, context.inner_variance)
 
     @property
     def lower(self) -> float:
@@ -152,9 +150,7 @@ class Axis:
         """Return the same axis with fewer output cells."""
         return replace(self, edges=np.linspace(self.lower, self.upper, cells + 1))
 
-    def draft(
-        self, matrix: Floats, *, method: str, remarks: Sequence[str], faithful: bool = False
-    ) -> Draft:
+    def draft(self, matrix: Floats, *, remarks: Sequence[str], faithful: bool = False) -> Draft:
         """Return the draft of a matrix of cells, rare ones joined with their neighbours."""
         joined, kept = join_rare(matrix)
         outputs = self.outputs if len(kept) == len(self.values) else self.outputs.subset(kept)
@@ -162,9 +158,7 @@ class Axis:
         if len(kept) < len(self.values):
             rare = len(self.values) - len(kept)
             said.append(f"{rare} output cells that hardly ever occur are joined with others")
-        return Draft.of(
-            self.inputs, outputs, joined, method=method, remarks=said, faithful=faithful
-        )
+        return Draft.of(self.inputs, outputs, joined, remarks=said, faithful=faithful)
 
     def face_value_error(self, matrix: Floats, power: int = 2) -> float:
         """Return the mean of |Y - X|^power when outputs are taken as they are.

@@ -42,7 +42,7 @@ class Noise(ABC):
     one_scale: ClassVar[str]
     several_scales: ClassVar[str]
     many_outputs: ClassVar[float] = math.inf
-    """From so many outputs on, the scale is first looked for with fewer."""
+    """Number of outputs above which the scale is first searched for with fewer."""
 
     @property
     def how(self) -> str:
@@ -128,7 +128,7 @@ class Noise(ABC):
         refinements: int,
         gain: float = 0.0,
     ) -> tuple[float, Floats]:
-        """Return how strongly scales should follow a profile, and the least such scales.
+        """Return how strongly scales should follow a profile, and the least scales that do.
 
         The strength of least cost is searched for on a rough version of the problem. Strength 0
         is the single scale for all, which is returned unless others are better by a share `gain`.
@@ -164,30 +164,33 @@ class Noise(ABC):
             said = f"{self.several_scales} {scales.min():.6g} to {scales.max():.6g}"
         return f"{said}, {self.axis.cut_text(self.how)}"
 
-    def draft(
-        self, scales: float | Floats, method: str, remarks: Sequence[str], *, faithful: bool
-    ) -> Draft:
+    def draft(self, scales: float | Floats, remarks: Sequence[str], *, faithful: bool) -> Draft:
         """Return the draft of noise of these scales."""
         matrix = self.cells(scales)
         said = [self.describe(scales), *remarks, self.worth(matrix, scales)]
-        return self.axis.draft(matrix, method=method, remarks=said, faithful=faithful)
+        return self.axis.draft(matrix, remarks=said, faithful=faithful)
 
     def one_for_all(
-        self, notion: Notion, method: str, scale: str | float | None, *, as_published: bool
+        self, notion: Notion, scale: str | float | None, *, as_published: bool
     ) -> Draft:
         """Return the draft of noise with one scale for all numbers."""
         rule = ("published" if as_published else "smallest") if scale is None else scale
         found, source = self.scale(rule, notion)
         remarks = [source, *self.uncut(found, notion)]
-        return self.draft(found, method, remarks, faithful=rule != "smallest")
+        return self.draft(found, remarks, faithful=rule != "smallest")
+
+
+def read_number(given: object, allowed: Callable[[float], bool], wrong: str, remedy: str) -> float:
+    """Read a number that was given as an option; one that is not allowed is refused as `wrong`."""
+    found = numbers_of([given])
+    if len(found) != 1 or not allowed(float(found[0])):
+        raise InputError(wrong, value=given, remedy=remedy)
+    return float(found[0])
 
 
 def read_positive(number: object, name: str, remedy: str) -> float:
     """Read a positive number that was given as an option."""
-    found = numbers_of([number])
-    if len(found) != 1 or not found[0] > 0:
-        raise InputError(f"the {name} is not a positive number", value=number, remedy=remedy)
-    return float(found[0])
+    return read_number(number, lambda x: x > 0, f"the {name} is not a positive number", remedy)
 
 
 def noise_design(key: str, make: Callable[..., Draft], **facts: Any) -> Design:

@@ -13,13 +13,12 @@ from liftlock.contexts import Context
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.base import Noise, noise_design, read_positive
+from liftlock.designs.noise.base import Noise, noise_design, read_number, read_positive
 from liftlock.designs.noise.calibration import row_needs
 from liftlock.errors import InputError, NotDefined
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp, log
 from liftlock.exact.reproducible import power as to_power
-from liftlock.line.law import numbers_of
 from liftlock.notions.base import Notion
 from liftlock.utility.utility import Utility, mean_cost
 
@@ -156,7 +155,6 @@ def gaussian(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     scale: str | float | None = None,
     radius: float | None = None,
     domain: Any = None,
@@ -179,7 +177,7 @@ def gaussian(
     'noise of standard deviation 32.4402, clamped to [20, 60] and cut into 512 outputs'
     """
     noise = Gaussian(Axis.of(context, domain=domain, outputs=outputs), radius)
-    return noise.one_for_all(notion, GAUSSIAN.key, scale, as_published=as_published)
+    return noise.one_for_all(notion, scale, as_published=as_published)
 
 
 def instance_gaussian(
@@ -217,7 +215,7 @@ def instance_gaussian(
         sigmas, said = _published(noise, notion)
     else:
         sigmas, said = _calibrated(noise, notion, utility, power)
-    return noise.draft(sigmas, INSTANCE_GAUSSIAN.key, said, faithful=as_published)
+    return noise.draft(sigmas, said, faithful=as_published)
 
 
 def _published(noise: Gaussian, notion: Notion) -> tuple[Floats, list[str]]:
@@ -264,7 +262,8 @@ def _calibrated(
             notion, common, profile, cost, (_few(noise), profile), _POWERS, refinements=_REFINEMENTS
         )
     else:
-        strength = _read_power(power)
+        wrong = "the power of a profile is not between 0 and 1"
+        strength = read_number(power, lambda share: 0 <= share <= 1, wrong, "leave it out")
         sigmas = noise.scales(notion, profile(strength))
     said = f"the least deviations of the form s profile^t for {notion}, with t = {strength:.4g}"
     return sigmas, [said, f"one deviation for all would have to be {common:.6g}"]
@@ -272,15 +271,6 @@ def _calibrated(
 
 def _few(noise: Gaussian) -> Gaussian:
     return noise.on(noise.axis.coarse(min(_FEW_OUTPUTS, len(noise.axis.values))))
-
-
-def _read_power(power: object) -> float:
-    found = numbers_of([power])
-    if len(found) != 1 or not 0 <= found[0] <= 1:
-        raise InputError(
-            "the power of a profile is not between 0 and 1", value=power, remedy="leave it out"
-        )
-    return float(found[0])
 
 
 def needed_shares(noise: Gaussian, notion: Notion, common: float) -> Floats:

@@ -12,13 +12,11 @@ from liftlock.contexts import Context
 from liftlock.designs.base import Draft
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.base import Noise, noise_design
+from liftlock.designs.noise.base import Noise, noise_design, read_number
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.line.grid import GridPrior
-from liftlock.line.law import numbers_of
 from liftlock.notions.base import Notion
-from liftlock.utility.utility import Utility
 
 SENSITIVITIES = ("domain", "data")
 
@@ -121,7 +119,6 @@ def laplace(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     scale: str | float | None = None,
     sensitivity: str = "data",
     domain: Any = None,
@@ -146,14 +143,13 @@ def laplace(
     """
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=False, sensitivity=sensitivity)
-    return noise.one_for_all(notion, LAPLACE.key, scale, as_published=as_published)
+    return noise.one_for_all(notion, scale, as_published=as_published)
 
 
 def bounded_laplace(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     scale: str | float | None = None,
     sensitivity: str = "domain",
     domain: Any = None,
@@ -179,14 +175,13 @@ def bounded_laplace(
     """
     axis = Axis.of(context, domain=domain, outputs=outputs)
     noise = Laplace(axis, bounded=True, sensitivity=sensitivity)
-    return noise.one_for_all(notion, BOUNDED_LAPLACE.key, scale, as_published=as_published)
+    return noise.one_for_all(notion, scale, as_published=as_published)
 
 
 def instance_laplace(
     context: Context,
     notion: Notion,
     *,
-    utility: Utility | None = None,  # noqa: ARG001
     weight: float | None = None,
     sensitivity: str = "domain",
     domain: Any = None,
@@ -219,7 +214,7 @@ def instance_laplace(
         scales, said = _published(noise, notion)
     else:
         scales, said = _calibrated(noise, notion, _density(context, axis), weight)
-    return noise.draft(scales, INSTANCE_LAPLACE.key, said, faithful=as_published)
+    return noise.draft(scales, said, faithful=as_published)
 
 
 def _published(noise: Laplace, notion: Notion) -> tuple[Floats, list[str]]:
@@ -240,7 +235,12 @@ def _calibrated(
     """Return the scales of the best weight, or of the one that is given."""
     single = noise.smallest(notion)
     if weight is not None:
-        strength = _read_weight(weight)
+        strength = read_number(
+            weight,
+            lambda share: 0 <= share < 1,
+            "the weight is not a number from 0 to below 1",
+            "give one, or leave it out to have it chosen",
+        )
         scales = noise.scales(notion, _profile(density, strength))
     else:
         small, levels = _grouped(noise, density)
@@ -263,18 +263,6 @@ def _calibrated(
         f"{100 * strength:.3g} % of the largest inverse scale follows the prior: 1/b = {inverse}",
         f"one scale for all would be {single:.6g}, with mean squared error {alone:.6g}",
     ]
-
-
-def _read_weight(weight: object) -> float:
-    """Read how much of the inverse scale follows the prior."""
-    found = numbers_of([weight])
-    if len(found) != 1 or not 0 <= found[0] < 1:
-        raise InputError(
-            "the weight is not a number from 0 to below 1",
-            value=weight,
-            remedy="give one, or leave it out to have it chosen",
-        )
-    return float(found[0])
 
 
 def _density(context: Context, axis: Axis) -> Floats:

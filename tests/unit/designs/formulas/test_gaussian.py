@@ -13,18 +13,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from liftlock.designs.formulas.gaussian import (
-    analytic_delta,
-    analytic_sigma,
-    classical_sigma,
-    delta_at,
-    e_divergence,
-    instance_sigma,
-    normal_mass,
-    output_deltas,
-    radius_delta,
-    smallest_sigma,
-)
+from liftlock.designs.formulas import gaussian as formulas
 from liftlock.errors import InputError, NotDefined
 from liftlock_papers.formulas.gaussian import (
     classical_delta,
@@ -107,7 +96,7 @@ def by_quadrature(*arguments: float) -> float:
 
 def test_against_quadrature() -> None:
     for arguments in laws(1, 24):
-        assert float(e_divergence(*arguments)) == pytest.approx(
+        assert float(formulas.e_divergence(*arguments)) == pytest.approx(
             by_quadrature(*arguments), abs=1e-11
         ), arguments
 
@@ -116,7 +105,7 @@ def test_against_many_digits_also_in_the_tails() -> None:
     tiny = 0
     for arguments in laws(2, 450):
         exact = by_digits(*arguments)
-        found = float(e_divergence(*arguments))
+        found = float(formulas.e_divergence(*arguments))
         assert found == pytest.approx(float(exact), abs=1e-13), arguments
         if exact > mp.mpf("1e-290"):
             assert found == pytest.approx(float(exact), rel=1e-11), arguments
@@ -126,57 +115,59 @@ def test_against_many_digits_also_in_the_tails() -> None:
 
 def test_vectorised() -> None:
     columns = np.array(laws(3, 50)).T
-    together = e_divergence(*columns)
-    assert together.tolist() == [float(e_divergence(*each)) for each in columns.T]
+    together = formulas.e_divergence(*columns)
+    assert together.tolist() == [float(formulas.e_divergence(*each)) for each in columns.T]
 
 
 def test_the_four_cases() -> None:
     """Two points outside, two inside, none, and equal deviations."""
     level = math.exp(norm.logpdf(6, 0, 3) - norm.logpdf(6))
-    assert float(e_divergence(level, 0, 3, 0, 1)) == pytest.approx(
+    assert float(formulas.e_divergence(level, 0, 3, 0, 1)) == pytest.approx(
         2 * norm.sf(2) - level * 2 * norm.sf(6), rel=1e-12
     )
     level = math.exp(norm.logpdf(1) - norm.logpdf(1, 0, 3))
-    assert float(e_divergence(level, 0, 1, 0, 3)) == pytest.approx(
+    assert float(formulas.e_divergence(level, 0, 1, 0, 3)) == pytest.approx(
         (1 - 2 * norm.sf(1)) - level * (1 - 2 * norm.sf(1 / 3)), rel=1e-12
     )
-    assert float(e_divergence(3.01, 0, 1, 0, 3)) == 0.0  # f / g is 3 at most
-    assert float(e_divergence(0.33, 0, 3, 0, 1)) == pytest.approx(0.67)  # and 1/3 at least
+    assert float(formulas.e_divergence(3.01, 0, 1, 0, 3)) == 0.0  # f / g is 3 at most
+    assert float(formulas.e_divergence(0.33, 0, 3, 0, 1)) == pytest.approx(0.67)  # and 1/3 at least
     for gamma in (0.2, 1.0, 5.0):
         d, log = 1.5 / 0.7, math.log(gamma)
         expected = norm.cdf(d / 2 - log / d) - gamma * norm.cdf(-d / 2 - log / d)
-        assert float(e_divergence(gamma, 1.5, 0.7, 0, 0.7)) == pytest.approx(expected, rel=1e-12)
-    assert float(e_divergence(1, 2, 3, 2, 3)) == 0.0
-    assert float(e_divergence(0.25, 2, 3, 2, 3)) == 0.75
+        assert float(formulas.e_divergence(gamma, 1.5, 0.7, 0, 0.7)) == pytest.approx(
+            expected, rel=1e-12
+        )
+    assert float(formulas.e_divergence(1, 2, 3, 2, 3)) == 0.0
+    assert float(formulas.e_divergence(0.25, 2, 3, 2, 3)) == 0.75
 
 
 def test_nearly_equal_deviations_join_equal_ones() -> None:
     """Lemma 4 as printed divides by the difference of the variances."""
-    equal = float(e_divergence(1.3, 0, 1, 0.8, 1))
+    equal = float(formulas.e_divergence(1.3, 0, 1, 0.8, 1))
     for apart in (1e-3, 1e-6, 1e-9, 1e-12):
         for sign in (-1, 1):
-            near = float(e_divergence(1.3, 0, 1 + sign * apart, 0.8, 1))
+            near = float(formulas.e_divergence(1.3, 0, 1 + sign * apart, 0.8, 1))
             assert near == pytest.approx(equal, abs=3 * apart)
 
 
 def test_proposition_three() -> None:
     for gamma, m1, s1, m2, s2 in laws(4, 100):
-        left = float(e_divergence(gamma, m1, s1, m2, s2))
-        right = gamma * float(e_divergence(1 / gamma, m2, s2, m1, s1)) - gamma + 1
+        left = float(formulas.e_divergence(gamma, m1, s1, m2, s2))
+        right = gamma * float(formulas.e_divergence(1 / gamma, m2, s2, m1, s1)) - gamma + 1
         assert left == pytest.approx(right, abs=1e-13 * max(1.0, gamma))
 
 
 @pytest.mark.parametrize("bad", [(0, 0, 1, 0, 1), (1, 0, 0, 0, 1), (1, 0, 1, 0, -1)])
 def test_what_is_no_law_is_refused(bad: tuple[float, ...]) -> None:
     with pytest.raises(InputError, match="is not a positive number"):
-        e_divergence(*bad)
+        formulas.e_divergence(*bad)
 
 
 # --- one deviation for all ------------------------------------------------------------------------
 
 
 def test_golden_deltas() -> None:
-    found = delta_at([0, 5, 10, 20], 0, 5, 10, 1)
+    found = formulas.delta_at([0, 5, 10, 20], 0, 5, 10, 1)
     assert found == pytest.approx([0.000537, 0.0280, 0.1469, 0.4917], abs=5e-5)
     assert found[0] == pytest.approx(0.000537, abs=5e-7)
 
@@ -185,14 +176,14 @@ def test_no_deviation_protects_every_value() -> None:
     """The supremum over all x, as Thm 5 has it, is 1."""
     radii = np.linspace(0, 400, 200)
     for form in ("ediv", "def5"):
-        found = radius_delta(radii, 5, 10, 1, form)
+        found = formulas.radius_delta(radii, 5, 10, 1, form)
         assert (np.diff(found) >= -1e-15).all()
         assert found[-1] > 1 - 1e-12
 
 
 def test_forms_are_ordered() -> None:
     x = np.linspace(-30, 30, 41)
-    ediv, def5 = (delta_at(x, 1, 4, 6, 0.7, form) for form in ("ediv", "def5"))
+    ediv, def5 = (formulas.delta_at(x, 1, 4, 6, 0.7, form) for form in ("ediv", "def5"))
     assert (def5 <= ediv).all()
     assert (ediv <= math.exp(0.7) * def5 + 1e-15).all()
 
@@ -200,16 +191,16 @@ def test_forms_are_ordered() -> None:
 @pytest.mark.parametrize("form", ["ediv", "def5"])
 def test_the_smallest_deviation_is_a_root(form: str) -> None:
     for radius, epsilon, delta in itertools.product((0, 3, 20), (0, 0.3, 4), (1e-9, 1e-3, 0.2)):
-        sigma = float(smallest_sigma(radius, 5, epsilon, delta, form))
-        assert float(radius_delta(radius, 5, sigma, epsilon, form)) <= delta
-        assert float(radius_delta(radius, 5, sigma * (1 - 1e-6), epsilon, form)) > delta
+        sigma = float(formulas.smallest_sigma(radius, 5, epsilon, delta, form))
+        assert float(formulas.radius_delta(radius, 5, sigma, epsilon, form)) <= delta
+        assert float(formulas.radius_delta(radius, 5, sigma * (1 - 1e-6), epsilon, form)) > delta
 
 
 def test_more_budget_asks_for_no_more_noise() -> None:
     epsilons, deltas = np.linspace(0, 8, 12), np.geomspace(1e-12, 0.9, 12)
-    by_epsilon = [float(smallest_sigma(12, 5, float(e), 1e-4)) for e in epsilons]
-    by_delta = [float(smallest_sigma(12, 5, 1, float(d))) for d in deltas]
-    by_radius = smallest_sigma(np.linspace(0, 40, 25), 5, 1, 1e-4)
+    by_epsilon = [float(formulas.smallest_sigma(12, 5, float(e), 1e-4)) for e in epsilons]
+    by_delta = [float(formulas.smallest_sigma(12, 5, 1, float(d))) for d in deltas]
+    by_radius = formulas.smallest_sigma(np.linspace(0, 40, 25), 5, 1, 1e-4)
     assert (np.diff(by_epsilon) <= 0).all()
     assert (np.diff(by_delta) <= 0).all()
     assert (np.diff(by_radius) >= 0).all()
@@ -223,9 +214,9 @@ def test_the_mass_that_is_not_protected() -> None:
 def test_a_formula_needs_a_delta() -> None:
     for delta in (0, 1, -0.1):
         with pytest.raises(InputError, match="needs a delta between 0 and 1"):
-            smallest_sigma(1, 5, 1, delta)
+            formulas.smallest_sigma(1, 5, 1, delta)
     with pytest.raises(NotDefined, match="the form joint"):
-        delta_at(0, 0, 5, 10, 1, "joint")
+        formulas.delta_at(0, 0, 5, 10, 1, "joint")
 
 
 # --- a deviation for each value -------------------------------------------------------------------
@@ -238,10 +229,10 @@ def test_the_published_rule_has_1200_times_its_delta() -> None:
 def test_the_true_delta_by_another_quadrature() -> None:
     sd_x, epsilon, delta, x = 2.0, 0.7, 0.01, 1.0
     places = np.linspace(-8 * sd_x, 8 * sd_x, 401)
-    sds = instance_sigma(places, 0, sd_x, epsilon, delta)
+    sds = formulas.instance_sigma(places, 0, sd_x, epsilon, delta)
     weights = norm.pdf(places, 0, sd_x)
     weights /= weights.sum()
-    own = float(instance_sigma(x, 0, sd_x, epsilon, delta))
+    own = float(formulas.instance_sigma(x, 0, sd_x, epsilon, delta))
 
     def excess(sign: int) -> Callable[[float], float]:
         def positive(y: float) -> float:
@@ -265,8 +256,8 @@ def test_one_deviation_for_all_is_a_special_case() -> None:
     nodes = np.linspace(-9, 9, 721)
     weights = np.exp(-0.5 * nodes**2)
     weights /= weights.sum()
-    found = output_deltas([0, 10], 10, weights, 5 * nodes, np.full(721, 10.0), 1)
-    assert found == pytest.approx(delta_at([0, 10], 0, 5, 10, 1), abs=1e-6)
+    found = formulas.output_deltas([0, 10], 10, weights, 5 * nodes, np.full(721, 10.0), 1)
+    assert found == pytest.approx(formulas.delta_at([0, 10], 0, 5, 10, 1), abs=1e-6)
 
 
 # --- mixtures -------------------------------------------------------------------------------------
@@ -305,7 +296,9 @@ def test_a_mixture_of_one_is_the_theorem() -> None:
     for epsilon in (0.0, 0.5, 3.0):
         for form in ("ediv", "def5"):
             mixed = mixture_delta(x, [1.0], [2.0], [5.0], 7.0, epsilon, form)
-            assert mixed == pytest.approx(delta_at(x, 2.0, 5.0, 7.0, epsilon, form), abs=1e-13)
+            assert mixed == pytest.approx(
+                formulas.delta_at(x, 2.0, 5.0, 7.0, epsilon, form), abs=1e-13
+            )
 
 
 def test_atoms_are_mixtures_without_deviation() -> None:
@@ -319,7 +312,7 @@ def test_atoms_are_mixtures_without_deviation() -> None:
 def test_gaussian_components_alone_do_not_tell() -> None:
     """The delta under the whole mixture is not the worst of its components."""
     whole = mixture_delta([0.0], [0.5, 0.5], [-20, 20], [1, 1], 4.0, 1.0)[0]
-    alone = max(float(delta_at(0.0, mean, 1.0, 4.0, 1.0)) for mean in (-20.0, 20.0))
+    alone = max(float(formulas.delta_at(0.0, mean, 1.0, 4.0, 1.0)) for mean in (-20.0, 20.0))
     assert abs(float(whole) - alone) > 1e-3
 
 
@@ -328,32 +321,32 @@ def test_gaussian_components_alone_do_not_tell() -> None:
 
 def test_the_classical_bound_fails_beyond_one() -> None:
     assert classical_delta(10, 0.3, 1) == pytest.approx(0.0139, abs=5e-5)
-    assert analytic_delta(10, 0.3, 1) == pytest.approx(0.0575, abs=5e-5)
+    assert formulas.analytic_delta(10, 0.3, 1) == pytest.approx(0.0575, abs=5e-5)
 
 
 def test_the_classical_bound_holds_up_to_one() -> None:
     for epsilon, delta in itertools.product((0.01, 0.3, 1.0), (1e-9, 1e-4, 0.05)):
-        sigma = classical_sigma(epsilon, delta, 2.0)
+        sigma = formulas.classical_sigma(epsilon, delta, 2.0)
         assert classical_delta(epsilon, sigma, 2.0) == pytest.approx(delta, rel=1e-12)
-        assert analytic_delta(epsilon, sigma, 2.0) <= delta
-        assert analytic_sigma(epsilon, delta, 2.0) <= sigma
+        assert formulas.analytic_delta(epsilon, sigma, 2.0) <= delta
+        assert formulas.analytic_sigma(epsilon, delta, 2.0) <= sigma
 
 
 def test_the_analytic_deviation_is_a_root() -> None:
     for epsilon, delta in itertools.product((0.0, 0.3, 10.0), (1e-9, 1e-4, 0.5)):
-        sigma = analytic_sigma(epsilon, delta, 3.0)
-        assert analytic_delta(epsilon, sigma, 3.0) <= delta
-        assert analytic_delta(epsilon, sigma * (1 - 1e-7), 3.0) > delta
+        sigma = formulas.analytic_sigma(epsilon, delta, 3.0)
+        assert formulas.analytic_delta(epsilon, sigma, 3.0) <= delta
+        assert formulas.analytic_delta(epsilon, sigma * (1 - 1e-7), 3.0) > delta
 
 
 def test_the_classical_deviation_needs_epsilon() -> None:
     with pytest.raises(InputError, match="an epsilon above 0"):
-        classical_sigma(0, 0.1, 1)
+        formulas.classical_sigma(0, 0.1, 1)
 
 
 def test_masses_keep_their_digits() -> None:
     for low, high in ((-1.0, 2.0), (7.0, 7.5), (-7.5, -7.0), (30.0, 31.0), (0.0, 0.0)):
         with mp.workdps(60):
             exact = mp.ncdf(-mp.mpf(low)) - mp.ncdf(-mp.mpf(high))
-        found = float(normal_mass(np.array(low), np.array(high)))
+        found = float(formulas.normal_mass(np.array(low), np.array(high)))
         assert found == pytest.approx(float(exact), rel=1e-13)

@@ -9,20 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from liftlock.designs.formulas.laplace import (
-    bounded_cells,
-    clamped_cells,
-    clamped_leakage,
-    context_free_scale,
-    instance_leakage,
-    instance_scales,
-    leakage,
-    mean_error,
-    normaliser,
-    published_alpha,
-    published_scale,
-    scale_for_every_epsilon,
-)
+from liftlock.designs.formulas import laplace as formulas
 from liftlock.exact.integers import Floats
 from liftlock_papers.formulas.laplace import smallest_scale
 
@@ -54,22 +41,22 @@ def density(y: float, x: float, b: float, lower: float, upper: float) -> float:
 
 def test_the_published_scale_jumps_up_and_its_first_branch_does_not() -> None:
     """Delta = 1, P = (1/2, 1/2): the second branch begins at ln 2."""
-    assert published_scale(0.69, 0.5, 1.0) == pytest.approx(0.9137, abs=5e-5)
-    assert published_scale(0.70, 0.5, 1.0) == pytest.approx(1.4286, abs=5e-5)
+    assert formulas.published_scale(0.69, 0.5, 1.0) == pytest.approx(0.9137, abs=5e-5)
+    assert formulas.published_scale(0.70, 0.5, 1.0) == pytest.approx(1.4286, abs=5e-5)
     budgets = np.linspace(0.01, 6.0, 400)
     for least in (0.5, 0.3, 0.05, 1e-6):
-        scales = [scale_for_every_epsilon(budget, least, 1.0) for budget in budgets]
+        scales = [formulas.scale_for_every_epsilon(budget, least, 1.0) for budget in budgets]
         assert (np.diff(scales) < 0).all()
         assert all(
-            scale < context_free_scale(budget, 1.0)
+            scale < formulas.context_free_scale(budget, 1.0)
             for scale, budget in zip(scales, budgets, strict=True)
         )
 
 
 def test_the_published_values_for_three_atoms() -> None:
     """X = {0, 1, 2}, epsilon 2: 0.978 for (.05, .9, .05), and 1 for the uniform prior."""
-    assert published_scale(2.0, 0.05, 2.0) == pytest.approx(0.978, abs=5e-4)
-    assert published_scale(2.0, 1 / 3, 2.0) == 1.0
+    assert formulas.published_scale(2.0, 0.05, 2.0) == pytest.approx(0.978, abs=5e-4)
+    assert formulas.published_scale(2.0, 1 / 3, 2.0) == 1.0
 
 
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-6, 0.5, 30.0, 800.0])
@@ -77,16 +64,20 @@ def test_the_scale_keeps_its_digits(epsilon: float) -> None:
     with mp.workdps(400):
         least = mp.mpf(0.125)
         exact = 3 / mp.log((mp.exp(epsilon) - least) / (1 - least))
-    assert scale_for_every_epsilon(epsilon, 0.125, 3.0) == pytest.approx(float(exact), rel=1e-13)
+    assert formulas.scale_for_every_epsilon(epsilon, 0.125, 3.0) == pytest.approx(
+        float(exact), rel=1e-13
+    )
 
 
 def test_alpha_meets_the_common_scale_at_the_rarest_value() -> None:
     masses = np.array([0.6, 0.3, 0.1])
     for epsilon in (0.3, 1.0, 2.0):
-        scales = instance_scales(masses, epsilon, published_alpha(epsilon, 0.1), 3.0)
-        assert scales[2] == pytest.approx(published_scale(epsilon, 0.1, 3.0), rel=1e-12)
+        scales = formulas.instance_scales(
+            masses, epsilon, formulas.published_alpha(epsilon, 0.1), 3.0
+        )
+        assert scales[2] == pytest.approx(formulas.published_scale(epsilon, 0.1, 3.0), rel=1e-12)
         assert scales[0] < scales[1] < scales[2]
-    same = instance_scales(masses, 3.0, published_alpha(3.0, 0.1), 3.0)
+    same = formulas.instance_scales(masses, 3.0, formulas.published_alpha(3.0, 0.1), 3.0)
     assert same.tolist() == [1.0, 1.0, 1.0]
 
 
@@ -97,7 +88,10 @@ def test_alpha_meets_the_common_scale_at_the_rarest_value() -> None:
 def test_cells_have_all_their_digits(b: float) -> None:
     points = np.array([0.0, 0.3, 0.5, 1.7, 2.0])
     edges = np.linspace(0.0, 2.0, 9)
-    bounded, clamped = bounded_cells(points, edges, b), clamped_cells(points, edges, b)
+    bounded, clamped = (
+        formulas.bounded_cells(points, edges, b),
+        formulas.clamped_cells(points, edges, b),
+    )
     with mp.workdps(900):
         rate = 1 / mp.mpf(b)
 
@@ -120,26 +114,26 @@ def test_cells_have_all_their_digits(b: float) -> None:
 def test_cells_of_any_width_and_a_scale_for_each_row() -> None:
     points, edges = np.array([0.1, 0.9]), np.array([0.0, 0.2, 0.25, 1.0])
     scales = np.array([0.3, 2.0])
-    both = bounded_cells(points, edges, scales)
+    both = formulas.bounded_cells(points, edges, scales)
     for row, (point, scale) in enumerate(zip(points, scales, strict=True)):
         assert both[row] == pytest.approx(
-            bounded_cells(np.array([point]), edges, float(scale))[0], rel=1e-14
+            formulas.bounded_cells(np.array([point]), edges, float(scale))[0], rel=1e-14
         )
         first = quad(lambda y, x=point, b=scale: density(y, x, b, 0.0, 1.0), 0.2, 0.25)[0]
         assert both[row, 1] == pytest.approx(first, rel=1e-9)
 
 
 def test_tails_are_zero_only_where_floats_end() -> None:
-    cells = bounded_cells(np.array([0.0]), np.linspace(0.0, 700.0, 701), 1.0)
+    cells = formulas.bounded_cells(np.array([0.0]), np.linspace(0.0, 700.0, 701), 1.0)
     assert (cells > 0).all()
     assert cells[0, -1] == pytest.approx(math.exp(-699) * -math.expm1(-1.0), rel=1e-12)
 
 
 def test_a_large_matrix_is_the_same_in_blocks() -> None:
     points, edges = np.linspace(0, 1, 700), np.linspace(0, 1, 513)
-    whole = bounded_cells(points, edges, 0.1)
+    whole = formulas.bounded_cells(points, edges, 0.1)
     for row in (0, 127, 128, 699):
-        assert (whole[row] == bounded_cells(points[[row]], edges, 0.1)[0]).all()
+        assert (whole[row] == formulas.bounded_cells(points[[row]], edges, 0.1)[0]).all()
     assert whole.sum(axis=1) == pytest.approx(np.ones(700), abs=1e-13)
 
 
@@ -148,12 +142,12 @@ def test_a_large_matrix_is_the_same_in_blocks() -> None:
 
 def test_the_golden_leakages() -> None:
     points, fair = np.array([0.0, 1.0]), np.array([0.5, 0.5])
-    b = published_scale(0.5, 0.5, 1.0)
-    assert max(leakage(points, fair, b, 0.0, 2.0)) == pytest.approx(0.7423, abs=5e-5)
-    assert max(leakage(points, fair, b, 0.0, 1.0)) == pytest.approx(0.5, abs=1e-12)
+    b = formulas.published_scale(0.5, 0.5, 1.0)
+    assert max(formulas.leakage(points, fair, b, 0.0, 2.0)) == pytest.approx(0.7423, abs=5e-5)
+    assert max(formulas.leakage(points, fair, b, 0.0, 1.0)) == pytest.approx(0.5, abs=1e-12)
     skewed, three = np.array([0.9, 0.05, 0.05]), np.array([0.0, 1.5, 3.0])
-    scales = instance_scales(skewed, 1.0, published_alpha(1.0, 0.05), 3.0)
-    found = instance_leakage(three, skewed, scales, 0.0, 3.0)
+    scales = formulas.instance_scales(skewed, 1.0, formulas.published_alpha(1.0, 0.05), 3.0)
+    found = formulas.instance_leakage(three, skewed, scales, 0.0, 3.0)
     assert max(found) == pytest.approx(1.1956, abs=5e-5)
 
 
@@ -165,7 +159,7 @@ def test_leakage_is_reached_on_atoms_and_ends(world: World, b: float) -> None:
     places = np.concatenate([np.linspace(lower, upper, 150), points])
     table = np.array([[density(y, x, b, lower, upper) for x in points] for y in places])
     lifts = np.log(table / (table @ masses)[:, None])
-    found = leakage(points, masses, b, lower, upper)
+    found = formulas.leakage(points, masses, b, lower, upper)
     assert found == pytest.approx((-lifts.min(), lifts.max()), rel=1e-7)
 
 
@@ -173,12 +167,12 @@ def test_leakage_is_reached_on_atoms_and_ends(world: World, b: float) -> None:
 def test_clamping_leaks_no_more_than_the_unbounded_noise(world: World) -> None:
     points, masses, lower, upper = world
     for b in (0.1, 0.7, 5.0):
-        found = clamped_leakage(points, masses, b)
+        found = formulas.clamped_leakage(points, masses, b)
         places = np.concatenate([np.linspace(lower - 3, upper + 3, 2000), points])
         table = np.exp(-np.abs(places[:, None] - points) / b)
         lifts = np.log(table / (table @ masses)[:, None])
         assert found == pytest.approx((-lifts.min(), lifts.max()), rel=1e-9)
-        cells = clamped_cells(points, np.linspace(lower, upper, 4001), b)
+        cells = formulas.clamped_cells(points, np.linspace(lower, upper, 4001), b)
         cut = np.log(cells / (masses @ cells))
         assert -cut.min() <= found[0] * (1 + 1e-12)
         assert cut.max() <= found[1] * (1 + 1e-12)
@@ -188,32 +182,32 @@ def test_clamping_leaks_no_more_than_the_unbounded_noise(world: World) -> None:
 @pytest.mark.parametrize("world", worlds(5, seed=9), ids=range(5))
 def test_leakage_by_instance_against_a_fine_grid(world: World) -> None:
     points, masses, lower, upper = world
-    scales = instance_scales(masses, 1.0, 2.0, upper - lower)
-    found = instance_leakage(points, masses, scales, lower, upper)
+    scales = formulas.instance_scales(masses, 1.0, 2.0, upper - lower)
+    found = formulas.instance_leakage(points, masses, scales, lower, upper)
     places = np.concatenate([np.linspace(lower, upper, 20001), points])
-    inside = scales * normaliser(points, scales, lower, upper)
+    inside = scales * formulas.normaliser(points, scales, lower, upper)
     table = np.exp(-np.abs(places[:, None] - points) / scales) / inside
     lifts = np.log(table / (table @ masses)[:, None])
     assert found == pytest.approx((-lifts.min(), lifts.max()), rel=1e-6)
     assert found[1] >= lifts.max() - 1e-12
     single = np.full(len(points), 1.3)
-    one = instance_leakage(points, masses, single, lower, upper)
-    assert one == pytest.approx(leakage(points, masses, 1.3, lower, upper), rel=1e-9)
+    one = formulas.instance_leakage(points, masses, single, lower, upper)
+    assert one == pytest.approx(formulas.leakage(points, masses, 1.3, lower, upper), rel=1e-9)
 
 
 def test_leakage_falls_as_the_scale_grows() -> None:
     for points, masses, lower, upper in worlds(20, seed=2):
         scales = np.geomspace(0.02, 50, 60)
         for side in (0, 1):
-            bounded = [leakage(points, masses, b, lower, upper)[side] for b in scales]
+            bounded = [formulas.leakage(points, masses, b, lower, upper)[side] for b in scales]
             assert (np.diff(bounded) <= 1e-12).all()
-            clamped = [clamped_leakage(points, masses, b)[side] for b in scales]
+            clamped = [formulas.clamped_leakage(points, masses, b)[side] for b in scales]
             assert (np.diff(clamped) <= 1e-12).all()
 
 
 def test_a_million_scales_below_the_width_do_not_underflow() -> None:
     points, fair = np.array([0.0, 1.0]), np.array([0.5, 0.5])
-    lower, upper = leakage(points, fair, 1e-6, 0.0, 1.0)
+    lower, upper = formulas.leakage(points, fair, 1e-6, 0.0, 1.0)
     assert (lower, upper) == pytest.approx((1e6 - math.log(2), math.log(2)), rel=1e-9)
 
 
@@ -223,8 +217,8 @@ def test_a_million_scales_below_the_width_do_not_underflow() -> None:
 def leaks(points: Floats, masses: Floats, b: float, *domain: float) -> float:
     """Return the larger side of the leakage: bounded on a domain, clamped without one."""
     if domain:
-        return max(leakage(points, masses, b, *domain))
-    return max(clamped_leakage(points, masses, b))
+        return max(formulas.leakage(points, masses, b, *domain))
+    return max(formulas.clamped_leakage(points, masses, b))
 
 
 def test_the_golden_scales() -> None:
@@ -239,7 +233,7 @@ def test_the_golden_scales() -> None:
 def test_two_atoms_at_the_ends_need_the_first_branch_exactly(least: float) -> None:
     masses = np.array([least, 1 - least])
     for epsilon in (0.01, 0.5, 1.0, 2.0, 6.0):
-        rule = scale_for_every_epsilon(epsilon, least, 4.0)
+        rule = formulas.scale_for_every_epsilon(epsilon, least, 4.0)
         for bounded in (True, False):
             found = smallest_scale(
                 np.array([-1.0, 3.0]), masses, epsilon, -1.0, 3.0, bounded=bounded
@@ -254,7 +248,7 @@ def test_the_first_branch_is_safe_and_the_least_scale_is_at_the_edge(bounded: bo
         previous = math.inf
         for epsilon in (0.05, 0.4, 1.0, 2.5):
             width = upper - lower if bounded else float(np.ptp(points))
-            rule = scale_for_every_epsilon(epsilon, float(masses.min()), width)
+            rule = formulas.scale_for_every_epsilon(epsilon, float(masses.min()), width)
             b = smallest_scale(points, masses, epsilon, lower, upper, bounded=bounded)
             ends = (lower, upper) if bounded else ()
             assert leaks(points, masses, rule, *ends) <= epsilon + 1e-12
@@ -302,18 +296,22 @@ def test_errors_against_quadrature(world: World, b: float) -> None:
                 inside + sum(t * side**power for t, side in zip(tails, beyond, strict=True))
             )
         where = points, masses, b, lower, upper
-        assert mean_error(*where, power=power) == pytest.approx(bounded, rel=1e-7)
-        found = mean_error(*where, power=power, bounded=False)
+        assert formulas.mean_error(*where, power=power) == pytest.approx(bounded, rel=1e-7)
+        found = formulas.mean_error(*where, power=power, bounded=False)
         assert found == pytest.approx(clamped, rel=1e-7)
 
 
 def test_errors_at_both_extremes() -> None:
     """Hardly any noise costs 2 b^2 inside; endless noise is uniform on the domain."""
     middle, one = np.array([0.5]), np.array([1.0])
-    assert mean_error(middle, one, 1e-4, 0.0, 1.0) == pytest.approx(2e-8, rel=1e-9)
-    assert mean_error(middle, one, 1e-4, 0.0, 1.0, power=1) == pytest.approx(1e-4, rel=1e-9)
-    assert mean_error(middle, one, 1e12, 0.0, 1.0) == pytest.approx(1 / 12, rel=1e-9)
-    assert mean_error(middle, one, 1e12, 0.0, 1.0, power=1) == pytest.approx(1 / 4, rel=1e-9)
+    assert formulas.mean_error(middle, one, 1e-4, 0.0, 1.0) == pytest.approx(2e-8, rel=1e-9)
+    assert formulas.mean_error(middle, one, 1e-4, 0.0, 1.0, power=1) == pytest.approx(
+        1e-4, rel=1e-9
+    )
+    assert formulas.mean_error(middle, one, 1e12, 0.0, 1.0) == pytest.approx(1 / 12, rel=1e-9)
+    assert formulas.mean_error(middle, one, 1e12, 0.0, 1.0, power=1) == pytest.approx(
+        1 / 4, rel=1e-9
+    )
 
 
 def test_the_published_comparison_at_its_own_setting() -> None:
@@ -321,11 +319,11 @@ def test_the_published_comparison_at_its_own_setting() -> None:
     points, masses = np.array([0.0, 1.5, 3.0]), np.full(3, 1 / 3)
 
     def error(b: float) -> float:
-        return mean_error(points, masses, b, 0.0, 3.0)
+        return formulas.mean_error(points, masses, b, 0.0, 3.0)
 
     for epsilon in (0.5, 1.0):
-        assert error(published_scale(epsilon, 1 / 3, 3.0)) < error(3.0 / epsilon)
-    assert published_scale(1.2, 1 / 3, 3.0) == 3.0 / 1.2
+        assert error(formulas.published_scale(epsilon, 1 / 3, 3.0)) < error(3.0 / epsilon)
+    assert formulas.published_scale(1.2, 1 / 3, 3.0) == 3.0 / 1.2
     for epsilon in (0.5, 1.0, 1.2, 3.0):
         least = smallest_scale(points, masses, epsilon, 0.0, 3.0)
-        assert error(least) < error(published_scale(epsilon, 1 / 3, 3.0))
+        assert error(least) < error(formulas.published_scale(epsilon, 1 / 3, 3.0))

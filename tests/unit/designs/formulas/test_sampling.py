@@ -9,13 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liftlock.designs.formulas.sampling import (
-    approximate_rate,
-    continuous_rate,
-    expected_error,
-    ldp_rate,
-    lift_rate,
-)
+from liftlock.designs.formulas import sampling as formulas
 from liftlock.errors import NotDefined
 
 Masses = list[Fraction]
@@ -74,9 +68,9 @@ def test_rates_with_a_delta(form: str) -> None:
         most = [Fraction(0), Fraction(1, 1000), Fraction(1, 20), Fraction(1, 3)][place % 4]
         floats = np.array([float(p) for p in masses])
         if form == "ldp":
-            rate = ldp_rate(floats, float(ratio), float(most))
+            rate = formulas.ldp_rate(floats, float(ratio), float(most))
         else:
-            rate = approximate_rate(floats, float(ratio), float(most), form)
+            rate = formulas.approximate_rate(floats, float(ratio), float(most), form)
         limit = most + Fraction(1, 10**15)  # masses and delta are floats in the formula
         at_the_edge(rate, lambda t, m=masses, r=ratio: delta(m, t, r, form), limit)  # type: ignore[misc]
         seen.add(rate == 1.0)
@@ -92,42 +86,46 @@ def test_rates_of_lifts(lower: float, upper: float) -> None:
             lifts = [q / p for row in rows(masses, rate) for q, p in zip(row, masses, strict=True)]
             return max(max(lifts) - Fraction(upper), Fraction(lower) - min(lifts))
 
-        at_the_edge(lift_rate(floats, lower, upper), beyond, Fraction(1, 10**12))
+        at_the_edge(formulas.lift_rate(floats, lower, upper), beyond, Fraction(1, 10**12))
 
 
 def test_no_delta_is_the_pure_notion() -> None:
     for masses in priors(20):
         floats = np.array([float(p) for p in masses])
         for ratio in (1.5, 4.0):
-            pure = lift_rate(floats, 1 / ratio, ratio)
+            pure = formulas.lift_rate(floats, 1 / ratio, ratio)
             for form in ("ediv", "def5", "joint"):
-                assert approximate_rate(floats, ratio, 0.0, form) == pytest.approx(pure, rel=1e-12)
+                assert formulas.approximate_rate(floats, ratio, 0.0, form) == pytest.approx(
+                    pure, rel=1e-12
+                )
 
 
 @pytest.mark.parametrize("form", ["ediv", "def5"])
 def test_the_rate_for_a_continuous_value_is_the_limit(form: str) -> None:
     for ratio, most in ((1.2, 0.01), (3.0, 0.3), (20.0, 0.2), (2.0, 0.0)):
-        limit = continuous_rate(ratio, most, form)
-        fine = approximate_rate(np.full(10**6, 1e-6), ratio, most, form)
-        coarse = approximate_rate(np.full(10, 0.1), ratio, most, form)
+        limit = formulas.continuous_rate(ratio, most, form)
+        fine = formulas.approximate_rate(np.full(10**6, 1e-6), ratio, most, form)
+        coarse = formulas.approximate_rate(np.full(10, 0.1), ratio, most, form)
         assert limit <= fine <= coarse + 1e-12
         assert limit == pytest.approx(fine, abs=1e-4)
-    fine = ldp_rate(np.full(10**6, 1e-6), 3.0, 0.1)
-    assert continuous_rate(3.0, 0.1, "ediv") == pytest.approx(fine, abs=1e-4)
+    fine = formulas.ldp_rate(np.full(10**6, 1e-6), 3.0, 0.1)
+    assert formulas.continuous_rate(3.0, 0.1, "ediv") == pytest.approx(fine, abs=1e-4)
 
 
 def test_proposition_two_as_printed() -> None:
     ratio = math.e
     edge = (1 - 1 / ratio) / (ratio - 1 / ratio)
-    assert continuous_rate(ratio, edge / 2, "def5") == pytest.approx(ratio * edge / 2)
-    assert continuous_rate(ratio, 2 * edge, "def5") == pytest.approx(1 - (1 - 2 * edge) / ratio)
+    assert formulas.continuous_rate(ratio, edge / 2, "def5") == pytest.approx(ratio * edge / 2)
+    assert formulas.continuous_rate(ratio, 2 * edge, "def5") == pytest.approx(
+        1 - (1 - 2 * edge) / ratio
+    )
 
 
 def test_one_symbol_needs_no_protection() -> None:
     one = np.ones(1)
-    assert lift_rate(one, 0.9, 1.1) == 1.0
-    assert approximate_rate(one, 1.1, 0.0, "joint") == 1.0
-    assert ldp_rate(one, 1.1) == 1.0
+    assert formulas.lift_rate(one, 0.9, 1.1) == 1.0
+    assert formulas.approximate_rate(one, 1.1, 0.0, "joint") == 1.0
+    assert formulas.ldp_rate(one, 1.1) == 1.0
 
 
 def test_expected_errors() -> None:
@@ -137,11 +135,13 @@ def test_expected_errors() -> None:
         apart = np.abs(points[:, None] - points[None, :])
         for power in (1, 2):
             expected = 0.7 * masses @ apart**power @ masses
-            assert expected_error(points, masses, 0.3, power) == pytest.approx(expected, rel=1e-12)
+            assert formulas.expected_error(points, masses, 0.3, power) == pytest.approx(
+                expected, rel=1e-12
+            )
     with pytest.raises(NotDefined):
-        expected_error(points, masses, 0.3, 3)
+        formulas.expected_error(points, masses, 0.3, 3)
 
 
 def test_a_joint_delta_is_void_without_masses() -> None:
     with pytest.raises(NotDefined, match="the form joint"):
-        continuous_rate(2.0, 0.1, "joint")
+        formulas.continuous_rate(2.0, 0.1, "joint")

@@ -9,6 +9,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.designs import (
+    DESIGNS,
     Draft,
     design,
     design_as_published,
@@ -17,12 +18,19 @@ from liftlock.designs import (
     safe_response,
 )
 from liftlock.designs.mechanisms.sampling import exact_rate
-from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import LinePrior
-from liftlock.line.law import normal
-from liftlock.notions import ALIP, LIP, ApproximateLDP, ApproximateLIP, MaxLift, MinLift, Notion
-from liftlock.notions.registry import REGISTRY, make_notion
+from liftlock.line import normal
+from liftlock.notions import (
+    ALIP,
+    LIP,
+    REGISTRY,
+    ApproximateLDP,
+    ApproximateLIP,
+    MaxLift,
+    MinLift,
+    Notion,
+    make_notion,
+)
 
 RARE = ll.Prior.from_probabilities({"a": "0.1", "b": "0.2", "c": "0.7"})
 
@@ -42,7 +50,7 @@ def random_priors(seed: int, count: int) -> list[ll.Prior]:
     return found
 
 
-@pytest.mark.parametrize("name", NUMERIC_NOTIONS)
+@pytest.mark.parametrize("name", DESIGNS["sampling"].notions)
 def test_the_rate_is_the_largest(name: str) -> None:
     refused = 0
     for place, prior in enumerate(random_priors(3, 8)):
@@ -95,7 +103,7 @@ def test_any_symbols() -> None:
 
 
 def test_numbers_in_and_numbers_out() -> None:
-    line = LinePrior.of(normal(50, 10), domain=(20, 80))
+    line = normal(50, 10, domain=(20, 80))
     made = design(line, ApproximateLIP("1", "0.01"), method="sampling", cells=32)
     points = line.grid(32).points
     released = made.release([12.0, 50.0, 99.0] * 20)
@@ -103,7 +111,7 @@ def test_numbers_in_and_numbers_out() -> None:
 
 
 def test_512_cells() -> None:
-    prior = LinePrior.of(normal(50, 10), domain=(20, 80)).grid(512)
+    prior = normal(50, 10, domain=(20, 80)).grid(512)
     for notion in (LIP("1"), ApproximateLIP("1", "0.001")):
         locked = lock(random_sampling(prior, notion), notion, prior)
         assert not locked.blend

@@ -111,7 +111,6 @@ def test_the_printed_test_of_feasibility_is_not_enough() -> None:
 def test_when_the_secret_is_x_itself() -> None:
     prior = Prior.from_counts({"a": 1, "b": 2, "c": 3})
     whole = subset_response(prior, LIP("1"))
-    assert whole.method == "subset-response"
     assert whole.matrix == pytest.approx(optimal(prior, LIP("1")).matrix)
     crowded = Prior.from_counts({"a": 1, "b": 1, "c": 4})
     parts = subset_response(crowded, MaxLift("ln 3"))  # 1/3 of the people, and nothing to spare

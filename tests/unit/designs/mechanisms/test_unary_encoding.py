@@ -13,7 +13,7 @@ import pytest
 from liftlock import Mechanism, Prior, design, lock
 from liftlock.designs import lock as lock_channel
 from liftlock.designs import oue, sue
-from liftlock.designs.request import encoded_cost
+from liftlock.designs.encoded_cost import encoded_cost
 from liftlock.errors import FileError, InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.forms import UnaryChannel

@@ -12,8 +12,7 @@ import liftlock as ll
 from liftlock.designs.noise.axis import RARE, Axis, join_rare
 from liftlock.designs.noise.calibration import lift_range
 from liftlock.errors import InputError, NotDefined
-from liftlock.line import DEFAULT_CELLS, LinePrior
-from liftlock.line.law import normal
+from liftlock.line import DEFAULT_CELLS, normal
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})
 
@@ -26,14 +25,14 @@ def test_numbers_from_labels_and_from_a_grid() -> None:
     assert axis.values.tolist() == [22.5, 27.5, 32.5, 37.5, 42.5, 47.5, 52.5, 57.5]
     wider = Axis.of(AGES, domain="0:100", outputs=4)
     assert (wider.width, wider.spread) == (100.0, 40.0)
-    grid = LinePrior.of(normal(0, 1), domain=(-3, 3)).grid(16)
+    grid = normal(0, 1, domain=(-3, 3)).grid(16)
     found = Axis.of(grid)
     assert (found.lower, found.upper, len(found.values)) == (-3.0, 3.0, 64)
     assert (found.points == grid.points).all()
 
 
 def test_no_more_outputs_than_noise_leaves_to_be_seen() -> None:
-    fine = LinePrior.of(normal(0, 1), domain=(-3, 3)).grid(1024)
+    fine = normal(0, 1, domain=(-3, 3)).grid(1024)
     assert len(Axis.of(fine).values) == DEFAULT_CELLS
     assert len(Axis.of(fine, outputs=1024).values) == 1024
     assert len(Axis.of(AGES).values) == DEFAULT_CELLS
@@ -105,11 +104,11 @@ def test_joining_at_the_threshold() -> None:
 def test_a_draft_names_the_cells_that_are_left() -> None:
     axis = Axis.of(AGES, outputs=4)
     matrix = np.array([[1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 1e-12, 1 - 1e-12, 0]])
-    draft = axis.draft(matrix, method="test", remarks=["said"], faithful=True)
+    draft = axis.draft(matrix, remarks=["said"], faithful=True)
     assert draft.outputs.labels == (25.0, 35.0, 45.0)
     assert draft.faithful
     assert draft.remarks == ("said", "1 output cells that hardly ever occur are joined with others")
-    whole = axis.draft(np.full((3, 4), 0.25), method="test", remarks=[])
+    whole = axis.draft(np.full((3, 4), 0.25), remarks=[])
     assert whole.outputs.labels == (25.0, 35.0, 45.0, 55.0)
     assert whole.remarks == ()
 

@@ -12,8 +12,7 @@ import liftlock as ll
 from liftlock.designs import Draft, bounded_laplace, design, design_as_published, lock
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import LinePrior
-from liftlock.line.law import normal
+from liftlock.line import normal
 from liftlock.notions import LDP, ApproximateLDP, ApproximateLIP, MaxLift, Notion
 from liftlock_papers.formulas.laplace import smallest_scale
 
@@ -67,7 +66,7 @@ def test_the_matrix_is_that_of_the_formula() -> None:
     [("0.01", (-4, 4), 256), ("1", (-4, 9), 512), ("8", (-12, 30), 512)],
 )
 def test_grids_lock_as_they_are(budget: str, domain: tuple[int, int], cells: int) -> None:
-    prior = LinePrior.of(normal(0, 1), domain=domain).grid(cells)
+    prior = normal(0, 1, domain=domain).grid(cells)
     for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.001")):
         draft = bounded_laplace(prior, notion)
         locked = lock(draft, notion, prior)
@@ -78,7 +77,7 @@ def test_grids_lock_as_they_are(budget: str, domain: tuple[int, int], cells: int
 @pytest.mark.parametrize("scale", [1e-9, 1e12])
 def test_tiny_and_huge_domains_are_the_same_problem(scale: float) -> None:
     def prior(unit: float) -> ll.Prior:
-        return LinePrior.of(normal(5 * unit, unit), domain=(0, 10 * unit)).grid(64)
+        return normal(5 * unit, unit, domain=(0, 10 * unit)).grid(64)
 
     one = scale_of(bounded_laplace(prior(1.0), ll.LIP("1")))
     other = scale_of(bounded_laplace(prior(scale), ll.LIP("1")))
@@ -95,14 +94,14 @@ def test_skewed_priors_lock_as_they_are() -> None:
 
 def test_more_budget_never_asks_for_more_noise() -> None:
     budgets = ("0.05", "0.69", "0.7", "0.9", "1.5", "4")
-    for prior in (FAIR, GRADES, LinePrior.of(normal(0, 1), domain=(-3, 3)).grid(32)):
+    for prior in (FAIR, GRADES, normal(0, 1, domain=(-3, 3)).grid(32)):
         scales = [scale_of(bounded_laplace(prior, ll.LIP(b), outputs=32)) for b in budgets]
         assert scales == sorted(scales, reverse=True)
         assert len(set(scales)) == len(scales)
 
 
 def test_no_noise_is_said_to_be_none() -> None:
-    fine = LinePrior.of(normal(0, 1), domain=(-4, 4)).grid(512)
+    fine = normal(0, 1, domain=(-4, 4)).grid(512)
     draft = bounded_laplace(fine, ApproximateLIP("1", "0.01", "joint"))
     assert "asks for no noise here" in draft.remarks[1]
 

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs import Draft, lock
-from liftlock.designs.formulas.laplace import bounded_cells, clamped_cells
+from liftlock.designs import DESIGNS, Draft, lock
+from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.lock import rounded
 from liftlock.designs.noise.calibration import (
-    NUMERIC_NOTIONS,
     ldp_delta,
     lift_range,
     lip_deltas,
@@ -69,7 +68,7 @@ def family(points: Floats, outputs: int = 40) -> tuple[Floats, Floats]:
 
 
 def test_the_notions_are_those_that_are_listed() -> None:
-    assert {notion.name for notion in NOTIONS} == set(NUMERIC_NOTIONS)
+    assert {notion.name for notion in NOTIONS} == set(DESIGNS["laplace"].notions)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -147,7 +146,7 @@ def test_a_zero_where_none_may_be_is_far_beyond() -> None:
 def test_the_largest_pair_of_many_rows_is_found() -> None:
     """With rows in order a few of them are enough to find it."""
     points = np.sort(np.random.default_rng(3).normal(0, 1, 300))
-    for cells in (bounded_cells, clamped_cells):
+    for cells in (formulas.bounded_cells, formulas.clamped_cells):
         matrix = cells(points, np.linspace(-4, 4, 101), 1.1)
         slack = slack_of(ApproximateLDP("0.5", "0.1"))(matrix, np.full(300, 1 / 300))
         assert slack == pytest.approx(ldp_delta(matrix, math.exp(0.5)) - 0.1, abs=1e-12)
@@ -164,7 +163,7 @@ def test_other_notions_are_refused() -> None:
 
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=str)
-@pytest.mark.parametrize("cells", [bounded_cells, clamped_cells])
+@pytest.mark.parametrize("cells", [formulas.bounded_cells, formulas.clamped_cells])
 def test_the_scale_is_kept_and_no_smaller_one_is(cells: Cells, notion: Notion) -> None:
     for seed in range(3):
         prior = random_prior(6, seed)
@@ -183,10 +182,10 @@ def test_the_scale_is_kept_and_no_smaller_one_is(cells: Cells, notion: Notion) -
 def test_the_start_does_not_matter(start: float) -> None:
     place, masses = family(np.array([0.0, 2.0, 5.0])), np.array([0.2, 0.5, 0.3])
     found = smallest_scale(
-        lambda b: bounded_cells(*place, b), masses, LIP("1"), start=start, least=1e-9
+        lambda b: formulas.bounded_cells(*place, b), masses, LIP("1"), start=start, least=1e-9
     )
     other = smallest_scale(
-        lambda b: bounded_cells(*place, b), masses, LIP("1"), start=7.0, least=1e-9
+        lambda b: formulas.bounded_cells(*place, b), masses, LIP("1"), start=7.0, least=1e-9
     )
     assert found == pytest.approx(other, rel=3e-9)
 
@@ -199,11 +198,11 @@ def test_fewer_outputs_only_save_time() -> None:
 
     def fine(b: float) -> Floats:
         calls["full"] += 1
-        return bounded_cells(points, full, b)
+        return formulas.bounded_cells(points, full, b)
 
     def coarse(b: float) -> Floats:
         calls["few"] += 1
-        return bounded_cells(points, few, b)
+        return formulas.bounded_cells(points, few, b)
 
     for notion in (LIP("1"), LIP("0.05"), ApproximateLIP("1", "0.02")):
         alone = smallest_scale(fine, masses, notion, start=5.0, least=1e-6)
@@ -230,7 +229,7 @@ def test_more_budget_never_asks_for_more_noise() -> None:
                 notion = LIP(budget) if delta is None else ApproximateLIP(budget, delta)
                 scales.append(
                     smallest_scale(
-                        partial(clamped_cells, *place),
+                        partial(formulas.clamped_cells, *place),
                         masses,
                         notion,
                         start=float(np.ptp(points)),
@@ -245,7 +244,7 @@ def test_no_noise_where_none_is_needed() -> None:
     place, fair = family(np.array([0.0, 1.0])), np.array([0.5, 0.5])
 
     def make(b: float) -> Floats:
-        return bounded_cells(*place, b)
+        return formulas.bounded_cells(*place, b)
 
     for notion in (MaxLift("0.7"), ApproximateLIP("1", "0.6")):
         assert smallest_scale(make, fair, notion, start=1.0, least=1e-5) <= 1e-5 * (1 + 1e-8)

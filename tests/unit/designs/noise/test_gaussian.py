@@ -10,28 +10,19 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs import Draft, design, design_as_published, gaussian, lock
-from liftlock.designs.formulas.gaussian import (
-    analytic_delta,
-    analytic_sigma,
-    classical_sigma,
-    radius_delta,
-    smallest_sigma,
-)
+from liftlock.designs import DESIGNS, Draft, design, design_as_published, gaussian, lock
+from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.calibration import NUMERIC_NOTIONS
 from liftlock.designs.noise.gaussian import Gaussian
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import GridPrior, LinePrior, Mixture
-from liftlock.line.law import normal
-from liftlock.notions import LDP, LIP, ApproximateLDP, ApproximateLIP, Notion
-from liftlock.notions.registry import REGISTRY, make_notion
+from liftlock.line import GridPrior, LinePrior, Mixture, normal
+from liftlock.notions import LDP, LIP, REGISTRY, ApproximateLDP, ApproximateLIP, Notion, make_notion
 
 AGES = ll.Prior.from_counts({20: 3, 40: 5, 60: 2})
 
 
 def wages(cells: int = 48) -> GridPrior:
-    return LinePrior.of(normal(50, 10), domain=(20, 80)).grid(cells)
+    return normal(50, 10, domain=(20, 80)).grid(cells)
 
 
 def peaks(cells: int = 48) -> GridPrior:
@@ -80,7 +71,7 @@ def test_one_deviation_for_each_input() -> None:
 # --- calibration ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NUMERIC_NOTIONS)
+@pytest.mark.parametrize("name", DESIGNS["gaussian"].notions)
 @pytest.mark.parametrize("prior", [AGES, wages(), peaks()], ids=["ages", "wages", "peaks"])
 def test_the_least_deviation_locks_as_it_is(prior: ll.Prior, name: str) -> None:
     notion = notion_of(name)
@@ -93,7 +84,7 @@ def test_the_least_deviation_locks_as_it_is(prior: ll.Prior, name: str) -> None:
         lock(less, notion, prior)
 
 
-@pytest.mark.parametrize("name", NUMERIC_NOTIONS)
+@pytest.mark.parametrize("name", DESIGNS["gaussian"].notions)
 def test_more_budget_asks_for_no_more_noise(name: str) -> None:
     source = np.random.default_rng(7)
     for place in range(3):
@@ -176,15 +167,17 @@ def test_the_published_deviation() -> None:
     sd = float(np.sqrt(masses @ (points - mean) ** 2))
     notion = ApproximateLIP("1", "0.01")
     draft = gaussian(prior, notion, scale="published", radius=15)
-    expected = float(smallest_sigma(15, sd, 1, 0.01))
+    expected = float(formulas.smallest_sigma(15, sd, 1, 0.01))
     assert draft.faithful
     assert sigma_of(draft) == pytest.approx(expected, rel=1e-5)
     whole = gaussian(prior, notion, as_published=True)
     assert sigma_of(whole) == pytest.approx(
-        float(smallest_sigma(np.abs(points - mean).max(), sd, 1, 0.01)), rel=1e-5
+        float(formulas.smallest_sigma(np.abs(points - mean).max(), sd, 1, 0.01)), rel=1e-5
     )
     def5 = gaussian(prior, ApproximateLIP("1", "0.01", "def5"), scale="published", radius=15)
-    assert sigma_of(def5) == pytest.approx(float(smallest_sigma(15, sd, 1, 0.01, "def5")), rel=1e-5)
+    assert sigma_of(def5) == pytest.approx(
+        float(formulas.smallest_sigma(15, sd, 1, 0.01, "def5")), rel=1e-5
+    )
 
 
 def test_what_lies_beyond_a_radius_is_said() -> None:
@@ -218,12 +211,14 @@ def test_the_analytic_delta_is_shown() -> None:
     points, masses = prior.points, prior.floats()
     sd = float(np.sqrt(masses @ (points - masses @ points) ** 2))
     reach = float(np.abs(points - masses @ points).max())
-    analytic = float(radius_delta(reach, sd, sigma_of(draft), 1))
+    analytic = float(formulas.radius_delta(reach, sd, sigma_of(draft), 1))
     assert any(f"is {analytic:.3g}"[:-1] in said for said in draft.remarks)
     assert analytic > 0.01, "clamping hides what the tails would tell"
     ldp = gaussian(prior, ApproximateLDP("1", "0.01"))
     shown = float(ldp.remarks[2].rsplit(" ", 1)[1])
-    assert shown == pytest.approx(analytic_delta(1, sigma_of(ldp), np.ptp(points)), rel=1e-3)
+    assert shown == pytest.approx(
+        formulas.analytic_delta(1, sigma_of(ldp), np.ptp(points)), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("name", ["lip_ediv", "lip_def5", "lip_joint", "ldp_delta"])
@@ -232,7 +227,7 @@ def test_baselines_keep_their_promise_up_to_one(scale: str, name: str) -> None:
     prior, notion = peaks(), notion_of(name, "0.8", "0.01")
     made = design(prior, notion, utility="mean", method="gaussian", scale=scale)
     assert made.certificate.holds
-    formula = classical_sigma if scale == "classical" else analytic_sigma
+    formula = formulas.classical_sigma if scale == "classical" else formulas.analytic_sigma
     expected = formula(0.8, 0.01, float(np.ptp(prior.points)))
     assert made.origin is not None
     assert f"deviation {expected:.6g}" in made.origin.remarks[0]
@@ -265,7 +260,7 @@ def test_formulas_say_what_they_are_made_for() -> None:
 
 def test_numbers_in_and_numbers_out() -> None:
     made = design(
-        LinePrior.of(normal(50, 10), domain=(20, 80)),
+        normal(50, 10, domain=(20, 80)),
         LIP("2"),
         method="gaussian",
         cells=64,
@@ -313,7 +308,7 @@ def test_priors_without_numbers_or_spread() -> None:
 
 
 def test_a_radius_that_leaves_nobody_out_does_not_warn() -> None:
-    wages = LinePrior.of(normal(0, 5), domain=(-60, 60)).grid(16)
+    wages = normal(0, 5, domain=(-60, 60)).grid(16)
     said = {
         radius: design(wages, ApproximateLIP("1", "0.1"), method="gaussian", radius=radius)
         for radius in (5, 50)

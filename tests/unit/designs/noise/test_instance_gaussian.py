@@ -8,22 +8,20 @@ import numpy as np
 import pytest
 
 import liftlock as ll
-from liftlock.designs import design, design_as_published, gaussian, instance_gaussian, lock
-from liftlock.designs.formulas.gaussian import instance_sigma
+from liftlock.designs import DESIGNS, design, design_as_published, gaussian, instance_gaussian, lock
+from liftlock.designs.formulas import gaussian as formulas
 from liftlock.designs.noise.axis import Axis
-from liftlock.designs.noise.calibration import NUMERIC_NOTIONS, row_needs
+from liftlock.designs.noise.calibration import row_needs
 from liftlock.designs.noise.gaussian import Gaussian, needed_shares
 from liftlock.errors import InputError, NotCertified, NotDefined
-from liftlock.line import GridPrior, LinePrior, Mixture
-from liftlock.line.law import normal
-from liftlock.notions import LDP, LIP, ApproximateLDP, ApproximateLIP, Notion
-from liftlock.notions.registry import REGISTRY, make_notion
+from liftlock.line import GridPrior, LinePrior, Mixture, normal
+from liftlock.notions import LDP, LIP, REGISTRY, ApproximateLDP, ApproximateLIP, Notion, make_notion
 
 SKEWED = ll.Prior.from_counts({0: 900, 1: 60, 5: 30, 20: 10})
 
 
 def wages(cells: int = 32) -> GridPrior:
-    return LinePrior.of(normal(50, 10), domain=(20, 80)).grid(cells)
+    return normal(50, 10, domain=(20, 80)).grid(cells)
 
 
 def peaks(cells: int = 32) -> GridPrior:
@@ -36,7 +34,7 @@ def notion_of(name: str, epsilon: str = "1", delta: str = "0.001") -> Notion:
     return make_notion(name, {k: values.get(k, epsilon) for k in REGISTRY[name].parameters})
 
 
-@pytest.mark.parametrize("name", NUMERIC_NOTIONS)
+@pytest.mark.parametrize("name", DESIGNS["gaussian-by-instance"].notions)
 @pytest.mark.parametrize("prior", [wages(), peaks(), SKEWED], ids=["wages", "peaks", "skewed"])
 def test_never_worse_than_one_deviation(prior: ll.Prior, name: str) -> None:
     notion = notion_of(name, "1.5")
@@ -108,7 +106,7 @@ def test_less_noise_where_the_prior_is_dense() -> None:
 
 
 def test_the_published_rule_is_refused_and_its_true_delta_shown() -> None:
-    prior = LinePrior.of(normal(0, 5), domain=(-60, 60)).grid(64)
+    prior = normal(0, 5, domain=(-60, 60)).grid(64)
     notion = ApproximateLIP("1", "0.0001")
     options: dict[str, Any] = {"method": "gaussian-by-instance", "as_published": True}
     with pytest.raises(NotCertified, match="design_as_published"):
@@ -127,7 +125,7 @@ def test_the_published_deviations_are_those_of_the_formula() -> None:
     points, masses = prior.points, prior.floats()
     mean = float(masses @ points)
     sd = float(np.sqrt(masses @ (points - mean) ** 2))
-    sigmas = instance_sigma(points, mean, sd, 1, 0.01, "def5")
+    sigmas = formulas.instance_sigma(points, mean, sd, 1, 0.01, "def5")
     draft = instance_gaussian(prior, notion, as_published=True, outputs=32)
     assert draft.faithful
     assert draft.matrix == pytest.approx(

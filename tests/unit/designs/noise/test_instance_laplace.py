@@ -19,8 +19,7 @@ from liftlock.designs import (
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.designs.noise.axis import Axis
 from liftlock.errors import InputError, NotCertified
-from liftlock.line import LinePrior
-from liftlock.line.law import normal
+from liftlock.line import normal
 from liftlock.notions import LDP, ApproximateLIP
 from tests.unit.designs.noise.test_bounded_laplace import GRADES
 
@@ -43,7 +42,7 @@ def error_of(draft: Draft, prior: ll.Prior) -> float:
 
 @pytest.mark.parametrize("budget", ["0.5", "1", "3"])
 def test_no_worse_than_one_scale_for_all(budget: str) -> None:
-    grid = LinePrior.of(normal(0, 1), domain=(-4, 4)).grid(64)
+    grid = normal(0, 1, domain=(-4, 4)).grid(64)
     for prior in (SKEWED, GRADES, grid):
         for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.01"), LDP(budget)):
             draft = instance_laplace(prior, notion, outputs=32)
@@ -83,7 +82,7 @@ def test_the_scales_follow_the_prior() -> None:
 
 def test_equal_masses_follow_the_density() -> None:
     """Cells of equal mass differ in width, and it is the density that counts."""
-    grid = LinePrior.of(normal(0, 1), domain=(-4, 4)).grid(64)
+    grid = normal(0, 1, domain=(-4, 4)).grid(64)
     least, most = scales_of(instance_laplace(grid, ll.LIP("3"), weight=0.5, outputs=64))
     assert most > 1.5 * least
     uniform = ll.Prior.uniform(range(5))
@@ -129,7 +128,7 @@ def test_large_budgets_of_the_published_rule_have_one_scale() -> None:
 
 @pytest.mark.parametrize("budget", ["0.01", "1", "8"])
 def test_grids_lock_as_they_are(budget: str) -> None:
-    prior = LinePrior.of(normal(0, 1), domain=(-5, 9)).grid(256)
+    prior = normal(0, 1, domain=(-5, 9)).grid(256)
     for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.001")):
         locked = lock(instance_laplace(prior, notion, outputs=128), notion, prior)
         assert locked.blend == 0

@@ -9,8 +9,7 @@ import liftlock as ll
 from liftlock.designs import design, design_as_published, laplace, lock
 from liftlock.designs.formulas import laplace as formulas
 from liftlock.errors import NotCertified
-from liftlock.line import LinePrior
-from liftlock.line.law import normal
+from liftlock.line import normal
 from liftlock.notions import LDP, ApproximateLIP
 from liftlock_papers.formulas.laplace import smallest_scale
 from tests.unit.designs.noise.test_bounded_laplace import FAIR, GRADES, scale_of
@@ -78,7 +77,7 @@ def test_too_little_noise_is_refused_or_named() -> None:
 
 @pytest.mark.parametrize("budget", ["0.01", "1", "8"])
 def test_grids_lock_as_they_are(budget: str) -> None:
-    prior = LinePrior.of(normal(0, 1), domain=(-4, 12)).grid(256, "width")
+    prior = normal(0, 1, domain=(-4, 12)).grid(256, "width")
     for notion in (ll.LIP(budget), ApproximateLIP(budget, "0.001"), LDP(budget)):
         locked = lock(laplace(prior, notion), notion, prior)
         assert locked.blend == 0
@@ -86,7 +85,7 @@ def test_grids_lock_as_they_are(budget: str) -> None:
 
 
 def test_more_budget_never_asks_for_more_noise() -> None:
-    prior = LinePrior.of(normal(0, 1), domain=(-3, 3)).grid(64)
+    prior = normal(0, 1, domain=(-3, 3)).grid(64)
     for delta in ("0", "0.01"):
         scales = [
             scale_of(laplace(prior, ApproximateLIP(budget, delta), outputs=64))

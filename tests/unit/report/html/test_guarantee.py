@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 import liftlock as ll
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.decimals import rounded_down, rounded_up
-from liftlock.mechanism import lock_users
-from liftlock.notions import MaxLift, MinLift
-from liftlock.notions.registry import make_notion
-from liftlock.protection.result import ProtectedColumn
+from liftlock.notions import MaxLift, MinLift, make_notion
+from liftlock.protection import ProtectedColumn
 from liftlock.report.html.view import ColumnView, promise_of, proved_laws
 from tests.unit.report.html import examples
 
@@ -108,9 +106,11 @@ def test_nothing_is_promised_that_does_not_hold(monkeypatch: pytest.MonkeyPatch)
         object.__setattr__(forged, name, value)
     with pytest.raises(NotCertified):
         ColumnView("column-1", ProtectedColumn("job", "home", forged, True)).promise  # noqa: B018
-    local = lock_users(["no", "yes"], ll.LIP("1"), "arc")
+    local = ll.design(["no", "yes"], ll.LIP("1"), method="arc")
     proved_laws(local)
     # The law of the larger budget, under the certificate of the smaller one.
-    object.__setattr__(local, "certificate", lock_users(["no"], ll.LIP("0.5")).certificate)
+    object.__setattr__(
+        local, "certificate", ll.design(["no"], ll.LIP("0.5"), method="arc").certificate
+    )
     with pytest.raises(InputError, match="does not keep"):
         proved_laws(local)

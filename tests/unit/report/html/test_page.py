@@ -12,8 +12,7 @@ import pytest
 
 import liftlock as ll
 from liftlock.errors import FileError
-from liftlock.mechanism import lock_users
-from liftlock.protection.result import InTable, ProtectedColumn, Protection
+from liftlock.protection import InTable, ProtectedColumn, Protection
 from liftlock.report.html import html_report, write_report
 from tests.unit.report.html import examples
 
@@ -180,7 +179,7 @@ def test_smoothed_counts_are_not_called_true() -> None:
 
 
 def test_a_prior_for_each_user() -> None:
-    made = lock_users(["no", "yes"], ll.ALIP(lower="1", upper="0.5"), "arc")
+    made = ll.design(["no", "yes"], ll.ALIP(lower="1", upper="0.5"), method="arc")
     column = ProtectedColumn("answer", None, made, False, file="answer.json")
     words = Outline.of(html_report(Protection("answers.csv", 9, (column,)))).words
     assert "at most 1.65-fold, and lower it at most to 36.7 % of what it was" in words

@@ -12,8 +12,8 @@ from liftlock.accounting.accountants import PrivacyLoss
 from liftlock.exact.decimals import down_to, fold
 from liftlock.exact.enclosure import Enclosure
 from liftlock.notions import Measurement
+from liftlock.protection import CombinedLeak, ProtectedColumn, Protection
 from liftlock.protection.limits import exceeds, keeps, limits_of
-from liftlock.protection.result import CombinedLeak, ProtectedColumn, Protection
 from liftlock.report.html import html_report
 from liftlock.report.html.view import factors
 from tests.unit.report.html import examples
