@@ -21,13 +21,19 @@ import pytest
 from liftlock import Channel, Prior, ProfileGraph
 from liftlock.errors import LiftlockError, NotDefined
 from liftlock.estimate import ESTIMATORS, METHODS, Aggregate, Fit, Question, estimate
-from liftlock.estimate.api import Options, answer, model_of
-from liftlock.estimate.encoding import Encoding
+from liftlock.estimate.api import Options, answer
 from liftlock.estimate.estimators import Estimator, Linear
 from liftlock.estimate.intervals import KINDS, make
-from liftlock.estimate.mixture import Mixture, ThroughProfiles, read_profiles
-from liftlock.estimate.model import Dense, Model
-from liftlock.estimate.per_user import PerUser, PosteriorSums
+from liftlock.estimate.models import (
+    Dense,
+    Encoding,
+    Mixture,
+    Model,
+    PerUser,
+    PosteriorSums,
+    model_of,
+    read_profiles,
+)
 from liftlock.estimate.question import ask
 from liftlock.exact.budget import Budget
 from liftlock.forms import HashingChannel, SupportChannel, UnaryChannel
@@ -278,9 +284,7 @@ def test_many_at_once_and_in_any_unit(world: World, key: str, question: Question
 
 @pytest.mark.parametrize(("world", "key", "question"), CASES)
 def test_a_histogram_adds_up(world: World, key: str, question: Question) -> None:
-    whole = question.is_histogram or (
-        isinstance(question, ThroughProfiles) and question.own.is_histogram
-    )
+    whole = question.is_histogram or (question.behind is not None and question.behind.is_histogram)
     values = made(world, key, question).values(world.model.statistic(world.counted))
     # The support of an encoding is counted symbol by symbol: only its consistent counts add up.
     free = isinstance(world.channel, SupportChannel) and key == "unbiased"

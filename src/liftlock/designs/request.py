@@ -38,7 +38,7 @@ from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.mechanisms.optimal import GAP, draft_of
 from liftlock.designs.readings import with_readings
 from liftlock.errors import InputError, NotCertified, NotDefined, UnprotectedInput
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

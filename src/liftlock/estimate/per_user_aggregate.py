@@ -99,7 +99,7 @@ class PerUserAggregate(Stored):
             for name, given in (("weight", weights), ("offset", offsets))
             if (found := numbers_each(given, len(column), name, of="user")) is not None
         }
-        asked = None if counts_symbols(question) and not numbers else question
+        asked = None if question.single and not numbers else question
         total = cls.none(mechanism, len(channel.inputs))
         pieces: dict[int, _Piece] = {}
         for block in channel.blocks(priors):
@@ -350,11 +350,6 @@ def columns_of(question: Question) -> tuple[tuple[float, ...], ...] | None:
     if question.of == "histogram":
         return None
     return tuple(tuple(column) for column in question.values.T.tolist())
-
-
-def counts_symbols(question: Question) -> bool:
-    """Tell whether the sums of the histogram answer a question: it counts single symbols."""
-    return question.counts and bool((np.count_nonzero(question.values, axis=0) == 1).all())
 
 
 def fingerprint_of_users(channel: UserChannel, guarantee: str) -> str:

@@ -13,10 +13,10 @@ from liftlock import Channel, Prior, ProfileGraph
 from liftlock.designs import design
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import Aggregate, Fit, Question, estimate
-from liftlock.estimate.api import choose, error_ratio
+from liftlock.estimate.api import choose
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_of_profiles
-from liftlock.estimate.mixture import BELIEVED, FREE, Mixture, ThroughProfiles, read_profiles
+from liftlock.estimate.models.mixture import BELIEVED, FREE, Mixture, read_profiles
 from liftlock.forms import UnaryChannel
 
 GRAPH = ProfileGraph.chain(
@@ -93,13 +93,10 @@ def test_right_on_average_with_the_error_that_is_said(name: str, of: str, value:
     """For each profile: E[g(Y)] = E[f], and the mean of (g(Y) - f)^2 is what counts."""
     channel = CHANNELS[name]
     model, question, assumes = read_profiles(channel, GRAPH, of, value, trust=True)
-    assert model is not None
+    assert isinstance(model, Mixture)
     assert assumes == BELIEVED
     scores = Unbiased(model, question).scores
-    if isinstance(question, ThroughProfiles):
-        said = model.error_variances(scores, question)
-    else:
-        said = model.error_variances(scores, question)
+    said = model.error_variances(scores, question)
     for i, profile in enumerate(GRAPH.profiles.labels):
         mean, truth, square = np.zeros((3, len(question.names)))
         for (x, y), chance in joint(channel, profile).items():
@@ -118,7 +115,7 @@ def test_right_on_average_with_the_error_that_is_said(name: str, of: str, value:
 def test_posteriors_are_those_of_the_value_itself(name: str, of: str, value: Any) -> None:
     channel = CHANNELS[name]
     model, question, _ = read_profiles(channel, GRAPH, of, value, SHARES)
-    assert model is not None
+    assert isinstance(model, Mixture)
     scores = Bayes(model, question).scores
     variances = model.posterior_variances(question)
     law = {
@@ -154,7 +151,7 @@ def test_expected_errors(name: str, of: str, value: Any, method: str, about: Any
         return
     found = expected_of_profiles(channel, GRAPH, SHARES, 9, of, value, method, about=about)
     model, question, _ = read_profiles(channel, GRAPH, of, value, SHARES, trust=True)
-    assert model is not None
+    assert isinstance(model, Mixture)
     cases = [
         (
             float(SHARES[profile] * chance),
@@ -263,13 +260,13 @@ def test_a_prior_has_the_shares_of_the_profiles() -> None:
 
 def test_the_gain_of_a_prior_that_fits() -> None:
     model, question, _ = read_profiles(OWN, GRAPH, "sum", None, SHARES)
-    assert model is not None
+    assert isinstance(model, Mixture)
     best, why = choose(model, question, Fit(0.5, 1.0, 2, ()))
     errors = [
         expected_of_profiles(OWN, GRAPH, SHARES, 1, "sum", method=way).errors[0]
         for way in ("bayes", "unbiased")
     ]
-    ratio = error_ratio(Bayes(model, question), Unbiased(model, question))
+    ratio = model.error_ratio(Bayes(model, question), Unbiased(model, question))
     assert ratio == pytest.approx(errors[0] / errors[1])
     assert best.key == "bayes"
     assert f"{ratio:.2g} times" in why

@@ -10,7 +10,7 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import Aggregate, Question, intervals
 from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Unbiased
 from liftlock.estimate.intervals import Kind, Spread, make
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ABOUT, ask
 
 COIN = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
