@@ -438,7 +438,7 @@ class Mechanism(Stored):
             if not isinstance(given, PerUserAggregate):
                 numbers = {"value": value, "weights": weights, "offsets": offsets, "coded": coded}
                 given = self.aggregate(given, self._user_priors(priors), of, **numbers)
-            given = given.checked(self.users_fingerprint)
+            given.refuse_other(self.users_fingerprint)
             return estimate(self.channel, given, of, value=value, **options)
         if priors is not None or coded:
             raise self._one_table()
