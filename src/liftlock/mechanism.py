@@ -39,7 +39,6 @@ from liftlock.exact.numbers import exact
 from liftlock.exact.weights import LARGE
 from liftlock.forms import (
     USER_CHANNELS,
-    ArcChannel,
     StructuredChannel,
     SupportChannel,
     UserChannel,
@@ -225,7 +224,7 @@ class Mechanism(Stored):
 
         Packed reports of encodings, and the points of the arc mechanism, are what they are.
         """
-        if isinstance(self.channel, SupportChannel | ArcChannel):
+        if isinstance(self.channel, StructuredChannel) and not self.channel.reports_labels:
             return drawn
         if isinstance(self.context, GridPrior):
             named: npt.NDArray[Any] = points_of(self.table.outputs, "release")[drawn]

@@ -25,7 +25,7 @@ from liftlock.exact.accumulation import added, column_sums, exact_sum
 from liftlock.exact.encoding import fingerprint, fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.forms import ArcChannel, UserChannel
+from liftlock.forms import UserChannel
 from liftlock.forms.user_blocks import UserBlock
 from liftlock.forms.user_channel import FINE_BITS, POSTERIOR_BITS
 from liftlock.storage import Stored
@@ -91,8 +91,8 @@ class PerUserAggregate(AnyAggregate, Stored):
         """
         column = column_of(reports)
         refuse_empty(len(column))
-        numbered = coded or isinstance(channel, ArcChannel)
-        codes = np.asarray(column) if numbered else channel.inputs.encode(column)
+        named = channel.reports_labels and not coded
+        codes = channel.inputs.encode(column) if named else np.asarray(column)
         checked = channel.read(codes, priors.users)
         numbers = {
             f"{name}s": found
