@@ -128,6 +128,7 @@ def answer(model: Model, counted: Counted, question: Question, options: Options)
     fit = model.fit(question, counted)
     if options.method == "auto":
         estimator, why = choose(model, question, fit, options.about)
+        check_weights(counted, question, replace(options, method=cast("Method", estimator.key)))
     else:
         estimator = ESTIMATORS[options.method](model, question)
         why = "as asked" if len(model.estimators) > 1 else model.why
@@ -169,8 +170,11 @@ def choose(
     if "bayes" not in model.estimators:
         return Unbiased(model, question), model.why
     if model.masses is None or fit is None:
-        # Where the reports do not determine the answer either, this one is refused and says so.
-        return Unbiased(model, question), "no prior is known, and this estimate needs none"
+        try:
+            return Unbiased(model, question), "no prior is known, and this estimate needs none"
+        except NotDefined as refused:
+            why = f"{refused.context}; this answer is one of those that explain the reports"
+            return ESTIMATORS["likelihood"](model, question), why
     best = Bayes(model, question)
     try:
         free = Unbiased(model, question)

@@ -178,7 +178,9 @@ def test_expected_errors(name: str, of: str, value: Any, method: str, about: Any
 def test_values_can_be_known_where_the_profiles_are_not() -> None:
     counts = Aggregate.of(BIT, [0] * 450 + [1] * 550)
     with pytest.raises(NotDefined, match="'middle'"):
-        estimate(BIT, counts, "profiles", graph=THREE)
+        estimate(BIT, counts, "profiles", graph=THREE, method="unbiased")
+    shares = estimate(BIT, counts, "profiles", graph=THREE)
+    assert shares.interval == "range"
     found = estimate(BIT, counts, "histogram", graph=THREE, trust_profiles=True)
     assert [answer.value for answer in found.answers] == pytest.approx([400, 600])
     assert "the reports do not determine the profiles" in " ".join(found.remarks)
@@ -196,7 +198,8 @@ def test_profiles_that_look_alike_are_named() -> None:
     graph = ProfileGraph.bernoulli({"a": "0.3", "b": "0.3", "c": "0.6"})
     counts = Aggregate.of(BIT, [0, 1, 1])
     with pytest.raises(NotDefined, match="profiles 'a' and 'b', which give the same reports"):
-        estimate(BIT, counts, "profiles", graph=graph)
+        estimate(BIT, counts, "profiles", graph=graph, method="unbiased")
+    assert "profiles 'a' and 'b'" in estimate(BIT, counts, "profiles", graph=graph).why
     found = estimate(BIT, counts, "profiles", value=["a", "b"], graph=graph)
     assert found.answer.name == "a, b"
 
@@ -231,7 +234,9 @@ def test_trust_where_nothing_else_tells_values_apart() -> None:
     blind = Channel.from_rows({1: alike, 2: alike, 4: {"a": "3/10", "b": "1/10", "c": "6/10"}})
     counts = Aggregate.of(blind, ["a"] * 400 + ["b"] * 250 + ["c"] * 350)
     with pytest.raises(NotDefined, match="values 1 and 2, which give the same reports"):
-        estimate(blind, counts, graph=GRAPH, trust_profiles=False)
+        estimate(blind, counts, graph=GRAPH, trust_profiles=False, method="unbiased")
+    free = estimate(blind, counts, graph=GRAPH, trust_profiles=False)
+    assert (free.method, free.assumes) == ("likelihood", FREE)
     some = ProfileGraph.chain({"day": {1: 3, 2: 1, 4: 4}, "night": {1: 1, 2: 1, 4: 6}})
     assert estimate(blind, counts, graph=some).assumes == BELIEVED
 

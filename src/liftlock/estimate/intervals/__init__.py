@@ -18,6 +18,7 @@ from liftlock.estimate.intervals.bootstrap import Bootstrap
 from liftlock.estimate.intervals.credible import Credible
 from liftlock.estimate.intervals.exact import Exact
 from liftlock.estimate.intervals.normal import Normal
+from liftlock.estimate.intervals.range import Range
 from liftlock.estimate.models import Counted, Model
 from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
@@ -25,11 +26,13 @@ from liftlock.exact.integers import Floats
 __all__ = ["INTERVALS", "KINDS", "SEED", "Interval", "Kind", "Request", "Spread", "make"]
 
 INTERVALS: dict[str, Interval] = {
-    kind.key: kind for kind in (Normal(), Bootstrap(), Credible(), Exact())
+    kind.key: kind for kind in (Normal(), Bootstrap(), Credible(), Exact(), Range())
 }
 """Every kind of interval by the name it is asked for; ``auto`` takes one of them."""
 
 _TOLD = 3
+_OWN_ENDS = ("bootstrap", "credible", "range")
+"""The kinds that need no unbiased estimate, and never shrink to the edge of what is possible."""
 _WHY_EXACT = {
     "bayes": "what the prior says of a count given the reports, term by term",
     "unbiased": "no normal law is needed for a count",
@@ -50,8 +53,9 @@ def make(
 
     ``normal`` uses exact variances and the normal law, ``exact`` sums of binomials, ``bootstrap``
     simulated reports, ``credible`` a Dirichlet prior on the shares (`concentration`, by default 1/2
-    for each value), and ``auto`` the one that keeps its level best; ``none`` asks for none. For
-    estimates that are not linear, ``normal`` and ``exact`` are the intervals of the unbiased
+    for each value), ``range`` every answer that any shares which explain the reports give, and
+    ``auto`` the one that keeps its level best; ``none`` asks for none. For estimates that are not
+    linear, ``normal`` and ``exact`` are the intervals of the unbiased
     estimate, which hold the same truth. What cannot be had is refused; ``auto`` then says why there
     is none.
 
@@ -81,8 +85,8 @@ def make(
 
 
 def _made(kind: Kind, request: Request) -> Spread:
-    model, simulated = request.model, kind in ("bootstrap", "credible")
-    if not isinstance(request.estimator, Linear) and not (simulated and kind in model.intervals):
+    model, own = request.model, kind in _OWN_ENDS
+    if not isinstance(request.estimator, Linear) and not (own and kind in model.intervals):
         return _companion(kind, request)
     single = model.by_symbol(request.question, request.tally)
     if single:
@@ -107,7 +111,7 @@ def _made(kind: Kind, request: Request) -> Spread:
         found = _automatic(request)
     else:
         found = INTERVALS[kind].of(request)
-    return found if simulated else found.remarked(*_edge(request, found))
+    return found if own else found.remarked(*_edge(request, found))
 
 
 def _automatic(request: Request) -> Spread:
@@ -163,13 +167,9 @@ def _companion(kind: Kind, request: Request) -> Spread:
         if request.tally.weighted:
             return Spread.none(f"no interval: {refused}")
         try:
-            found = INTERVALS["credible"].of(request)
-        except (InputError, NotDefined) as large:
+            return INTERVALS["range"].of(request)
+        except NotDefined as large:
             return Spread.none(f"no interval: {large}")
-        return found.remarked(
-            "credible intervals: the reports alone do not determine the answer, so that these lean "
-            "on that prior, however many reports there are"
-        )
     found = _made(kind, replace(request, estimator=free))
     if found.low is None:
         return found
@@ -185,6 +185,8 @@ def _joined(found: list[Spread]) -> Spread:
     told = list(dict.fromkeys(remark for spread in found for remark in spread.remarks))
     more = len(told) - _TOLD
     remarks = (*told[:_TOLD], f"and {more} more like these") if more > 0 else tuple(told)
+    if kind == "none":
+        return Spread.none(*remarks)
     errors, low, high = (
         np.array([part[0] if part is not None else np.nan for part in parts])
         for parts in zip(*((s.errors, s.low, s.high) for s in found), strict=True)

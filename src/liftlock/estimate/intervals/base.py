@@ -23,7 +23,7 @@ from liftlock.estimate.question import About, Question
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 
-Kind = Literal["auto", "normal", "bootstrap", "credible", "exact", "none"]
+Kind = Literal["auto", "normal", "bootstrap", "credible", "exact", "range", "none"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 SEED = 20

@@ -66,7 +66,7 @@ class Dense(Model):
     estimators: ClassVar[frozenset[str]] = frozenset(
         ("bayes", "unbiased", "likelihood", "consistent")
     )
-    intervals: ClassVar[tuple[str, ...]] = ("normal", "exact", "bootstrap", "credible")
+    intervals: ClassVar[tuple[str, ...]] = ("normal", "exact", "bootstrap", "credible", "range")
     companion: ClassVar[str] = (
         "standard error and interval are those of the unbiased estimate: they hold the same truth, "
         "also where the {key} estimate is at the edge of what is possible"
