@@ -15,7 +15,8 @@ from itertools import product
 from rich.console import Group
 from rich.table import Table as Grid
 
-from liftlock.estimate.intervals.base import Kind, Tally, normal_remarks
+from liftlock.estimate.intervals import Kind
+from liftlock.estimate.models import Tally
 from liftlock.estimate.question import ABOUT
 from tests.statistical.coverage import Setting
 
@@ -29,7 +30,9 @@ def told(setting: Setting, kind: Kind) -> bool:
     if setting.weighted:
         tally, _ = setting.simulated(1, 1)
         one = Tally(tally.counts[0], tally.amounts[0], tally.squares[0], True)
-        remarks = normal_remarks(setting.linear, one, setting.spread(kind, one))
+        errors = setting.spread(kind, one).errors
+        assert errors is not None
+        remarks = setting.model.rough(setting.linear, one, errors)
     else:
         remarks = setting.made(kind, setting.typical()).remarks
     return any(text in remark for remark in remarks for text in _CAUTIOUS)

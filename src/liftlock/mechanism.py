@@ -39,7 +39,6 @@ from liftlock.exact.numbers import exact
 from liftlock.exact.weights import LARGE
 from liftlock.forms import (
     USER_CHANNELS,
-    ArcChannel,
     StructuredChannel,
     SupportChannel,
     UserChannel,
@@ -241,7 +240,7 @@ class Mechanism(Stored):
 
         Packed reports of encodings, and the points of the arc mechanism, are what they are.
         """
-        if isinstance(self.channel, SupportChannel | ArcChannel):
+        if isinstance(self.channel, StructuredChannel) and not self.channel.reports_labels:
             return drawn
         if isinstance(self.context, GridPrior):
             named: npt.NDArray[Any] = points_of(self.table.outputs, "release")[drawn]
@@ -452,7 +451,7 @@ class Mechanism(Stored):
             if not isinstance(given, PerUserAggregate):
                 numbers = {"value": value, "weights": weights, "offsets": offsets, "coded": coded}
                 given = self.aggregate(given, self._user_priors(priors), of, **numbers)
-            given = given.checked(self.users_fingerprint)
+            given.refuse_other(self.users_fingerprint)
             return estimate(self.channel, given, of, value=value, **options)
         if priors is not None or coded:
             raise self._one_table()

@@ -7,183 +7,34 @@ enough for. Expectations are exact sums over all reports of a few people, in fra
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from liftlock import Channel, Prior, ProfileGraph
-from liftlock.errors import LiftlockError, NotDefined
+from liftlock import Channel
+from liftlock.errors import NotDefined
 from liftlock.estimate import ESTIMATORS, METHODS, Aggregate, Fit, Question, estimate
-from liftlock.estimate.api import Options, answer, model_of
-from liftlock.estimate.encoding import Encoding
-from liftlock.estimate.estimators import Estimator, Linear
-from liftlock.estimate.intervals import KINDS, make
-from liftlock.estimate.mixture import Mixture, ThroughProfiles, read_profiles
-from liftlock.estimate.model import Dense, Model
-from liftlock.estimate.per_user import PerUser, PosteriorSums
+from liftlock.estimate.api import Options, answer
+from liftlock.estimate.estimators import Linear
+from liftlock.estimate.models import Dense, Encoding, PerUser, PosteriorSums, model_of
 from liftlock.estimate.question import ask
 from liftlock.exact.budget import Budget
-from liftlock.forms import HashingChannel, SupportChannel, UnaryChannel
-from liftlock.notions.profile import OutputLaws
+from liftlock.forms import HashingChannel, SupportChannel
 from liftlock.sampling import simulate
-
-LEVELS = ("0.5", "0.8", "0.95", "0.99")
-PRIOR = Prior.from_counts({1: 5, 2: 3, 4: 2})
-SQUARE = Channel.from_rows(
-    {
-        1: {"a": "8/10", "b": "1/10", "c": "1/10"},
-        2: {"a": "2/10", "b": "7/10", "c": "1/10"},
-        4: {"a": "2/10", "b": "1/10", "c": "7/10"},
-    }
+from tests.contracts.reporting_worlds import (
+    CASES,
+    PRIOR,
+    QUESTIONS,
+    SQUARE,
+    UNARY,
+    WORLDS,
+    World,
+    made,
 )
-WIDE = Channel.from_rows(
-    {
-        1: {"a": "4/10", "b": "3/10", "c": "2/10", "d": "1/10"},
-        2: {"a": "1/10", "b": "3/10", "c": "2/10", "d": "4/10"},
-        4: {"a": "2/10", "b": "1/10", "c": "6/10", "d": "1/10"},
-    }
-)
-GRAPH = ProfileGraph.chain(
-    {"day": {1: 4, 2: 2, 4: 2}, "night": {1: 1, 2: 5, 4: 2}, "idle": {1: 1, 2: 1, 4: 6}}
-)
-SHARES = Prior.from_counts({"day": 5, "night": 3, "idle": 2})
-UNARY = UnaryChannel.of([1, 2, 4], own=8, other=3, bits=4)
 
-
-@dataclass(frozen=True)
-class World:
-    """A model, the law of one report given an input, and how reports are counted."""
-
-    name: str
-    model: Model
-    channel: Any
-    law: Callable[[Any], dict[Any, Fraction]]
-    count: Callable[[list[Any]], Aggregate]
-    questions: tuple[Question, ...]
-    options: Any = None
-
-    @property
-    def counted(self) -> Aggregate:
-        """Some reports, more of one kind than of another."""
-        labels = list(self.law(self.model.inputs.labels[0]))
-        return self.count([label for k, label in enumerate(labels) for _ in range(40 + 9 * k)])
-
-    def vectors(self, people: tuple[Any, ...]) -> Iterator[tuple[Aggregate, Fraction]]:
-        """Give every list of reports that these people can make, with its probability."""
-        laws = [self.law(person) for person in people]
-        for reports in itertools.product(*(list(law.items()) for law in laws)):
-            chance = math.prod((chance for _, chance in reports), start=Fraction(1))
-            if chance:
-                yield self.count([report for report, _ in reports]), chance
-
-
-def dense_world(name: str, channel: Channel) -> World:
-    inputs = channel.inputs
-    return World(
-        name,
-        Dense.of(channel, PRIOR),
-        channel,
-        lambda x: {y: channel.probability(x, y) for y in channel.outputs.labels},
-        lambda reports: Aggregate.of(channel, reports),
-        tuple(ask(inputs, of, value) for of, value in QUESTIONS),
-    )
-
-
-def encoding_world(name: str, channel: SupportChannel, reports: npt.NDArray[np.uint8]) -> World:
-    """All reports of an encoding: their likelihoods are in the proportion of the two levels."""
-    sets = channel.supported(reports)
-    inside, outside = channel.levels
-
-    def law(x: Any) -> dict[Any, Fraction]:
-        own = sets[:, channel.inputs.index(x)]
-        weights = {
-            tuple(row): chance_of(channel, supported, bool(mine), (inside, outside))
-            for row, supported, mine in zip(reports.tolist(), sets, own, strict=True)
-        }
-        total = sum(weights.values(), Fraction(0))
-        return {row: weight / total for row, weight in weights.items()}
-
-    return World(
-        name,
-        model_of(channel, PRIOR),
-        channel,
-        law,
-        lambda rows: Aggregate.of(channel, np.array(rows, dtype=np.uint8)),
-        tuple(ask(channel.inputs, of, value) for of, value in QUESTIONS),
-    )
-
-
-def chance_of(
-    channel: SupportChannel, supported: Any, mine: bool, levels: tuple[int, int]
-) -> Fraction:
-    """Return a number proportional to P(report | x)."""
-    if isinstance(channel, UnaryChannel):
-        p, q = channel.hit, channel.miss
-        others = int(supported.sum()) - mine
-        rest = len(supported) - 1 - others
-        return (p if mine else 1 - p) * q**others * (1 - q) ** rest
-    return Fraction(levels[0] if mine else levels[1])
-
-
-def profile_world(of: str) -> World:
-    model, question, _ = read_profiles(WIDE, GRAPH, of, None, SHARES, trust=True)
-    assert isinstance(model, Mixture)
-    laws = OutputLaws.of(WIDE, GRAPH)
-    return World(
-        f"profiles, {of}",
-        model,
-        WIDE,
-        lambda name: {
-            y: laws.laws[GRAPH.profiles.index(name)].at(k)
-            for k, y in enumerate(WIDE.outputs.labels)
-        },
-        lambda reports: Aggregate.of(WIDE, reports),
-        (question,),
-    )
-
-
-QUESTIONS: tuple[tuple[str, Any], ...] = (
-    ("histogram", None),
-    ("survey", 2),
-    ("survey", [1, 4]),
-    ("sum", None),
-    ("mean", None),
-)
-WORLDS = (
-    dense_world("as many outputs", SQUARE),
-    dense_world("more outputs", WIDE),
-    encoding_world(
-        "unary",
-        UNARY,
-        np.packbits(
-            np.array(list(itertools.product((0, 1), repeat=3)), dtype=np.uint8),
-            axis=1,
-            bitorder="little",
-        ),
-    ),
-    profile_world("profiles"),
-    profile_world("histogram"),
-    profile_world("sum"),
-)
-CASES = [
-    pytest.param(world, key, question, id=f"{world.name}-{key}-{question.of}-{place}")
-    for world in WORLDS
-    for key in ESTIMATORS
-    if key in world.model.estimators
-    for place, question in enumerate(world.questions)
-]
 LINEAR = [case for case in CASES if issubclass(ESTIMATORS[case.values[1]], Linear)]  # type: ignore[index]
-
-
-def made(world: World, key: str, question: Question) -> Estimator[Model]:
-    return ESTIMATORS[key](world.model, question)
 
 
 def truth_of(world: World, question: Question, people: tuple[Any, ...]) -> Any:
@@ -278,9 +129,7 @@ def test_many_at_once_and_in_any_unit(world: World, key: str, question: Question
 
 @pytest.mark.parametrize(("world", "key", "question"), CASES)
 def test_a_histogram_adds_up(world: World, key: str, question: Question) -> None:
-    whole = question.is_histogram or (
-        isinstance(question, ThroughProfiles) and question.own.is_histogram
-    )
+    whole = question.is_histogram or (question.behind is not None and question.behind.is_histogram)
     values = made(world, key, question).values(world.model.statistic(world.counted))
     # The support of an encoding is counted symbol by symbol: only its consistent counts add up.
     free = isinstance(world.channel, SupportChannel) and key == "unbiased"
@@ -328,7 +177,7 @@ def test_weights_of_both_signs_are_refused_where_counts_cannot_be_negative(
         estimate(channel, signed, method=key)
 
 
-# --- aggregates, and intervals ------------------------------------------------------------------
+# --- aggregates ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("world", "key", "question"), CASES)
@@ -340,58 +189,6 @@ def test_parts_give_the_same_as_the_whole(world: World, key: str, question: Ques
     options = Options.of(key)
     whole = answer(world.model, world.count(reports), question, options)
     assert answer(world.model, parts, question, options).to_data() == whole.to_data()
-
-
-def spreads_of(estimator: Estimator[Model], counted: Aggregate, kind: Any, about: Any) -> Any:
-    """Return the intervals of all levels, or the refusal."""
-    try:
-        return [
-            make(kind, estimator, counted, level=float(level), about=about, seed=5)
-            for level in LEVELS
-        ]
-    except LiftlockError as refused:
-        return refused
-
-
-SIMULATED = ("bootstrap", "credible")
-INTERVALS = [
-    pytest.param(*case.values, kind, id=f"{case.id}-{kind}")
-    for case in CASES
-    for kind in KINDS
-    if kind != "none" and (kind not in SIMULATED or case.values[2].of == "histogram")  # type: ignore[union-attr]
-]
-
-
-@pytest.mark.parametrize("about", ["people", "population"])
-@pytest.mark.parametrize(("world", "key", "question", "kind"), INTERVALS)
-def test_intervals_hold_the_estimate_and_grow_with_their_level(
-    world: World, key: str, question: Question, kind: Any, about: Any
-) -> None:
-    estimator = made(world, key, question)
-    counted = world.counted
-    spreads = spreads_of(estimator, counted, kind, about)
-    if isinstance(spreads, LiftlockError):
-        assert kind != "auto", "auto says why there is none"
-        assert "interval" in str(spreads)
-        return
-    assert {spread.kind for spread in spreads} <= set(KINDS) - {"auto"}
-    if any(spread.low is None for spread in spreads):
-        assert all(spread.low is None for spread in spreads)
-        assert all(spread.remarks for spread in spreads), "a remark says why there is none"
-        return
-    values = estimator.values(world.model.statistic(counted))
-    inside = np.clip(values, counted.reports * question.least, counted.reports * question.most)
-    for spread in spreads:
-        assert spread.low is not None
-        assert spread.high is not None
-        assert spread.errors is not None
-        if kind in ("auto", "normal", "exact"):
-            # Exact intervals of counts have whole ends.
-            assert (spread.low <= inside + 1).all()
-            assert (inside <= spread.high + 1).all()
-    for narrow, wide in itertools.pairwise(spreads):
-        assert (wide.low <= narrow.low + 1e-9).all()
-        assert (narrow.high <= wide.high + 1e-9).all()
 
 
 # --- local hashing, whose reports are too many to be listed --------------------------------------
@@ -415,11 +212,6 @@ def test_hashed_reports() -> None:
         Aggregate.of(channel, packed[part]) for part in (slice(None), slice(70), slice(70, None))
     )
     assert first + rest == whole
-    unbiased = ESTIMATORS["unbiased"](model, Question.histogram(channel.inputs))
-    spreads = spreads_of(unbiased, whole, "auto", "people")
-    for narrow, wide in itertools.pairwise(spreads):
-        assert (wide.low <= narrow.low).all()
-        assert (narrow.high <= wide.high).all()
 
 
 # --- sums over users ----------------------------------------------------------------------------
@@ -433,23 +225,7 @@ def test_sums_of_posteriors_are_the_answers() -> None:
     sums = PosteriorSums(9, 9.0, 0.0, means, variances, weighted=False, fit=fit)
     bayes = ESTIMATORS["bayes"](model, question)
     assert bayes.values(model.statistic(sums)).tolist() == [4.0, 3.0, 2.0]
-    spreads = [make("auto", bayes, sums, level=float(level)) for level in LEVELS]
-    for narrow, wide in itertools.pairwise(spreads):
-        assert narrow.low is not None
-        assert narrow.high is not None
-        assert wide.low is not None
-        assert wide.high is not None
-        assert (wide.low <= narrow.low).all()
-        assert (narrow.low <= sums.sums).all()
-        assert (sums.sums <= narrow.high).all()
-        assert (narrow.high <= wide.high).all()
     for key in ESTIMATORS:
         if key != "bayes":
             with pytest.raises(NotDefined, match=f"the {key} estimate"):
                 ESTIMATORS[key](model, question)
-    for kind in ("exact", "bootstrap", "credible"):
-        with pytest.raises(NotDefined, match=f"an interval of kind {kind}"):
-            make(kind, bayes, sums)
-    population = make("auto", bayes, replace(sums), about="population")
-    assert population.low is None
-    assert population.remarks

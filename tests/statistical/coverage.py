@@ -17,10 +17,9 @@ from liftlock import Alphabet
 from liftlock.estimate import Aggregate, Question, intervals
 from liftlock.estimate.estimators import Bayes, Consistent, Estimator, Likelihood, Linear, Unbiased
 from liftlock.estimate.intervals import Kind, Spread
-from liftlock.estimate.intervals.base import Tally
-from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense, Tally
 from liftlock.estimate.question import About, ask
+from tests.unit.estimate.worlds import normal_spread
 
 Floats = npt.NDArray[np.float64]
 
@@ -176,9 +175,7 @@ class Setting:
     def spread(self, kind: Kind, tally: Tally) -> Spread:
         """Return the intervals of many surveys: formulas at once, else one for each outcome."""
         if kind == "normal" and isinstance(self.estimator, Linear):
-            if self.method == "bayes":
-                return posterior_normal(self.estimator, tally, LEVEL)
-            return unbiased_normal(self.estimator, tally, LEVEL, self.about)
+            return normal_spread(self.estimator, tally, LEVEL, self.about)
         assert not tally.weighted
         if tally.counts.shape[1] == 2:
             _, first, places = np.unique(tally.counts[:, 1], return_index=True, return_inverse=True)

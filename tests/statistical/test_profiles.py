@@ -18,10 +18,9 @@ from liftlock import Mechanism, ProfileGraph
 from liftlock.contexts.profile_examples import example
 from liftlock.designs import design
 from liftlock.estimate.estimators import Unbiased
-from liftlock.estimate.intervals.base import Tally
-from liftlock.estimate.intervals.normal import profiles_normal, unbiased_normal
-from liftlock.estimate.mixture import ThroughProfiles, read_profiles
+from liftlock.estimate.models import Mixture, Tally, read_profiles
 from liftlock.notions.profile import OutputLaws
+from tests.unit.estimate.worlds import normal_spread
 
 PEOPLE = 120_000
 ALARM = 1e-7
@@ -90,7 +89,7 @@ def covered(
 ) -> npt.NDArray[Any]:
     """How often the interval of each answer holds the truth; answers that are certain aside."""
     model, question, _ = read_profiles(mechanism.channel, graph, of, trust=True)
-    assert model is not None
+    assert isinstance(model, Mixture)
     generator = np.random.default_rng(17)
     total = int(people.sum())
     who = np.tile(people, (SETS, 1))
@@ -102,11 +101,10 @@ def covered(
         drawn += generator.multinomial(who[:, i], law.ravel()).reshape(SETS, *law.shape)
     tally = Tally.plain(drawn.sum(axis=1))
     unbiased = Unbiased(model, question)
-    if about == "people" and isinstance(question, ThroughProfiles):
-        spread = profiles_normal(unbiased, tally, 0.95)
-        truth = drawn.sum(axis=2) @ question.own.values
+    spread = normal_spread(unbiased, tally, 0.95, about)
+    if about == "people" and question.behind is not None:
+        truth = drawn.sum(axis=2) @ question.behind.values
     else:
-        spread = unbiased_normal(unbiased, tally, 0.95, about)
         truth = (who if about == "people" else people) @ question.values
     assert spread.low is not None
     assert spread.high is not None

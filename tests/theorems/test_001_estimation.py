@@ -17,7 +17,7 @@ import liftlock as ll
 from liftlock.estimate import Question
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_error
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from liftlock.exact.integers import Floats
 from liftlock.forms import UnaryChannel
 from liftlock.sampling import simulate_codes

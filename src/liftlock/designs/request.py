@@ -43,7 +43,7 @@ from liftlock.designs.lock import lock as lock_channel
 from liftlock.designs.mechanisms.optimal import GAP
 from liftlock.designs.published import true_guarantee
 from liftlock.errors import InputError, NotCertified, NotDefined, UnprotectedInput
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import Question
 from liftlock.exact.weights import DEFAULT_BITS
 from liftlock.forms import USER_CHANNELS, AnyChannel, SupportChannel, dense

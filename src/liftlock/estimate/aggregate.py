@@ -7,10 +7,11 @@ machines, and merging the parts in any order gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +19,15 @@ import numpy.typing as npt
 from liftlock.channel import Channel
 from liftlock.contexts.prior import integers_from_json
 from liftlock.errors import FileError, InputError, LabelError
+from liftlock.estimate.reports import column_of, numbers_each, squares_each
 from liftlock.exact.accumulation import added, exact_sum, exact_sums
 from liftlock.exact.encoding import fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.storage import Stored
+
+Sums: TypeAlias = tuple[Fraction, ...]
 
 _WHOLE = ("total", "total_squares", "offset", "least")
 """The parts of weights that are one number, as files name them."""
@@ -57,6 +61,28 @@ class Weights:
             min(self.least, other.least),
         )
 
+    @classmethod
+    def of(
+        cls,
+        number: int,
+        weights: npt.ArrayLike | None,
+        offsets: npt.ArrayLike | None,
+        add: Callable[[Floats, Floats], tuple[Sums, Sums]],
+    ) -> Weights | None:
+        """Add up what so many reports were given; None if they were given nothing.
+
+        `add` returns the sums of two columns by output, each with the sum of all last.
+        """
+        if weights is None and offsets is None:
+            return None
+        numbers = numbers_each(weights, number, "weight")
+        shifts = numbers_each(offsets, number, "offset")
+        ones = np.ones(number) if numbers is None else numbers
+        (*sums, total), (*squares, total_squares) = add(ones, squares_each(ones))
+        offset = Fraction(0) if shifts is None else exact_sum(shifts)
+        least = Fraction(float(ones.min()))
+        return cls(tuple(sums), tuple(squares), total, total_squares, offset, least)
+
     def to_data(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
@@ -79,12 +105,60 @@ class Weights:
         return cls(sums, squares, *rest)
 
 
-@dataclass(frozen=True)
-class Aggregate(Stored):
-    """How often each output of a channel was reported; for encodings, how often supported.
+class AnyAggregate(ABC):
+    """What reports add up to: merged with ``+``, in any order, to the same bits."""
 
-    `channel` is the fingerprint of the channel that made the reports: reports of another one are
-    never mixed in. Aggregates of the same channel are merged with ``+``.
+    channel: str
+    """The fingerprint of what made the reports: those of another one are never mixed in."""
+    reports: int
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many outputs, or symbols, there are sums for."""
+
+    @abstractmethod
+    def _merged(self, other: Self) -> Self:
+        """Return the sum with another one, neither of them empty."""
+
+    def __add__(self, other: Self) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        if other.channel != self.channel:
+            raise InputError(
+                "aggregates of reports from different mechanisms",
+                value=f"{other.channel[:16]} and {self.channel[:16]}",
+                remedy="estimate from each by itself; nothing was added",
+            )
+        if other.width != self.width:
+            raise InputError(
+                f"aggregates of {self.width} and {other.width} outputs",
+                remedy="one of them is damaged; nothing was added",
+            )
+        if not self.reports or not other.reports:
+            return self if self.reports else other
+        return self._merged(other)
+
+    def __radd__(self, other: object) -> Self:
+        # Where sum() begins.
+        return self if other == 0 and isinstance(other, int) else NotImplemented
+
+    def __len__(self) -> int:
+        return self.reports
+
+    def refuse_other(self, fingerprint: str) -> None:
+        """Refuse an aggregate of reports that something else made."""
+        if self.channel != fingerprint:
+            raise InputError(
+                "the reports come from another mechanism",
+                value=f"{self.channel[:16]} instead of {fingerprint[:16]}",
+                remedy="use the mechanism that released them",
+            )
+
+
+@dataclass(frozen=True)
+class Aggregate(AnyAggregate, Stored):
+    """How often each output of a channel was reported; for encodings, how often supported.
 
     >>> answers = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> monday = Aggregate.of(answers, [0, 1, 1])
@@ -174,22 +248,13 @@ class Aggregate(Stored):
                 value=channel.outputs.labels[output],
                 remedy="is it the report of another mechanism? nothing was counted",
             )
-        numbers = numbers_each(weights, len(codes), "weight")
-        shifts = numbers_each(offsets, len(codes), "offset")
-        weighed = None
-        if numbers is not None or shifts is not None:
-            ones = np.ones(len(codes)) if numbers is None else numbers
-            places = codes.astype(np.intp)
-            sums = exact_sums(ones, places, size)
-            squares = exact_sums(_squared(ones), places, size)
-            weighed = Weights(
-                sums,
-                squares,
-                sum(sums, Fraction(0)),
-                sum(squares, Fraction(0)),
-                Fraction(0) if shifts is None else exact_sum(shifts),
-                Fraction(float(ones.min())),
-            )
+        places = codes.astype(np.intp)
+
+        def add(*columns: Floats) -> tuple[Sums, Sums]:
+            one, other = (exact_sums(column, places, size) for column in columns)
+            return (*one, sum(one, Fraction(0))), (*other, sum(other, Fraction(0)))
+
+        weighed = Weights.of(len(codes), weights, offsets, add)
         return cls(channel.fingerprint, tuple(counted.tolist()), len(codes), weighed)
 
     @classmethod
@@ -201,28 +266,21 @@ class Aggregate(Stored):
         offsets: npt.ArrayLike | None,
     ) -> Aggregate:
         refuse_empty(len(packed))
-        numbers = numbers_each(weights, len(packed), "weight")
-        shifts = numbers_each(offsets, len(packed), "offset")
-        counts = tuple(int(count) for count in channel.support(packed))
-        weighed = None
-        if numbers is not None or shifts is not None:
-            ones = np.ones(len(packed)) if numbers is None else numbers
-            squared = _squared(ones)
-            nothing = (Fraction(0),) * len(counts)
-            sums, squares = nothing, nothing
+        size = len(channel.inputs)
+
+        def add(*columns: Floats) -> tuple[Sums, Sums]:
+            one, other = ((Fraction(0),) * size for _ in columns)
             for start in range(0, len(packed), _ROWS):
                 some = slice(start, start + _ROWS)
                 owners, symbols = np.nonzero(channel.supported(packed[some]))
-                sums = added(sums, exact_sums(ones[some][owners], symbols, len(counts)))
-                squares = added(squares, exact_sums(squared[some][owners], symbols, len(counts)))
-            weighed = Weights(
-                sums,
-                squares,
-                exact_sum(ones),
-                exact_sum(squared),
-                Fraction(0) if shifts is None else exact_sum(shifts),
-                Fraction(float(ones.min())),
-            )
+                first, second = (column[some][owners] for column in columns)
+                one = added(one, exact_sums(first, symbols, size))
+                other = added(other, exact_sums(second, symbols, size))
+            whole, rest = map(exact_sum, columns)
+            return (*one, whole), (*other, rest)
+
+        weighed = Weights.of(len(packed), weights, offsets, add)
+        counts = tuple(int(count) for count in channel.support(packed))
         return cls(channel.fingerprint, counts, len(packed), weighed)
 
     @classmethod
@@ -238,24 +296,12 @@ class Aggregate(Stored):
             total += cls.of(channel, batch)
         return total
 
-    def __add__(self, other: Aggregate) -> Aggregate:
-        if not isinstance(other, Aggregate):
-            return NotImplemented
-        if other.channel != self.channel:
-            raise InputError(
-                "aggregates of reports from different mechanisms",
-                value=f"{other.channel[:16]} and {self.channel[:16]}",
-                remedy="estimate from each by itself; nothing was added",
-            )
-        if len(other.counts) != len(self.counts):
-            raise InputError(
-                f"aggregates of {len(self.counts)} and {len(other.counts)} outputs",
-                remedy="one of them is damaged; nothing was added",
-            )
-        if self.reports == 0:
-            return other
-        if other.reports == 0:
-            return self
+    @property
+    def width(self) -> int:
+        """How many counts there are."""
+        return len(self.counts)
+
+    def _merged(self, other: Aggregate) -> Aggregate:
         if (self.weights is None) != (other.weights is None):
             raise InputError(
                 "one aggregate has weights and the other has none",
@@ -267,29 +313,17 @@ class Aggregate(Stored):
             weighed = weighed + other.weights
         return Aggregate(self.channel, counts, self.reports + other.reports, weighed)
 
-    def __radd__(self, other: object) -> Aggregate:
-        # Where sum() begins.
-        return self if other == 0 and isinstance(other, int) else NotImplemented
-
     # --- looking at it --------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return self.reports
 
     def checked(self, channel: AnyChannel) -> Aggregate:
         """Refuse an aggregate that is empty, or of reports from another channel."""
-        if self.channel != channel.fingerprint:
-            raise InputError(
-                "the reports come from another mechanism",
-                value=f"{self.channel[:16]} instead of {channel.fingerprint[:16]}",
-                remedy="use the mechanism that released them",
-            )
+        self.refuse_other(channel.fingerprint)
         refuse_empty(self.reports)
         one_each = isinstance(channel, Channel)
-        if len(self.counts) != _width(channel) or (one_each and sum(self.counts) != self.reports):
+        if self.width != _width(channel) or (one_each and sum(self.counts) != self.reports):
             raise InputError(
                 "counts that do not fit the outputs of the mechanism",
-                value=f"{len(self.counts)} counts of {self.reports} reports",
+                value=f"{self.width} counts of {self.reports} reports",
                 remedy="the aggregate is damaged: count the reports again",
             )
         return self
@@ -363,71 +397,7 @@ def _width(channel: AnyChannel) -> int:
     return len(channel.inputs if isinstance(channel, SupportChannel) else channel.outputs)
 
 
-def column_of(reports: Iterable[Any] | npt.NDArray[Any]) -> Sequence[Any] | npt.NDArray[Any]:
-    """Return reports as a column, or refuse what is none."""
-    if isinstance(reports, str | bytes):
-        raise InputError(
-            "one text instead of a column of reports", value=reports, remedy="put it in a list"
-        )
-    if not isinstance(reports, Iterable):
-        raise InputError(
-            "not a column of reports", value=type(reports).__name__, remedy="give a list of them"
-        )
-    return reports if isinstance(reports, np.ndarray | Sequence) else list(reports)
-
-
 def refuse_empty(number: int) -> None:
     """Refuse to count no reports."""
     if number == 0:
         raise InputError("no reports", remedy="give at least one; nothing was counted")
-
-
-def _squared(numbers: Floats) -> Floats:
-    with np.errstate(over="ignore"):
-        squared: Floats = np.square(numbers)
-    if not np.isfinite(squared).all():
-        place = int(np.argmax(~np.isfinite(squared)))
-        raise InputError(
-            "a weight is too large to be squared",
-            where=f"report {place + 1}",
-            value=float(numbers[place]),
-            remedy="measure in another unit; nothing was counted",
-        )
-    return squared
-
-
-def numbers_each(
-    given: npt.ArrayLike | None, number: int, name: str, of: str = "report"
-) -> Floats | None:
-    """Return one finite float for each report, or refuse with the place of what is not one.
-
-    >>> numbers_each([1, "2"], 2, "weight").tolist()
-    [1.0, 2.0]
-    """
-    if given is None:
-        return None
-    try:
-        array = np.asarray(given)
-        if array.dtype.kind in "bc":
-            raise TypeError
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name}s are not numbers", remedy=f"give one {name} for each {of}"
-        ) from None
-    if numbers.ndim == 0:
-        numbers = np.full(number, float(numbers))
-    if numbers.shape != (number,):
-        raise InputError(
-            f"{name}s of shape {numbers.shape} for {number} {of}s",
-            remedy=f"give one {name} for each {of}; nothing was counted",
-        )
-    if not np.isfinite(numbers).all():
-        place = int(np.argmax(~np.isfinite(numbers)))
-        raise InputError(
-            f"{name} is not a finite number",
-            where=f"{of} {place + 1}",
-            value=float(numbers[place]),
-            remedy="correct it; nothing was counted",
-        )
-    return numbers

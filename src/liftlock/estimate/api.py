@@ -5,43 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast, get_args
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from liftlock.contexts import Prior, ProfileGraph
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate import intervals
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.encoding import Encoding, posterior_sums
 from liftlock.estimate.estimators import ESTIMATORS, Bayes, Estimator, Unbiased
-from liftlock.estimate.fit import (
-    DOUBTFUL,
-    fit_of_channel,
-    fit_of_support,
-    misfit,
-    p_text,
-    test_of_prior,
+from liftlock.estimate.fit import DOUBTFUL, misfit, p_text
+from liftlock.estimate.intervals import KINDS, Kind, Spread, make
+from liftlock.estimate.intervals.base import read_level
+from liftlock.estimate.models import (
+    Counted,
+    Model,
+    PerUser,
+    PosteriorSums,
+    model_of,
+    read_profiles,
 )
-from liftlock.estimate.intervals import KINDS, Kind, Spread
-from liftlock.estimate.intervals.base import FEW_WEIGHTED, read_level
-from liftlock.estimate.mixture import Mixture, ThroughProfiles, read_profiles
-from liftlock.estimate.model import Counted, Dense, Model, no_prior
-from liftlock.estimate.per_user import PerUser, PosteriorSums
+from liftlock.estimate.models.dense import FEW_WEIGHTED
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.estimate.question import ABOUT, About, Question, ask
 from liftlock.estimate.result import Answer, Estimate, Fit
 from liftlock.exact.integers import Floats
-from liftlock.forms import AnyChannel, SupportChannel, dense
+from liftlock.forms import AnyChannel
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Method = Literal["auto", "bayes", "unbiased", "likelihood", "consistent"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-_FOREIGN = 0.001
-"""Below this p-value, no prior explains the reports."""
-_CELLS = 1 << 16
-"""Larger channels are not tested against all priors: it would take longer than the estimate."""
 _BOTH_SIGNS = ("auto", "bayes", "unbiased")
 """The estimators that take weights of both signs."""
 
@@ -98,63 +91,47 @@ def estimate(
         question = ask(channel.inputs, of, value)
         sums = PosteriorSums.of_users(reports, question)
         return answer(PerUser(channel.inputs), sums, question, options)
-    if not isinstance(reports, Aggregate):
-        aggregate = Aggregate.of(channel, reports, weights=weights, offsets=offsets)
-    elif weights is None and offsets is None:
-        aggregate = reports.checked(channel)
-    else:
-        raise InputError(
-            "weights for reports that are counted already",
-            remedy="give them to aggregate(...), with the reports",
-        )
+    aggregate = _count(channel, reports, weights, offsets)
     if graph is not None:
-        mixture, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
-        model = model_of(channel, prior) if mixture is None else mixture
-        aligned = question if mixture is not None else question.aligned(channel.inputs)
-        return replace(answer(model, aggregate, aligned, options), assumes=assumes)
+        model, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
+        return replace(answer(model, aggregate, question, options), assumes=assumes)
     question, model = ask(channel.inputs, of, value), model_of(channel, prior)
-    if isinstance(model, Encoding) and not isinstance(reports, Aggregate):
+    counted: Counted = aggregate
+    if not isinstance(reports, Aggregate):
         check_weights(aggregate, question, options)
-        fit, why = _read_each(model, aggregate, options)
-        if fit is not None:
-            packed = model.channel.checked(np.asarray(reports))
-            each = posterior_sums(model, packed, question, aggregate, fit, weights)
-            return answer(PerUser(model.inputs, why), each, question, options)
-    return answer(model, aggregate, question, options)
+        model, counted = model.read_each(
+            reports, weights, aggregate, question, options.method, options.about
+        )
+    return answer(model, counted, question, options)
 
 
-def _read_each(model: Encoding, aggregate: Aggregate, options: Options) -> tuple[Fit | None, str]:
-    """Return the test of the prior, if it is such that reports are read one by one, and why."""
-    if options.method not in ("auto", "bayes"):
-        return None, ""
-    if model.masses is None:
-        if options.method == "bayes":
-            raise no_prior()
-        return None, ""
-    fit = fit_of_support(model, aggregate)
-    fits = fit.p_value >= DOUBTFUL and options.about == "people"
-    if options.method == "bayes":
-        return fit, "as asked"
-    why = f"the prior fits the reports (p = {p_text(fit.p_value)}), which are all at hand"
-    return (fit if fits else None), why
-
-
-def model_of(channel: AnyChannel, prior: Prior | None = None) -> Model:
-    """Return the model of a channel: a table, or an encoding."""
-    if isinstance(channel, SupportChannel):
-        return Encoding.of(channel, prior)
-    return Dense.of(dense(channel), prior)
+def _count(
+    channel: AnyChannel,
+    reports: Aggregate | Iterable[Any] | npt.NDArray[Any],
+    weights: npt.ArrayLike | None,
+    offsets: npt.ArrayLike | None,
+) -> Aggregate:
+    """Count the reports, or check their aggregate."""
+    if not isinstance(reports, Aggregate):
+        return Aggregate.of(channel, reports, weights=weights, offsets=offsets)
+    if weights is None and offsets is None:
+        return reports.checked(channel)
+    raise InputError(
+        "weights for reports that are counted already",
+        remedy="give them to aggregate(...), with the reports",
+    )
 
 
 def answer(model: Model, counted: Counted, question: Question, options: Options) -> Estimate:
     """Choose an estimator and an interval, and say what to beware of."""
     check_weights(counted, question, options)
-    fit = test_of_prior(model, question, counted)
+    fit = model.fit(question, counted)
     if options.method == "auto":
         estimator, why = choose(model, question, fit, options.about)
+        check_weights(counted, question, replace(options, method=cast("Method", estimator.key)))
     else:
         estimator = ESTIMATORS[options.method](model, question)
-        why = model.why if isinstance(model, PerUser) else "as asked"
+        why = "as asked" if len(model.estimators) > 1 else model.why
     statistic = model.statistic(counted)
     values = estimator.values(statistic)
     spread = spread_of(estimator, counted, options)
@@ -188,14 +165,16 @@ def choose(
     is true; the unbiased one needs none. A population is what the prior describes: an estimate of
     it that starts from the prior is no news.
     """
-    if isinstance(model, PerUser):
+    if "unbiased" not in model.estimators:
         return Bayes(model, question), model.why
     if "bayes" not in model.estimators:
-        why = "counts of an encoding do not say what was supported together, which others need"
-        return Unbiased(model, question), why
+        return Unbiased(model, question), model.why
     if model.masses is None or fit is None:
-        # Where the reports do not determine the answer either, this one is refused and says so.
-        return Unbiased(model, question), "no prior is known, and this estimate needs none"
+        try:
+            return Unbiased(model, question), "no prior is known, and this estimate needs none"
+        except NotDefined as refused:
+            why = f"{refused.context}; this answer is one of those that explain the reports"
+            return ESTIMATORS["likelihood"](model, question), why
     best = Bayes(model, question)
     try:
         free = Unbiased(model, question)
@@ -206,33 +185,11 @@ def choose(
     if fit.p_value < DOUBTFUL:
         doubt = f"the prior is in doubt (p = {p_text(fit.p_value)})"
         return free, f"{doubt}, and this estimate leans on none"
-    ratio = error_ratio(best, free)
+    ratio = model.error_ratio(best, free)
     return best, (
         f"the prior fits the reports (p = {p_text(fit.p_value)}); if it is true, the error is "
         f"{ratio:.2g} times that of the unbiased estimate"
     )
-
-
-def error_ratio(best: Bayes[Model], free: Unbiased[Model]) -> float:
-    """Return the ratio of root mean squared errors under the prior, of all answers together.
-
-    Source: 001 eq. (14).
-    """
-    model, question = best.model, best.question
-    assert isinstance(model, Dense)
-    assert model.masses is not None
-    reports = model.mixture(model.masses)
-    if isinstance(question, ThroughProfiles):
-        assert isinstance(model, Mixture)
-        variances = reports @ model.posterior_variances(question)
-        others = model.masses @ model.error_variances(free.scores, question)
-        return float(np.sqrt(variances.sum() / others.sum())) if others.sum() > 0 else 1.0
-    centre = model.masses @ question.values
-    # With means that are right, Var = E[g^2] - E[f^2] for one and E[f^2] - E[g^2] for the other.
-    around = model.masses @ (question.values - centre) ** 2
-    least = around - reports @ (best.scores - centre) ** 2
-    worse = reports @ (free.scores - centre) ** 2 - around
-    return float(np.sqrt(max(least.sum(), 0.0) / worse.sum())) if worse.sum() > 0 else 1.0
 
 
 def _alone(
@@ -243,8 +200,9 @@ def _alone(
     A test that finds nothing does not prove the prior right. What it cannot see is about as large
     as these intervals, so whoever reads a Bayes estimate should see them too.
     """
-    if isinstance(counted, PosteriorSums) and counted.beside is not None:
-        model, counted = counted.beside
+    beside = model.without_prior(counted)
+    if beside is not None:
+        model, counted = beside
     else:
         # No kind of interval keeps its level for so few reports, and there is no room to say so.
         bare = options.interval == "none" or counted.reports < FEW_WEIGHTED
@@ -259,7 +217,7 @@ def _alone(
 
 def spread_of(estimator: Estimator[Model], counted: Counted, options: Options) -> Spread:
     """Return the spread of an estimate, as the options ask for it."""
-    return intervals.make(
+    return make(
         options.interval,
         estimator,
         counted,
@@ -273,19 +231,10 @@ def _warnings(
     estimator: Estimator[Model], counted: Counted, fit: Fit | None, *, free: bool
 ) -> tuple[str, ...]:
     """Say that the prior, or the whole mechanism, does not fit the reports."""
-    model, found = estimator.model, []
-    if fit is not None:
-        warning = misfit(fit, estimator.key, free=free, numbers=not estimator.question.counts)
-        found += [] if warning is None else [warning]
-    if isinstance(model, Dense) and model.rows.size <= _CELLS:
-        assert isinstance(counted, Aggregate)
-        foreign = fit_of_channel(model, counted)
-        if foreign is not None and foreign.p_value < _FOREIGN:
-            found.append(
-                f"{model.unexplained} (p = {p_text(foreign.p_value)}): "
-                "were all of them made by this mechanism?"
-            )
-    return tuple(found)
+    numbers = not estimator.question.counts
+    found = None if fit is None else misfit(fit, estimator.key, free=free, numbers=numbers)
+    both = (found, estimator.model.foreign(counted))
+    return tuple(warning for warning in both if warning is not None)
 
 
 # --- what is asked, and how it is told ------------------------------------------------------------
@@ -331,7 +280,7 @@ class Options:
 
 def check_weights(counted: Counted, question: Question, options: Options) -> None:
     """Refuse weights and offsets that give the question, or the method, no meaning."""
-    weights = counted.weights if isinstance(counted, Aggregate) else None
+    weights = counted.weights
     if weights is not None and weights.total_squares == 0:
         raise InputError(
             "all weights are 0, or too small to be squared",

@@ -21,15 +21,9 @@ from liftlock.channel import Channel
 from liftlock.contexts import PerUserPriors, Prior, ProfileGraph
 from liftlock.contexts.per_user import POINTS
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.api import model_of
-from liftlock.estimate.encoding import Encoding, sums_symbols
-from liftlock.estimate.estimators import Unbiased
 from liftlock.estimate.intervals.base import quantile, read_level
-from liftlock.estimate.mixture import read_profiles
-from liftlock.estimate.model import Dense, Model
-from liftlock.estimate.per_user_aggregate import counts_symbols
+from liftlock.estimate.models import Model, model_of, read_profiles
 from liftlock.estimate.question import ABOUT, About, Of, Question
-from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, SupportChannel, UserChannel
 from liftlock.forms.user_channel import prior_variances
@@ -176,7 +170,6 @@ def expected_of_profiles(
     `shares` are those of the profiles, whose distributions are believed; see `expected_error`.
     """
     model, question, _ = read_profiles(channel, graph, of, value, shares, trust=True)
-    assert model is not None
     return _expected(model, question, people, method, about, level)
 
 
@@ -189,7 +182,7 @@ def expected_of_users(
     """
     if not priors.users:
         raise InputError("no users", remedy="give at least one prior")
-    single = counts_symbols(question)
+    single = question.single
     columns = None if single else np.ascontiguousarray(question.values.T)
     sums = []
     for block in channel.blocks(priors):
@@ -225,40 +218,7 @@ def _expected(
             "a prior that is taken for the population",
             "ask about the people who report, or for unbiased",
         )
-    each = _per_person(model, question, method, about)
+    each = model.expected_errors(question, method, about)
     return ExpectedError(
         question.of, method, about, read_level(level), people, question.names, tuple(each.tolist())
     )
-
-
-def _per_person(model: Model, question: Question, method: str, about: About) -> Floats:
-    """Return what one person adds to the squared error of each answer, on average."""
-    assert model.masses is not None
-    if isinstance(model, Encoding):
-        if sums_symbols(question) and not model.independent:
-            raise NotDefined(
-                "the expected error of a sum over several symbols",
-                f"{model.channel.form} encoding, whose supports depend on each other",
-                "ask for the histogram, or use a unary encoding or a table",
-            )
-        noise = model.noise_per_person(question)
-        return noise if about == "people" else noise + _variances(model.masses, question.values)
-    assert isinstance(model, Dense)
-    if method in ("prior", "truth"):
-        own = model.value_variances(question)
-        return own if (method == "prior") == (about == "people") else np.zeros_like(own)
-    reports = model.mixture(model.masses)
-    if method == "bayes":
-        left: Floats = reports @ model.posterior_variances(question)
-        return left
-    scores = Unbiased(model, question).scores
-    if about == "population":
-        return _variances(reports, scores)
-    found: Floats = model.masses @ model.error_variances(scores, question)
-    return found
-
-
-def _variances(masses: Floats, values: Floats) -> Floats:
-    """Return the variance of each column."""
-    found: Floats = masses @ (values - masses @ values) ** 2
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +12,12 @@ import numpy.typing as npt
 from liftlock.alphabet import Alphabet
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.encoding import Encoding
-from liftlock.estimate.estimators import Bayes
-from liftlock.estimate.estimators.likelihood import most_likely
-from liftlock.estimate.model import Counted, Dense, Model
-from liftlock.estimate.per_user import PosteriorSums
-from liftlock.estimate.question import Question
+from liftlock.estimate.maximum_likelihood import most_likely
 from liftlock.estimate.result import Drift, Fit
 from liftlock.exact.integers import Floats
+
+if TYPE_CHECKING:
+    from liftlock.estimate.models import Dense
 
 DOUBTFUL = 0.05
 """Below this p-value of the test of the prior, no estimate leans on it unasked."""
@@ -40,23 +39,6 @@ _ENOUGH_FOR_A_MEAN = 30
 """The mean of fewer scores is not taken to be normal."""
 _CERTAIN = 1e6
 """The score of a symbol that the prior calls impossible when a report shows that it is not."""
-
-
-def test_of_prior(model: Model, question: Question, counted: Counted) -> Fit | None:
-    """Test the reports against the prior of a model: all of them, and the one number asked for."""
-    if isinstance(counted, PosteriorSums):
-        return counted.fit
-    assert isinstance(counted, Aggregate)
-    if model.masses is None:
-        return None
-    if isinstance(model, Encoding):
-        return fit_of_support(model, counted)
-    assert isinstance(model, Dense)
-    found = fit_of_prior(model, counted)
-    if len(question.names) > 1:
-        return found
-    scores = Bayes(model, question).scores[:, 0]
-    return sharpened(found, scores, model.mixture(model.masses), counted)
 
 
 def fit_of_prior(model: Dense, aggregate: Aggregate) -> Fit:
@@ -127,6 +109,10 @@ def fit_of_channel(model: Dense, aggregate: Aggregate) -> Fit | None:
     the statistic is at most chi-square with so many. None if nothing is left to test.
     """
     counts = aggregate.floats()
+    square = model.symbols == len(counts)
+    if square and model.inverse.full and (counts @ model.inverse.matrix >= 0).all():
+        # These people explain the reports to the last one.
+        return None
     start = model.reference
     expected = counts.sum() * model.mixture(most_likely(model.rows, counts, start).shares)
     possible = expected > 0
@@ -148,42 +134,6 @@ def fit_of_channel(model: Dense, aggregate: Aggregate) -> Fit | None:
         return None
     note = f"chi-square of {int(some.sum())} outputs at the most likely shares"
     return Fit(*_chi_square(observed[some], expected[some], freedom), (), note)
-
-
-def fit_of_support(model: Encoding, aggregate: Aggregate) -> Fit:
-    """Test whether the support of all symbols can come from people drawn from the prior.
-
-    Symbol k is supported with probability mu_k = q + (p - q) P(k), and of two unary bits the
-    covariance is -(p - q)^2 P(j) P(k): a chi-square law with a degree for each symbol. For hashing,
-    and where normal laws are rough, each support is binomial, and the smallest of their p-values
-    counts as many times as there are symbols.
-    """
-    p, q = model.rates
-    masses = model.masses
-    assert masses is not None
-    number = aggregate.reports
-    support = aggregate.floats()
-    rates = q + (p - q) * masses
-    gaps = support - number * rates
-    scores = gaps / np.sqrt(number * rates * (1 - rates))
-    found = (support / number - q) / (p - q) if p > q else None
-    drifts = _by_size(model.inputs, masses, found, scores)
-    if model.independent and number * min(rates.min(), 1 - rates.max()) >= ENOUGH:
-        tied = (p - q) * masses
-        alone = rates * (1 - rates) + tied**2
-        pull = float((tied * gaps / alone).sum())
-        statistic = float((gaps**2 / alone).sum()) + pull**2 / (1 - float((tied**2 / alone).sum()))
-        statistic /= number
-        note = f"chi-square of the support of {len(masses)} symbols"
-        return Fit(chi_square_tail(statistic, len(masses)), statistic, len(masses), drifts, note)
-    from scipy.special import bdtr, bdtrc
-
-    low = bdtr(support, number, rates)
-    high = np.where(support > 0, bdtrc(np.maximum(support - 1, 0), number, rates), 1.0)
-    each = np.minimum(1.0, 2 * np.minimum(low, high))
-    note = f"the smallest of {len(each)} p-values, times their number"
-    p_value = min(1.0, len(each) * float(each.min()))
-    return Fit(p_value, float(np.abs(scores).max()), None, drifts, note)
 
 
 def _projected(rows: Floats, observed: Floats, expected: Floats) -> tuple[float, float, int | None]:
@@ -232,10 +182,10 @@ def _drifts(model: Dense, masses: Floats, counts: Floats) -> tuple[Drift, ...]:
     scores = np.divide(deviations, spread, out=np.zeros_like(deviations), where=informative)
     never = (model.masses == 0) & (model.rows[:, ~possible] @ counts[~possible] > 0)
     scores[never] = _CERTAIN
-    return _by_size(model.inputs, model.masses, found, scores)
+    return drifts_of(model.inputs, model.masses, found, scores)
 
 
-def _by_size(
+def drifts_of(
     inputs: Alphabet, masses: Floats, found: Floats | None, scores: Floats
 ) -> tuple[Drift, ...]:
     """Return every symbol with its share by the prior, the share found and its score."""

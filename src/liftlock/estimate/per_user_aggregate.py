@@ -18,13 +18,14 @@ import numpy.typing as npt
 from liftlock.contexts import PerUserPriors
 from liftlock.contexts.prior import integers_from_json
 from liftlock.errors import FileError, InputError
-from liftlock.estimate.aggregate import column_of, numbers_each, refuse_empty
+from liftlock.estimate.aggregate import AnyAggregate, refuse_empty
 from liftlock.estimate.question import Question
+from liftlock.estimate.reports import column_of, numbers_each
 from liftlock.exact.accumulation import added, column_sums, exact_sum
 from liftlock.exact.encoding import fingerprint, fraction_text, integer_to_json
 from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
-from liftlock.forms import ArcChannel, UserChannel
+from liftlock.forms import UserChannel
 from liftlock.forms.user_blocks import UserBlock
 from liftlock.forms.user_channel import FINE_BITS, POSTERIOR_BITS
 from liftlock.storage import Stored
@@ -42,7 +43,7 @@ _PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
-class PerUserAggregate(Stored):
+class PerUserAggregate(AnyAggregate, Stored):
     """Sums over users, for each symbol: what an estimate computes from.
 
     `posteriors` adds up P_i(x | report) in units of 2^-64 and `squares` their squares in units of
@@ -56,8 +57,7 @@ class PerUserAggregate(Stored):
     VERSION: ClassVar[int] = 1
     COMPACT: ClassVar[bool] = True
 
-    mechanism: str
-    """The fingerprint of the mechanism."""
+    channel: str
     reports: int
     posteriors: tuple[int, ...]
     squares: tuple[int, ...]
@@ -91,15 +91,15 @@ class PerUserAggregate(Stored):
         """
         column = column_of(reports)
         refuse_empty(len(column))
-        numbered = coded or isinstance(channel, ArcChannel)
-        codes = np.asarray(column) if numbered else channel.inputs.encode(column)
+        named = channel.reports_labels and not coded
+        codes = channel.inputs.encode(column) if named else np.asarray(column)
         checked = channel.read(codes, priors.users)
         numbers = {
             f"{name}s": found
             for name, given in (("weight", weights), ("offset", offsets))
             if (found := numbers_each(given, len(column), name, of="user")) is not None
         }
-        asked = None if counts_symbols(question) and not numbers else question
+        asked = None if question.single and not numbers else question
         total = cls.none(mechanism, len(channel.inputs))
         pieces: dict[int, _Piece] = {}
         for block in channel.blocks(priors):
@@ -111,27 +111,12 @@ class PerUserAggregate(Stored):
             total += piece.done(mechanism, asked, list(numbers))
         return total
 
-    def checked(self, mechanism: str) -> PerUserAggregate:
-        """Refuse an aggregate of reports from another mechanism."""
-        if self.mechanism != mechanism:
-            raise InputError(
-                "the reports come from another mechanism",
-                value=f"{self.mechanism[:16]} instead of {mechanism[:16]}",
-                remedy="use the mechanism that released them",
-            )
-        return self
+    @property
+    def width(self) -> int:
+        """How many symbols there are."""
+        return len(self.squares)
 
-    def __add__(self, other: PerUserAggregate) -> PerUserAggregate:
-        if not isinstance(other, PerUserAggregate):
-            return NotImplemented
-        if other.mechanism != self.mechanism or len(other.squares) != len(self.squares):
-            raise InputError(
-                "aggregates of reports from different mechanisms",
-                value=f"{other.mechanism[:16]} and {self.mechanism[:16]}",
-                remedy="estimate from each by itself; nothing was added",
-            )
-        if not self.reports or not other.reports:
-            return self if self.reports else other
+    def _merged(self, other: PerUserAggregate) -> PerUserAggregate:
         if (self.asked is None) != (other.asked is None):
             raise InputError(
                 "aggregates for different questions",
@@ -148,10 +133,7 @@ class PerUserAggregate(Stored):
             for name in _UNITS
         }
         reports = self.reports + other.reports
-        return PerUserAggregate(self.mechanism, reports, **sums, asked=asked)
-
-    def __len__(self) -> int:
-        return self.reports
+        return PerUserAggregate(self.channel, reports, **sums, asked=asked)
 
     def floats(self, name: str) -> Floats:
         """Return posteriors, squares, priors, spreads or reaches as floats."""
@@ -170,7 +152,7 @@ class PerUserAggregate(Stored):
     def content(self) -> dict[str, Any]:
         """Return the JSON form without format and version."""
         data: dict[str, Any] = {
-            "mechanism": self.mechanism,
+            "mechanism": self.channel,
             "reports": integer_to_json(self.reports),
         }
         for name in _UNITS:
@@ -350,11 +332,6 @@ def columns_of(question: Question) -> tuple[tuple[float, ...], ...] | None:
     if question.of == "histogram":
         return None
     return tuple(tuple(column) for column in question.values.T.tolist())
-
-
-def counts_symbols(question: Question) -> bool:
-    """Tell whether the sums of the histogram answer a question: it counts single symbols."""
-    return question.counts and bool((np.count_nonzero(question.values, axis=0) == 1).all())
 
 
 def fingerprint_of_users(channel: UserChannel, guarantee: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.errors import InputError
@@ -24,6 +25,8 @@ COUNTS: tuple[Of, ...] = ("histogram", "survey", "profiles")
 About = Literal["people", "population"]
 ABOUT: tuple[About, ...] = get_args(About)
 """The people who reported, or the population that they are a random sample of."""
+
+_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,12 @@ class Question:
     inputs: Alphabet
     names: tuple[Label, ...]
     values: Floats
+    behind: Question | None = None
+    """For profiles: the question about values, whose mean under each profile is `values`.
+
+    About the people it still means their own values, which are random given the profile; about a
+    population it means what its profiles have on average.
+    """
 
     @classmethod
     def histogram(cls, inputs: Alphabet) -> Question:
@@ -97,24 +106,41 @@ class Question:
     def is_histogram(self) -> bool:
         """Whether there is an answer for each input: `values` is the identity."""
         of_all = self.of == "profiles" and self.names == self.inputs.labels
-        return of_all or self.of == "histogram"
+        return self.behind is None and (of_all or self.of == "histogram")
 
     @property
     def counts(self) -> bool:
-        """Whether the answer counts people, so that it is at least 0 and at most all of them."""
-        return self.of in COUNTS
+        """Whether the answer counts inputs, so that it is at least 0 and at most all of them."""
+        return self.behind is None and self.of in COUNTS
+
+    @property
+    def several(self) -> bool:
+        """Whether an answer adds up more than one input."""
+        return bool((np.count_nonzero(self.values, axis=0) > 1).any())
+
+    @property
+    def single(self) -> bool:
+        """Whether each answer counts the people of one input."""
+        return self.counts and not self.several
 
     @property
     def least(self) -> Floats:
         """The smallest number that one person can have, for each answer."""
-        found: Floats = self.values.min(axis=0)
+        found: Floats = (self.behind or self).values.min(axis=0)
         return found
 
     @property
     def most(self) -> Floats:
         """The largest number that one person can have, for each answer."""
-        found: Floats = self.values.max(axis=0)
+        found: Floats = (self.behind or self).values.max(axis=0)
         return found
+
+    def named(self, which: npt.NDArray[np.bool_]) -> str:
+        """Write the names of some answers."""
+        names = [repr(name) for name, on in zip(self.names, which, strict=True) if on]
+        shown = ", ".join(names[:_NAMED])
+        more = len(names) - _NAMED
+        return shown if more <= 0 else f"{shown} and {more} more"
 
 
 def _points(inputs: Alphabet, of: str) -> Floats:

@@ -19,6 +19,8 @@ class StructuredChannel(ABC):
     """The name of the form in files."""
     every_set: ClassVar[bool] = False
     """Whether each set of symbols is supported by some report, so that bounds are attained."""
+    reports_labels: ClassVar[bool] = False
+    """Whether a report is one of the labels, and not a number or a row of bytes."""
     inputs: Alphabet
 
     @property

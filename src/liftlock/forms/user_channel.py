@@ -300,6 +300,7 @@ class SafeChannel(UserChannel):
     form = "safe-response"
     law = SafeLaw
     takes_sets = True
+    reports_labels = True
     bits = 64
     rows = 8
     integers = ("floor", "ceiling")

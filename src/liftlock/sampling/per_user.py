@@ -24,6 +24,7 @@ Users with different budgets take their words block by block, those of one budge
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,14 +91,14 @@ def draw_users(
     """Draw one report for each user, from a source of random bits."""
     people = checked_people(codes, priors.users, len(channel.inputs))
     reports = np.empty(priors.users, dtype=np.min_scalar_type(channel.output_number - 1))
-    draw = _draw_windows if isinstance(channel, ArcChannel) else _draw_kept
+    draw = _DRAW[channel.form]
     for block in channel.blocks(priors):
         reports[block.places] = draw(channel, block, people[block.places], bits)
     return reports
 
 
 def _draw_windows(
-    channel: UserChannel, block: UserBlock, people: npt.NDArray[np.int64], bits: RandomBits
+    channel: ArcChannel, block: UserBlock, people: npt.NDArray[np.int64], bits: RandomBits
 ) -> npt.NDArray[np.uint32]:
     """Return the reports of a block of users; refuse a value that has no points."""
     from liftlock.forms.per_user_kernels import windows
@@ -119,12 +120,11 @@ def _draw_windows(
 
 
 def _draw_kept(
-    channel: UserChannel, block: UserBlock, people: npt.NDArray[np.int64], bits: RandomBits
+    channel: SafeChannel, block: UserBlock, people: npt.NDArray[np.int64], bits: RandomBits
 ) -> npt.NDArray[np.int64]:
     """Return the reports of a block of users; refuse a value of probability 0."""
     from liftlock.forms.per_user_kernels import kept
 
-    assert isinstance(channel, SafeChannel)
     reports = np.empty(len(block), dtype=np.int64)
     words = np.empty(len(block), dtype=np.uint64)
     bits.fill(words)
@@ -132,6 +132,12 @@ def _draw_kept(
     if wrong >= 0:
         raise _refuse_impossible(block, wrong, people)
     return reports
+
+
+_DRAW: dict[str, Callable[..., npt.NDArray[Any]]] = {
+    ArcChannel.form: _draw_windows,
+    SafeChannel.form: _draw_kept,
+}
 
 
 def checked_people(codes: Codes, users: int, symbols: int) -> npt.NDArray[np.int64]:

@@ -166,21 +166,22 @@ def profiles(tmp_path: Path) -> Path:
 
 
 def test_what_profiles_observed(profiles: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Three profiles on two values: the values are told, and why the shares are not."""
+    """Three profiles on two values: the values are told, and the ranges of the shares."""
     asked = ["--column", "seen", "--json"]
     assert run(profiles, "estimate", "shared.json", "shared.csv", *asked) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["of"] == "histogram"
     assert data["assumes"].startswith("nothing about the profiles")
     assert [answer["name"] for answer in data["answers"]] == ["low", "high"]
-    assert "profiles" not in data
-    (note,) = data["notes"]
-    assert note.startswith("no estimate of the profiles: ")
-    for name in GRAPH.profiles.labels:
-        assert repr(name) in note
-    assert run(profiles, "estimate", "own.json", "own.csv", *asked) == 2
+    shares = data["profiles"]
+    assert (shares["method"], shares["interval"]) == ("likelihood", "range")
+    for name, answer in zip(GRAPH.profiles.labels, shares["answers"], strict=True):
+        assert repr(name) in shares["why"]
+        assert answer["low"] < answer["high"]
+    assert run(profiles, "estimate", "own.json", "own.csv", *asked, "--method", "unbiased") == 2
     said = capsys.readouterr().err
     assert "people with 'idle' or 'day' can report as people with 'night' do" in said
+    assert run(profiles, "estimate", "own.json", "own.csv", *asked) == 0
 
 
 def test_both_answers(profiles: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,7 +96,10 @@ def test_reports_themselves() -> None:
 def test_what_reports_do_not_determine() -> None:
     aggregate = counted(TWINS, [60, 40])
     with pytest.raises(NotDefined, match="which give the same reports"):
-        estimate(TWINS, aggregate)
+        estimate(TWINS, aggregate, method="unbiased")
+    any_prior = estimate(TWINS, aggregate)
+    assert (any_prior.method, any_prior.interval) == ("likelihood", "range")
+    assert "which give the same reports" in any_prior.why
     prior = Prior.from_counts({"a": 1, "b": 2, "c": 3})
     found = estimate(TWINS, aggregate, prior=prior)
     assert found.method == "bayes"

@@ -15,7 +15,7 @@ from liftlock.estimate import Fit
 from liftlock.estimate.api import choose
 from liftlock.estimate.estimators.likelihood import up_text
 from liftlock.estimate.fit import misfit
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ask
 from liftlock.estimate.result import Drift
 from tests.unit.estimate.worlds import ILL, ILL_PRIOR, TWINS, WIDE, WIDE_PRIOR

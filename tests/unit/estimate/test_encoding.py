@@ -15,10 +15,9 @@ from scipy.stats import binom
 from liftlock import Prior
 from liftlock.errors import NotDefined
 from liftlock.estimate import Aggregate, estimate
-from liftlock.estimate.encoding import Encoding
 from liftlock.estimate.estimators import Unbiased
-from liftlock.estimate.fit import fit_of_support
-from liftlock.estimate.intervals.normal import encoding_variances
+from liftlock.estimate.models import Encoding
+from liftlock.estimate.models.encoding import fit_of_support
 from liftlock.estimate.question import ask
 from liftlock.exact.budget import Budget
 from liftlock.forms import HashingChannel, UnaryChannel
@@ -58,7 +57,9 @@ def test_mean_and_variance_over_all_reports(of: str, value: Any, people: tuple[i
         values = unbiased.values(unbiased.model.statistic(aggregate))
         mean = mean + float(chance) * values
         square = square + float(chance) * values**2
-        variance = variance + float(chance) * encoding_variances(unbiased, aggregate, "people")
+        variance = variance + float(chance) * unbiased.model.variances(
+            unbiased, aggregate, "people"
+        )
     assert mean == pytest.approx(question.values[list(people)].sum(axis=0), abs=1e-12)
     assert variance == pytest.approx(square - mean**2, abs=1e-10)
 
@@ -157,7 +158,7 @@ def test_weights() -> None:
     errors = np.sqrt(noise) / (p - q)
     unbiased = Unbiased(Encoding.of(FIVE), ask(FIVE.inputs, "histogram"))
     aggregate = Aggregate.of(FIVE, packed, weights=weights)
-    assert np.sqrt(encoding_variances(unbiased, aggregate, "people")) == pytest.approx(errors)
+    assert np.sqrt(unbiased.model.variances(unbiased, aggregate, "people")) == pytest.approx(errors)
     with pytest.raises(NotDefined, match="negative weights"):
         estimate(FIVE, packed, weights=weights, method="consistent")
 
@@ -167,7 +168,7 @@ def test_weights() -> None:
 def test_posteriors_of_every_report(
     channel: UnaryChannel | HashingChannel, of: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("liftlock.estimate.encoding._CELLS", 35)
+    monkeypatch.setattr("liftlock.estimate.models.encoding._CELLS", 35)
     generator = np.random.default_rng(3)
     packed = generator.integers(0, 32, size=(40, channel.report_bytes), dtype=np.uint8)
     if isinstance(channel, HashingChannel):

@@ -14,7 +14,7 @@ from liftlock import Channel, Prior
 from liftlock.errors import NotDefined
 from liftlock.estimate import Aggregate
 from liftlock.estimate import fit as fitting
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from tests.unit.estimate.worlds import (
     ILL,
     ILL_PRIOR,

@@ -13,10 +13,10 @@ from liftlock import Channel, Prior, ProfileGraph
 from liftlock.designs import design
 from liftlock.errors import InputError, NotDefined
 from liftlock.estimate import Aggregate, Fit, Question, estimate
-from liftlock.estimate.api import choose, error_ratio
+from liftlock.estimate.api import choose
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_of_profiles
-from liftlock.estimate.mixture import BELIEVED, FREE, Mixture, ThroughProfiles, read_profiles
+from liftlock.estimate.models.mixture import BELIEVED, FREE, Mixture, read_profiles
 from liftlock.forms import UnaryChannel
 
 GRAPH = ProfileGraph.chain(
@@ -93,13 +93,10 @@ def test_right_on_average_with_the_error_that_is_said(name: str, of: str, value:
     """For each profile: E[g(Y)] = E[f], and the mean of (g(Y) - f)^2 is what counts."""
     channel = CHANNELS[name]
     model, question, assumes = read_profiles(channel, GRAPH, of, value, trust=True)
-    assert model is not None
+    assert isinstance(model, Mixture)
     assert assumes == BELIEVED
     scores = Unbiased(model, question).scores
-    if isinstance(question, ThroughProfiles):
-        said = model.error_variances(scores, question)
-    else:
-        said = model.error_variances(scores, question)
+    said = model.error_variances(scores, question)
     for i, profile in enumerate(GRAPH.profiles.labels):
         mean, truth, square = np.zeros((3, len(question.names)))
         for (x, y), chance in joint(channel, profile).items():
@@ -118,7 +115,7 @@ def test_right_on_average_with_the_error_that_is_said(name: str, of: str, value:
 def test_posteriors_are_those_of_the_value_itself(name: str, of: str, value: Any) -> None:
     channel = CHANNELS[name]
     model, question, _ = read_profiles(channel, GRAPH, of, value, SHARES)
-    assert model is not None
+    assert isinstance(model, Mixture)
     scores = Bayes(model, question).scores
     variances = model.posterior_variances(question)
     law = {
@@ -154,7 +151,7 @@ def test_expected_errors(name: str, of: str, value: Any, method: str, about: Any
         return
     found = expected_of_profiles(channel, GRAPH, SHARES, 9, of, value, method, about=about)
     model, question, _ = read_profiles(channel, GRAPH, of, value, SHARES, trust=True)
-    assert model is not None
+    assert isinstance(model, Mixture)
     cases = [
         (
             float(SHARES[profile] * chance),
@@ -181,7 +178,9 @@ def test_expected_errors(name: str, of: str, value: Any, method: str, about: Any
 def test_values_can_be_known_where_the_profiles_are_not() -> None:
     counts = Aggregate.of(BIT, [0] * 450 + [1] * 550)
     with pytest.raises(NotDefined, match="'middle'"):
-        estimate(BIT, counts, "profiles", graph=THREE)
+        estimate(BIT, counts, "profiles", graph=THREE, method="unbiased")
+    shares = estimate(BIT, counts, "profiles", graph=THREE)
+    assert shares.interval == "range"
     found = estimate(BIT, counts, "histogram", graph=THREE, trust_profiles=True)
     assert [answer.value for answer in found.answers] == pytest.approx([400, 600])
     assert "the reports do not determine the profiles" in " ".join(found.remarks)
@@ -199,7 +198,8 @@ def test_profiles_that_look_alike_are_named() -> None:
     graph = ProfileGraph.bernoulli({"a": "0.3", "b": "0.3", "c": "0.6"})
     counts = Aggregate.of(BIT, [0, 1, 1])
     with pytest.raises(NotDefined, match="profiles 'a' and 'b', which give the same reports"):
-        estimate(BIT, counts, "profiles", graph=graph)
+        estimate(BIT, counts, "profiles", graph=graph, method="unbiased")
+    assert "profiles 'a' and 'b'" in estimate(BIT, counts, "profiles", graph=graph).why
     found = estimate(BIT, counts, "profiles", value=["a", "b"], graph=graph)
     assert found.answer.name == "a, b"
 
@@ -234,7 +234,9 @@ def test_trust_where_nothing_else_tells_values_apart() -> None:
     blind = Channel.from_rows({1: alike, 2: alike, 4: {"a": "3/10", "b": "1/10", "c": "6/10"}})
     counts = Aggregate.of(blind, ["a"] * 400 + ["b"] * 250 + ["c"] * 350)
     with pytest.raises(NotDefined, match="values 1 and 2, which give the same reports"):
-        estimate(blind, counts, graph=GRAPH, trust_profiles=False)
+        estimate(blind, counts, graph=GRAPH, trust_profiles=False, method="unbiased")
+    free = estimate(blind, counts, graph=GRAPH, trust_profiles=False)
+    assert (free.method, free.assumes) == ("likelihood", FREE)
     some = ProfileGraph.chain({"day": {1: 3, 2: 1, 4: 4}, "night": {1: 1, 2: 1, 4: 6}})
     assert estimate(blind, counts, graph=some).assumes == BELIEVED
 
@@ -263,13 +265,13 @@ def test_a_prior_has_the_shares_of_the_profiles() -> None:
 
 def test_the_gain_of_a_prior_that_fits() -> None:
     model, question, _ = read_profiles(OWN, GRAPH, "sum", None, SHARES)
-    assert model is not None
+    assert isinstance(model, Mixture)
     best, why = choose(model, question, Fit(0.5, 1.0, 2, ()))
     errors = [
         expected_of_profiles(OWN, GRAPH, SHARES, 1, "sum", method=way).errors[0]
         for way in ("bayes", "unbiased")
     ]
-    ratio = error_ratio(Bayes(model, question), Unbiased(model, question))
+    ratio = model.error_ratio(Bayes(model, question), Unbiased(model, question))
     assert ratio == pytest.approx(errors[0] / errors[1])
     assert best.key == "bayes"
     assert f"{ratio:.2g} times" in why

@@ -13,7 +13,11 @@ import numpy.typing as npt
 
 from liftlock import Alphabet, Channel, Prior
 from liftlock.estimate import Aggregate
-from liftlock.estimate.model import Dense
+from liftlock.estimate.estimators import Linear
+from liftlock.estimate.intervals import Request, Spread
+from liftlock.estimate.intervals.normal import Normal
+from liftlock.estimate.models import Dense, Tally
+from liftlock.estimate.question import About
 
 ILL = Channel.from_rows(
     {
@@ -78,3 +82,10 @@ def report_vectors(channel: Channel, people: tuple[Any, ...]) -> Iterator[tuple[
             start=Fraction(1),
         )
         yield np.bincount(ys, minlength=len(channel.outputs)).astype(np.float64), chance
+
+
+def normal_spread(
+    estimator: Linear[Dense], tally: Tally, level: float, about: About = "people"
+) -> Spread:
+    """Return the normal intervals of many sets of reports at once, without remarks on them."""
+    return Normal().bare(Request(estimator, tally.amounts, tally, level, about))

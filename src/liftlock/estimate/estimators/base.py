@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from liftlock.estimate.model import Model
-from liftlock.estimate.question import Question
+import numpy as np
+import numpy.typing as npt
+
+from liftlock.estimate.models import Error, Model
+from liftlock.estimate.question import About, Question
 from liftlock.exact.integers import Floats
 
 ModelT_co = TypeVar("ModelT_co", bound=Model, covariant=True)
@@ -27,7 +30,8 @@ class Estimator(ABC, Generic[ModelT_co]):
     """The name by which it is asked for."""
 
     def __post_init__(self) -> None:
-        self.model.refuse(self.key)
+        if self.key not in self.model.estimators:
+            raise self.model.refusal(self.key)
 
     @abstractmethod
     def values(self, statistic: Floats) -> Floats:
@@ -49,6 +53,9 @@ class Linear(Estimator[ModelT_co]):
     `scores` has a row for each part of the statistic and a column for each answer.
     """
 
+    enough: ClassVar[float]
+    """A count with a smaller variance jumps too much for the normal law."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         self.scores  # noqa: B018 - refuses a question that cannot be answered
@@ -61,3 +68,20 @@ class Linear(Estimator[ModelT_co]):
     def values(self, statistic: Floats) -> Floats:
         """Return statistic @ scores."""
         return self.model.combine(statistic, self.scores)
+
+    @abstractmethod
+    def error(self, tally: Any, about: About) -> Error:
+        """Return the variance of the answers to what a model has counted."""
+
+    @property
+    @abstractmethod
+    def moves(self) -> Floats:
+        """By how much one person can move each answer, in rows: the scores, or the values."""
+
+    @cached_property
+    def jumpy(self) -> npt.NDArray[np.bool_]:
+        """Whether each answer counts people: its moves have at most two different values."""
+        least, most = self.moves.min(axis=0), self.moves.max(axis=0)
+        apart = np.minimum(self.moves - least, most - self.moves)
+        found: npt.NDArray[np.bool_] = (apart <= 1e-9 * np.maximum(most - least, 1.0)).all(axis=0)
+        return found

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from liftlock.estimate.estimators.base import Linear, ModelT_co
+from liftlock.estimate.models import Error
+from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
 
 
@@ -17,7 +19,7 @@ class Bayes(Linear[ModelT_co]):
     Source: 001 eq. (10), eq. (16), eq. (27), eq. (30).
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.estimate.model import Dense
+    >>> from liftlock.estimate.models import Dense
     >>> from liftlock.estimate.question import Question
     >>> from liftlock.contexts import Prior
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
@@ -27,8 +29,18 @@ class Bayes(Linear[ModelT_co]):
     """
 
     key: ClassVar[str] = "bayes"
+    enough: ClassVar[float] = 5.0
 
     @cached_property
     def scores(self) -> Floats:
         """The posterior means of the model."""
         return self.model.posterior_scores(self.question)
+
+    def error(self, tally: Any, about: About) -> Error:
+        """Return the variance of what the people have, given the reports."""
+        return self.model.posterior_error(self.question, tally, about)
+
+    @property
+    def moves(self) -> Floats:
+        """The numbers that people can have: given the reports, their values are random."""
+        return self.question.values

@@ -10,26 +10,9 @@ import numpy as np
 from liftlock.errors import NotDefined
 from liftlock.estimate.estimators.base import Estimator, ModelT_co
 from liftlock.estimate.estimators.unbiased import Unbiased
+from liftlock.estimate.models.base import projected
 from liftlock.estimate.question import Question
 from liftlock.exact.integers import Floats
-
-
-def projected(counts: Floats, totals: Floats) -> Floats:
-    """Return the nearest counts (..., m) that are at least 0 and add up to totals (..., 1).
-
-    They are max(count - t, 0) for one threshold t, which is found exactly by sorting.
-
-    >>> projected(np.array([13.0, -3.0]), np.array([10.0])).tolist()
-    [10.0, 0.0]
-    """
-    sizes = np.arange(1, counts.shape[-1] + 1)
-    ordered = -np.sort(-counts, axis=-1)
-    thresholds = (np.cumsum(ordered, axis=-1) - totals) / sizes
-    last = np.sum(ordered > thresholds, axis=-1, keepdims=True) - 1
-    # With a total of 0 no count is above its threshold, and the first one takes all away.
-    threshold = np.take_along_axis(thresholds, np.maximum(last, 0), axis=-1)
-    found: Floats = np.maximum(counts - threshold, 0.0)
-    return found
 
 
 class Consistent(Estimator[ModelT_co]):
@@ -39,7 +22,7 @@ class Consistent(Estimator[ModelT_co]):
     longer unbiased. Refused if the reports do not determine the histogram.
 
     >>> from liftlock.channel import Channel
-    >>> from liftlock.estimate.model import Dense
+    >>> from liftlock.estimate.models import Dense
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> answer = Consistent(Dense.of(coin), Question.histogram(coin.inputs))
     >>> answer.values(np.array([9.0, 1.0])).tolist()

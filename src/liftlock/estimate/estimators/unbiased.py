@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from liftlock.estimate.estimators.base import Linear, ModelT_co
+from liftlock.estimate.models import Error
+from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
 
 
@@ -18,7 +20,7 @@ class Unbiased(Linear[ModelT_co]):
 
     >>> import numpy as np
     >>> from liftlock.channel import Channel
-    >>> from liftlock.estimate.model import Dense
+    >>> from liftlock.estimate.models import Dense
     >>> from liftlock.estimate.question import Question
     >>> coin = Channel.from_rows({0: {0: "3/4", 1: "1/4"}, 1: {0: "1/4", 1: "3/4"}})
     >>> one = Unbiased(Dense.of(coin), Question.survey(coin.inputs, [1]))
@@ -27,8 +29,18 @@ class Unbiased(Linear[ModelT_co]):
     """
 
     key: ClassVar[str] = "unbiased"
+    enough: ClassVar[float] = 12.0
 
     @cached_property
     def scores(self) -> Floats:
         """The unbiased scores of the model."""
         return self.model.unbiased_scores(self.question)
+
+    def error(self, tally: Any, about: About) -> Error:
+        """Return the variance over the reports that the people could have given."""
+        return self.model.unbiased_error(self, tally, about)
+
+    @property
+    def moves(self) -> Floats:
+        """The scores of the reports."""
+        return self.scores

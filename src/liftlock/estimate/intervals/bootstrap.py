@@ -12,14 +12,22 @@ to do so 70 times only, and no rule tells where: every such interval says that o
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.errors import InputError
-from liftlock.estimate.estimators import Estimator, Linear
-from liftlock.estimate.estimators.likelihood import most_likely
-from liftlock.estimate.intervals.base import Spread, whole_counts
-from liftlock.estimate.model import Dense
+from liftlock.estimate.intervals.base import (
+    Interval,
+    Kind,
+    Request,
+    Spread,
+    profile_obstacle,
+    weight_obstacle,
+)
+from liftlock.estimate.maximum_likelihood import most_likely
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import About
 from liftlock.exact.integers import Floats
 
@@ -44,36 +52,76 @@ def simulated_counts(
     return found
 
 
-def bootstrap(
-    estimator: Estimator[Dense], counts: Counts, level: float, about: About, seed: int
-) -> Spread:
-    """Return quantiles of the estimates from simulated reports."""
-    model = estimator.model
-    _refuse_large(model.rows.size)
-    source = np.random.default_rng(seed)
-    likely = most_likely(model.rows, counts.astype(np.float64), model.reference).shares
-    people = whole_counts(counts.sum() * likely).astype(np.int64)
-    drawn = estimator.values(simulated_counts(model, people, DRAWS, about, source))
-    return _spread(drawn, level)
+class Bootstrap(Interval):
+    """Quantiles of estimates from simulated reports, or of values drawn from P(x | y)."""
+
+    key: ClassVar[Kind] = "bootstrap"
+    title: ClassVar[str] = "a bootstrap interval"
+
+    def obstacle(self, request: Request) -> tuple[str, str] | None:
+        """Return what stands in the way of simulating the people."""
+        return profile_obstacle(request) or weight_obstacle(request)
+
+    def make(self, request: Request) -> Spread:
+        """Return quantiles (mid-p), and what they were measured to do; no rule tells where."""
+        model, question = request.model, request.question
+        _refuse_large(model.rows.size)
+        source = np.random.default_rng(request.start)
+        drawn = (self._posterior if request.posterior else self._again)(request, source)
+        low, high = np.array([middle_quantiles(column, request.level) for column in drawn.T]).T
+        errors = drawn.std(axis=0, ddof=1)
+        found = Spread(errors, low, high, "bootstrap").remarked(*request.seeded)
+        if not request.posterior:
+            other = "exact or normal" if question.counts else "normal"
+            return found.remarked(
+                "bootstrap intervals of 95 % were measured to hold the truth 70 to 100 times in "
+                "100: they are worst for rare values, few people and estimates near the edge of "
+                f"what is possible; {other} intervals are nearer to their level"
+            )
+        linear = request.linear
+        few = linear.jumpy & (errors**2 < linear.enough * np.ptp(linear.moves, axis=0) ** 2)
+        if not few.any():
+            return found
+        return found.remarked(
+            f"few reports decide about {question.named(few)}, and whole numbers jump: in such "
+            "cases simulated intervals of 95 % were measured to hold the truth 94 to 100 times in "
+            "100"
+        )
+
+    @staticmethod
+    def _again(request: Request, source: np.random.Generator) -> Floats:
+        """Return estimates from what people who look like those who reported report again."""
+        model, counts = request.model, request.counts
+        likely = most_likely(model.rows, counts.astype(np.float64), model.reference).shares
+        people = whole_counts(counts.sum() * likely).astype(np.int64)
+        return request.estimator.values(
+            simulated_counts(model, people, DRAWS, request.about, source)
+        )
+
+    @staticmethod
+    def _posterior(request: Request, source: np.random.Generator) -> Floats:
+        """Return sums over people whose values are drawn from P(x | y)."""
+        model = request.model
+        people = np.zeros((DRAWS, model.symbols))
+        for number, belief in zip(request.counts.tolist(), model.posteriors, strict=True):
+            if number:
+                people += source.multinomial(number, belief / belief.sum(), DRAWS)
+        found: Floats = people @ request.question.values
+        return found
 
 
-def posterior_bootstrap(
-    estimator: Linear[Dense], counts: Counts, level: float, seed: int
-) -> Spread:
-    """Return equal tails of sums over people whose values are drawn from P(x | y)."""
-    model = estimator.model
-    _refuse_large(model.rows.size)
-    source = np.random.default_rng(seed)
-    people = np.zeros((DRAWS, model.symbols))
-    for number, belief in zip(counts.tolist(), model.posteriors, strict=True):
-        if number:
-            people += source.multinomial(number, belief / belief.sum(), DRAWS)
-    return _spread(people @ estimator.question.values, level)
+def whole_counts(counts: Floats) -> Floats:
+    """Round counts (..., m) to whole numbers with the same sum: the largest remainders go up.
 
-
-def _spread(drawn: Floats, level: float) -> Spread:
-    low, high = np.array([middle_quantiles(column, level) for column in drawn.T]).T
-    return Spread(drawn.std(axis=0, ddof=1), low, high, "bootstrap")
+    >>> whole_counts(np.array([1.6, 2.6, 0.8])).tolist()
+    [2.0, 2.0, 1.0]
+    """
+    total = np.rint(counts.sum(axis=-1, keepdims=True))
+    whole = np.floor(counts)
+    missing = total - whole.sum(axis=-1, keepdims=True)
+    ranks = np.argsort(np.argsort(-(counts - whole), axis=-1, kind="stable"), axis=-1)
+    found: Floats = whole + (ranks < missing)
+    return found
 
 
 def middle_quantiles(drawn: Floats, level: float) -> tuple[float, float]:

@@ -14,14 +14,23 @@ interval are known well enough, or the method says that they are not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from liftlock.errors import InputError
-from liftlock.estimate.intervals.base import Spread, likely_counts
-from liftlock.estimate.intervals.exact import MOST_REPORTS, equal_tails, sum_law
-from liftlock.estimate.model import Dense
+from liftlock.estimate.intervals.base import (
+    Interval,
+    Kind,
+    Request,
+    Spread,
+    profile_obstacle,
+    weight_obstacle,
+)
+from liftlock.estimate.intervals.exact import MOST_REPORTS, Exact, equal_tails, sum_law
+from liftlock.estimate.intervals.normal import Normal
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import About, Question
 from liftlock.exact.integers import Floats
 
@@ -40,6 +49,47 @@ _DEEP = 45.0
 """Grid points this much below the largest log density hold nothing."""
 
 Counts = npt.NDArray[np.int64]
+
+
+class Credible(Interval):
+    """Equal tails of each answer, given the reports and a Dirichlet prior on the shares."""
+
+    key: ClassVar[Kind] = "credible"
+    title: ClassVar[str] = "a credible interval"
+
+    def obstacle(self, request: Request) -> tuple[str, str] | None:
+        """Return what stands in the way of simulating the people."""
+        obstacle = profile_obstacle(request)
+        # With a prior for each person nothing is simulated.
+        return obstacle or (None if request.posterior else weight_obstacle(request))
+
+    def make(self, request: Request) -> Spread:
+        """Return the intervals, and what their level means."""
+        if request.posterior:
+            kind = Normal() if Exact().obstacle(request) else Exact()
+            return kind.make(request).remarked(
+                "with a prior for each person, what it says given the reports is the credible "
+                "interval"
+            )
+        concentration = JEFFREYS if request.concentration is None else request.concentration
+        found = credible(
+            request.model,
+            request.question,
+            request.counts,
+            request.level,
+            request.about,
+            request.start,
+            concentration,
+        )
+        if found.remarks:
+            found = found.remarked(*request.seeded)
+        numbers = np.unique(np.asarray(concentration))
+        told = f"{numbers[0]:g} for each value" if len(numbers) == 1 else "as given"
+        return found.remarked(
+            "credible intervals keep their level on average over shares drawn from the Dirichlet "
+            f"prior ({told}); for one truth and few reports, those of 95 % held it "
+            "92 to 100 times in 100"
+        )
 
 
 def credible(
@@ -225,7 +275,7 @@ def simulated(
         np.ascontiguousarray(model.rows[:, seen]),
         np.broadcast_to(counts[seen], (CHAINS, int(seen.sum()))),
         before,
-        source.dirichlet(before + likely_counts(model, counts.astype(np.float64)) / 4, CHAINS),
+        source.dirichlet(before + model.likely_counts(counts.astype(np.float64)) / 4, CHAINS),
     )
     rounds, work = _FIRST, 0
     while True:

@@ -13,7 +13,7 @@ from liftlock import Channel, Prior
 from liftlock.errors import NotDefined
 from liftlock.estimate import Question
 from liftlock.estimate.estimators import Bayes
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import ILL, ILL_PRIOR, WIDE, WIDE_PRIOR
 

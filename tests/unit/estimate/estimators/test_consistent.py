@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from liftlock.errors import NotDefined
 from liftlock.estimate.estimators import Consistent
-from liftlock.estimate.estimators.consistent import projected
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
+from liftlock.estimate.models.base import projected
 from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import ILL, TWINS
 

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 from liftlock.errors import NotDefined
 from liftlock.estimate import Question
 from liftlock.estimate.estimators import Likelihood
-from liftlock.estimate.estimators.likelihood import GAP, minimum, most_likely
-from liftlock.estimate.model import Dense
+from liftlock.estimate.maximum_likelihood import GAP, minimum, most_likely
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import ILL, TWINS, WIDE, model_of, response
 
@@ -59,9 +59,9 @@ def test_as_likely_as_a_general_optimiser_finds(seed: int) -> None:
 @pytest.mark.parametrize("cycles", [1, 3, 10])
 def test_the_proof_holds_wherever_it_stops(cycles: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With far too few steps the gap is large, and still no smaller than the truth."""
-    monkeypatch.setattr("liftlock.estimate.estimators.likelihood._CYCLES", cycles)
-    monkeypatch.setattr("liftlock.estimate.estimators.likelihood._NEWTON", 0)
-    monkeypatch.setattr("liftlock.estimate.estimators.likelihood._ROUNDS", 0)
+    monkeypatch.setattr("liftlock.estimate.maximum_likelihood._CYCLES", cycles)
+    monkeypatch.setattr("liftlock.estimate.maximum_likelihood._NEWTON", 0)
+    monkeypatch.setattr("liftlock.estimate.maximum_likelihood._ROUNDS", 0)
     rows = response(6, 0.5)
     counts = np.array([40.0, 3.0, 10.0, 9.0, 0.0, 20.0])
     found = most_likely(rows, counts, np.full(6, 1 / 6))
@@ -73,10 +73,10 @@ def test_the_likelihood_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = response(8, 0.3)
     counts = np.random.default_rng(1).multinomial(200, np.full(8, 1 / 8)).astype(float)
     levels = []
-    monkeypatch.setattr("liftlock.estimate.estimators.likelihood._ROUNDS", 0)
+    monkeypatch.setattr("liftlock.estimate.maximum_likelihood._ROUNDS", 0)
     for cycles, newton in [(c, 0) for c in range(1, 12)] + [(11, n) for n in range(1, 8)]:
-        monkeypatch.setattr("liftlock.estimate.estimators.likelihood._CYCLES", cycles)
-        monkeypatch.setattr("liftlock.estimate.estimators.likelihood._NEWTON", newton)
+        monkeypatch.setattr("liftlock.estimate.maximum_likelihood._CYCLES", cycles)
+        monkeypatch.setattr("liftlock.estimate.maximum_likelihood._NEWTON", newton)
         levels.append(level(rows, counts, most_likely(rows, counts, np.full(8, 1 / 8)).shares))
     assert (np.diff(levels) >= -1e-12).all()
 

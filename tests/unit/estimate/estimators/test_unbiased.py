@@ -13,7 +13,7 @@ from liftlock import Channel, Prior
 from liftlock.errors import NotDefined
 from liftlock.estimate import Question
 from liftlock.estimate.estimators import Unbiased
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ask
 from tests.unit.estimate.worlds import (
     ILL,
@@ -115,7 +115,7 @@ def test_every_path_agrees_with_singular_values(
     shape: tuple[int, int], rank: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Elimination, Gram matrix and eigenvalues, the paths of large channels."""
-    monkeypatch.setattr("liftlock.estimate.model._SMALL", 10)
+    monkeypatch.setattr("liftlock.estimate.models.inverse._SMALL", 10)
     generator = np.random.default_rng(3)
     rows = generator.dirichlet(np.ones(shape[1]), size=rank)
     if rank < shape[0]:

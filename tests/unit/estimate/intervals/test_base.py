@@ -8,8 +8,9 @@ from scipy.stats import norm
 
 from liftlock import Alphabet
 from liftlock.errors import InputError
-from liftlock.estimate.intervals.base import likely_counts, quantile, read_level, whole_counts
-from liftlock.estimate.model import Dense
+from liftlock.estimate.intervals.base import quantile, read_level
+from liftlock.estimate.intervals.bootstrap import whole_counts
+from liftlock.estimate.models import Dense
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
 MODEL = Dense(Alphabet.of("abc"), Alphabet.of("xyz"), ROWS, None)
@@ -17,12 +18,12 @@ MODEL = Dense(Alphabet.of("abc"), Alphabet.of("xyz"), ROWS, None)
 
 def test_inside_they_are_the_inverse() -> None:
     counts = np.array([[40.0, 35.0, 25.0], [30.0, 40.0, 30.0]])
-    found = likely_counts(MODEL, counts, 500)
+    found = MODEL.likely_counts(counts, 500)
     assert found == pytest.approx(counts @ np.linalg.inv(ROWS), rel=1e-6)
 
 
 def test_outside_they_stay_possible_and_add_up() -> None:
-    found = likely_counts(MODEL, np.array([90.0, 10.0, 0.0]))
+    found = MODEL.likely_counts(np.array([90.0, 10.0, 0.0]))
     assert found.min() >= 0
     assert found.sum() == pytest.approx(100)
     assert found[0] > 99

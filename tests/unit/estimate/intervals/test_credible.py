@@ -14,7 +14,7 @@ from liftlock.errors import InputError
 from liftlock.estimate import Question
 from liftlock.estimate.intervals.credible import credible, simulated
 from liftlock.estimate.intervals.exact import equal_tails, sum_law
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense
 from liftlock.estimate.question import ABOUT, About
 
 FLIP = np.array([[0.7, 0.3], [0.2, 0.8]])

@@ -13,10 +13,9 @@ from scipy import stats
 from liftlock import Alphabet
 from liftlock.estimate import Question
 from liftlock.estimate.estimators import Bayes, Unbiased
-from liftlock.estimate.intervals.base import Tally
-from liftlock.estimate.intervals.normal import posterior_normal, unbiased_normal
-from liftlock.estimate.model import Dense
+from liftlock.estimate.models import Dense, Tally
 from liftlock.estimate.question import About
+from tests.unit.estimate.worlds import normal_spread
 
 ROWS = [
     [Fraction(6, 10), Fraction(3, 10), Fraction(1, 10)],
@@ -58,7 +57,7 @@ def test_posterior_variance_adds_up_what_all_people_can_have() -> None:
     tally = Tally(
         np.array([1.0, 0.0, 2.0]), np.array([1.0, 0.0, 5.0]), np.array([1.0, 0.0, 13.0]), True
     )
-    spread = posterior_normal(estimator, tally, 0.95)
+    spread = normal_spread(estimator, tally, 0.95)
     assert numbers(spread.errors) == pytest.approx([sqrt(variance)])
     assert numbers(estimator.values(tally.amounts)) == pytest.approx([float(mean)])
     assert numbers(spread.low) == pytest.approx([float(mean) - Z * sqrt(variance)])
@@ -84,7 +83,7 @@ def test_ends_are_where_the_exact_variance_puts_them(about: About, of: str) -> N
     f = question.values[:, 0]
     people = 4
     counts = np.array([1.0, 1.0, 2.0])
-    spread = unbiased_normal(estimator, Tally.plain(counts), 0.95, about)
+    spread = normal_spread(estimator, Tally.plain(counts), 0.95, about)
     value = float(estimator.values(counts)[0])
 
     def variance(ones: float) -> float:
@@ -122,16 +121,14 @@ def test_without_noise_it_is_wilson() -> None:
     clear = Dense(Alphabet.of(range(2)), Alphabet.of(range(2)), np.eye(2), None)
     estimator = Unbiased(clear, Question.survey(clear.inputs, [1]))
     for ones in (0, 3, 40):
-        spread = unbiased_normal(
+        spread = normal_spread(
             estimator, Tally.plain(np.array([40.0 - ones, ones])), 0.95, "population"
         )
         other = stats.binomtest(ones, 40).proportion_ci(method="wilson")
         assert numbers(spread.low) == pytest.approx([40 * other.low], abs=1e-9)
         assert numbers(spread.high) == pytest.approx([40 * other.high], abs=1e-9)
         # Everybody's value is seen: nothing is uncertain about the people.
-        exact = unbiased_normal(
-            estimator, Tally.plain(np.array([40.0 - ones, ones])), 0.95, "people"
-        )
+        exact = normal_spread(estimator, Tally.plain(np.array([40.0 - ones, ones])), 0.95, "people")
         assert numbers(exact.low) == numbers(exact.high) == pytest.approx([ones])
 
 
@@ -147,8 +144,8 @@ def test_units_and_batches_do_not_matter(about: About) -> None:
         estimator = Unbiased(
             Dense(inputs, Alphabet.of(range(5)), rows, None), Question.total(inputs)
         )
-        many = unbiased_normal(estimator, Tally.plain(counts), 0.9, about)
-        one = unbiased_normal(estimator, Tally.plain(counts[2]), 0.9, about)
+        many = normal_spread(estimator, Tally.plain(counts), 0.9, about)
+        one = normal_spread(estimator, Tally.plain(counts[2]), 0.9, about)
         assert many.low is not None
         assert numbers(one.low) == pytest.approx(numbers(many.low[2]))
         found.append(many)
@@ -165,13 +162,13 @@ def test_units_and_batches_do_not_matter(about: About) -> None:
 def test_equal_weights_only_scale(weight: float) -> None:
     estimator = Unbiased(model(), Question.survey(Alphabet.of(POINTS), [5]))
     counts = np.array([30.0, 20.0, 50.0])
-    plain = unbiased_normal(estimator, Tally.plain(counts), 0.95, "population")
+    plain = normal_spread(estimator, Tally.plain(counts), 0.95, "population")
     tally = Tally(counts, weight * counts, weight**2 * counts, True)
-    weighted = unbiased_normal(estimator, tally, 0.95, "population")
+    weighted = normal_spread(estimator, tally, 0.95, "population")
     for one, other in ((plain.errors, weighted.errors), (plain.low, weighted.low)):
         assert numbers(other) == pytest.approx([weight * value for value in numbers(one)])
-    people = unbiased_normal(estimator, tally, 0.95, "people")
-    same = unbiased_normal(estimator, Tally.plain(counts), 0.95, "people")
+    people = normal_spread(estimator, tally, 0.95, "people")
+    same = normal_spread(estimator, Tally.plain(counts), 0.95, "people")
     assert numbers(people.errors) == pytest.approx(
         [weight * error for error in numbers(same.errors)], rel=0.01
     )
@@ -185,11 +182,11 @@ def test_histogram_takes_the_short_way_to_the_same_ends() -> None:
     whole = Dense(inputs, Alphabet.of(range(6)), rows, None)
     counts = source.multinomial(300, rows.mean(axis=0)).astype(float)
     for about in ("people", "population"):
-        many = unbiased_normal(
+        many = normal_spread(
             Unbiased(whole, Question.histogram(inputs)), Tally.plain(counts), 0.95, about
         )
         for x in range(4):
-            one = unbiased_normal(
+            one = normal_spread(
                 Unbiased(whole, Question.survey(inputs, [x])), Tally.plain(counts), 0.95, about
             )
             assert numbers(one.low) == pytest.approx([numbers(many.low)[x]])

@@ -25,19 +25,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from liftlock.alphabet import Alphabet
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.model import Counted, Model
-from liftlock.estimate.per_user_aggregate import PerUserAggregate, columns_of, counts_symbols
-from liftlock.estimate.question import Question
+from liftlock.estimate.models.base import Counted, Error, Model
+from liftlock.estimate.per_user_aggregate import PerUserAggregate, columns_of
+from liftlock.estimate.question import About, Question
 from liftlock.estimate.result import Drift, Fit
 from liftlock.exact.integers import Floats
 
+if TYPE_CHECKING:
+    from liftlock.estimate.estimators import Linear
+
+_FEW = 4.0
+"""Counts of people with a smaller variance are not nearly normal."""
 _CLEAR = 1000
 """A mean variance of fewer of its units would be mostly rounding."""
 
@@ -54,8 +58,10 @@ class PosteriorSums:
     weighted: bool
     fit: Fit
     """The test of the priors under which the reports were read."""
-    beside: tuple[Model, Aggregate] | None = None
+    beside: tuple[Model, Counted] | None = None
     """The same reports as another model reads them, without a prior."""
+    weights: None = field(default=None, init=False)
+    """Weights are part of the sums."""
 
     @classmethod
     def of_users(cls, aggregate: PerUserAggregate, question: Question) -> PosteriorSums:
@@ -65,7 +71,7 @@ class PosteriorSums:
         fit = fit_of_priors(question.inputs, aggregate)
         asked = aggregate.asked
         weighted = asked is not None and asked.weighted
-        if counts_symbols(question) and not weighted:
+        if question.single and not weighted:
             places = question.values.argmax(axis=0)
             sums, variances = aggregate.floats("posteriors")[places], aggregate.variances()[places]
             total = float(aggregate.reports)
@@ -99,24 +105,59 @@ class PerUser(Model):
     lack: ClassVar[str] = "sums of posteriors, in which every user has a prior"
     remedy: ClassVar[str] = "ask for bayes"
 
-    def statistic(self, counted: Counted) -> Floats:
+    def statistic(self, counted: PosteriorSums) -> Floats:
         """Return the sum of posterior means of each answer."""
-        assert isinstance(counted, PosteriorSums)
         return counted.sums
-
-    def total(self, statistic: Floats) -> Floats:
-        """Refuse: the sums do not say how many people there are."""
-        del statistic
-        raise NotDefined("the number of people", self.lack, self.remedy)
-
-    def unbiased_scores(self, question: Question) -> Floats:
-        """Refuse: posteriors lean on the priors."""
-        del question
-        raise NotDefined("an unbiased estimate", self.lack, self.remedy)
 
     def posterior_scores(self, question: Question) -> Floats:
         """Return the identity: the sums are the answers."""
         return np.eye(len(question.names))
+
+    def without_prior(self, counted: PosteriorSums) -> tuple[Model, Counted] | None:
+        """Return the reports as another model reads them."""
+        return counted.beside
+
+    def tally(self, counted: PosteriorSums) -> PosteriorSums:
+        """Return the sums as they are."""
+        return counted
+
+    def posterior_error(self, question: Question, tally: PosteriorSums, about: About) -> Error:
+        """Return the sum of the posterior variances."""
+        del question
+        if about == "population":
+            said = "posteriors speak of the people who reported: no interval about a population"
+            return Error(None, remarks=(said,))
+        return Error(tally.variances)
+
+    def possible(self, question: Question, tally: PosteriorSums) -> tuple[Floats, Floats] | None:
+        """Return the least and the largest count; a sum may be anything."""
+        if not question.counts or tally.weighted:
+            return None
+        return np.zeros(()), np.array(float(tally.reports))
+
+    def rough(
+        self, estimator: Linear[Any], tally: PosteriorSums, errors: Floats
+    ) -> tuple[str, ...]:
+        """Say where a count is too small for the normal law."""
+        del errors
+        counts = estimator.question.counts and not tally.weighted
+        if not counts or (tally.variances >= _FEW).all():
+            return ()
+        return ("intervals of counts with an error below 2 are rough: the count is whole",)
+
+    def no_interval(self, kind: str, question: Question) -> NotDefined:
+        """Return the refusal of all kinds but the normal one."""
+        del question
+        return NotDefined(
+            f"an interval of kind {kind}",
+            "posteriors that were added up report by report",
+            "ask for normal",
+        )
+
+    def fit(self, question: Question, counted: PosteriorSums) -> Fit | None:
+        """Return the test of the priors that the reports were read under."""
+        del question
+        return counted.fit
 
 
 def fit_of_priors(alphabet: Alphabet, aggregate: PerUserAggregate) -> Fit:

@@ -16,53 +16,25 @@ Source: 004 section 5.2 (the notation P_i A^i).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from liftlock.channel import Channel
 from liftlock.contexts import Prior, ProfileGraph
 from liftlock.errors import InputError, NotDefined
-from liftlock.estimate.model import Dense, no_prior
-from liftlock.estimate.question import Question, ask
+from liftlock.estimate.models.base import Error, Model, no_prior, variances_of
+from liftlock.estimate.models.dense import Dense, Tally, model_of
+from liftlock.estimate.question import About, Question, ask
 from liftlock.exact.integers import Floats
 from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.notions.profile import OutputLaws
 
+if TYPE_CHECKING:
+    from liftlock.estimate.estimators import Linear
+
 BELIEVED = "everybody's value was drawn from the distribution that the graph gives to their profile"
 FREE = "nothing about the profiles: one matrix for all of them is inverted"
-
-
-@dataclass(frozen=True, eq=False)
-class ThroughProfiles(Question):
-    """A question about values, asked of profiles: f(i) = E[f(X) | profile i].
-
-    About the people it still means their own values, which are random given the profile; about a
-    population it means what its profiles have on average.
-    """
-
-    own: Question
-    """The question as it was asked of the values."""
-
-    @property
-    def is_histogram(self) -> bool:
-        """Never: a profile is not a value."""
-        return False
-
-    @property
-    def counts(self) -> bool:
-        """Never: what a profile counts is a share, not 0 or 1."""
-        return False
-
-    @property
-    def least(self) -> Floats:
-        """The smallest number that one person can have."""
-        return self.own.least
-
-    @property
-    def most(self) -> Floats:
-        """The largest number that one person can have."""
-        return self.own.most
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,22 +77,22 @@ class Mixture(Dense):
         distributions = np.array(graph.laws, dtype=np.float64)
         return cls(graph.profiles, laws.outputs, rows, masses, distributions, matrices)
 
-    def through(self, question: Question) -> ThroughProfiles:
-        """Ask a question about values of the profiles."""
+    def through(self, question: Question) -> Question:
+        """Ask a question about values of the profiles: f(i) = E[f(X) | profile i]."""
         values = self.distributions @ question.values
-        return ThroughProfiles(question.of, self.inputs, question.names, values, question)
+        return Question(question.of, self.inputs, question.names, values, question)
 
     def posterior_scores(self, question: Question) -> Floats:
         """Return E[f | y]; of the value itself where a question about values is asked."""
-        if not isinstance(question, ThroughProfiles):
+        if question.behind is None:
             return super().posterior_scores(question)
-        return self._moment(question.own.values)
+        return self._moment(question.behind.values)
 
     def posterior_variances(self, question: Question) -> Floats:
         """Return Var(f | y); of the value itself where a question about values is asked."""
-        if not isinstance(question, ThroughProfiles):
+        if question.behind is None:
             return super().posterior_variances(question)
-        f = question.own.values
+        f = question.behind.values
         # Centred first: a difference of large squares would lose its digits.
         centred = f - (f.min(axis=0) + f.max(axis=0)) / 2
         found: Floats = np.maximum(self._moment(centred**2) - self._moment(centred) ** 2, 0.0)
@@ -152,9 +124,9 @@ class Mixture(Dense):
         The scores g are right on average for each profile, so this is what somebody of that profile
         adds to the squared error of the number of people who really have the value.
         """
-        if not isinstance(question, ThroughProfiles):
+        if question.behind is None:
             return super().error_variances(scores, question)
-        f = question.own.values
+        f = question.behind.values
         middle = (f.min(axis=0) + f.max(axis=0)) / 2
         f, g = f - middle, scores - middle
         seconds = self.rows @ g**2 + self.distributions @ f**2
@@ -165,13 +137,42 @@ class Mixture(Dense):
 
     def value_variances(self, question: Question) -> Floats:
         """Return Var f(X) under the shares and the distributions of the profiles."""
-        if not isinstance(question, ThroughProfiles):
+        if question.behind is None:
             return super().value_variances(question)
         assert self.masses is not None
-        masses = self.masses @ self.distributions
-        f = question.own.values
-        found: Floats = masses @ (f - masses @ f) ** 2
-        return found
+        return variances_of(self.masses @ self.distributions, question.behind.values)
+
+    def error_ratio(self, best: Linear[Any], free: Linear[Any]) -> float:
+        """Return the ratio of root mean squared errors under the prior, of all answers together."""
+        question = best.question
+        if question.behind is None:
+            return super().error_ratio(best, free)
+        assert self.masses is not None
+        variances = self.mixture(self.masses) @ self.posterior_variances(question)
+        others = self.masses @ self.error_variances(free.scores, question)
+        return float(np.sqrt(variances.sum() / others.sum())) if others.sum() > 0 else 1.0
+
+    def unbiased_error(self, estimator: Linear[Any], tally: Tally, about: About) -> Error:
+        """Return the variance about the values of the people, whose profiles the reports tell.
+
+        Given the profiles, people are independent, and their values and reports are drawn together:
+
+            Var(estimate - truth) = sum_i n_i E[(g(Y) - f(X))^2 | profile i].
+
+        If the reports do not determine how many people n_i have each profile, the largest term
+        counts for all of them.
+        """
+        if about == "population" or estimator.question.behind is None:
+            return super().unbiased_error(estimator, tally, about)
+        each = self.error_variances(estimator.scores, estimator.question)
+        if self.inverse.full:
+            return Error(self.likely_counts(tally.squares) @ each, people=tally.people)
+        remark = (
+            "the reports do not determine the profiles, only this: the variance is that of the "
+            "profile with the largest one, wide enough whatever the shares"
+        )
+        squares = tally.squares.sum(axis=-1, keepdims=True)
+        return Error(squares * each.max(axis=0), people=tally.people, remarks=(remark,))
 
 
 def read_profiles(
@@ -181,8 +182,8 @@ def read_profiles(
     value: Any = None,
     prior: Prior | None = None,
     trust: bool | None = None,
-) -> tuple[Mixture | None, Question, str]:
-    """Return the model of the profiles (None: they are not needed), the question, what is assumed.
+) -> tuple[Model, Question, str]:
+    """Return the model, of the profiles if they are needed, the question, and what is assumed.
 
     `of` is ``profiles`` (with `value`, how many have one of some profiles), or a question about
     values. `prior` has shares of the profiles, or of the values where the profiles are not trusted.
@@ -215,7 +216,7 @@ def read_profiles(
             own = Dense.of(dense(channel))
             trust = not own.identifies(question.aligned(own.inputs))
     if not trust:
-        return None, question, FREE
+        return model_of(channel, prior), question.aligned(channel.inputs), FREE
     if prior is not None and shares is None:
         raise _not_of_profiles(prior, graph)
     model = Mixture.of_graph(channel, graph, shares)

@@ -17,7 +17,7 @@ then have an estimate and no interval.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +26,27 @@ from liftlock.alphabet import Alphabet
 from liftlock.contexts import Prior
 from liftlock.errors import NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.model import Counted, Dense, Model
-from liftlock.estimate.per_user import PosteriorSums
-from liftlock.estimate.question import Question
+from liftlock.estimate.fit import DOUBTFUL, ENOUGH, chi_square_tail, drifts_of, p_text
+from liftlock.estimate.models.base import (
+    Counted,
+    Error,
+    Model,
+    no_prior,
+    projected,
+    variances_of,
+)
+from liftlock.estimate.models.dense import Dense
+from liftlock.estimate.models.per_user import PerUser, PosteriorSums
+from liftlock.estimate.question import About, Question
 from liftlock.estimate.result import Fit
 from liftlock.exact.integers import Floats
 from liftlock.forms import Reports, SupportChannel, UnaryChannel
 
+if TYPE_CHECKING:
+    from liftlock.estimate.estimators import Linear
+
+_MOST_SYMBOLS = 64
+"""With more symbols, the interval of each one by itself would take too long."""
 _CELLS = 1 << 22
 """So many pairs of report and symbol are unpacked at once."""
 
@@ -69,6 +83,11 @@ class Encoding(Model):
         return self.channel.inputs
 
     @property
+    def why(self) -> str:
+        """Why an estimator is taken unasked."""
+        return "counts of an encoding do not say what was supported together, which others need"
+
+    @property
     def rates(self) -> tuple[float, float]:
         """The probabilities p and q."""
         return float(self.channel.hit), float(self.channel.miss)
@@ -86,9 +105,8 @@ class Encoding(Model):
 
     # --- statistics and scores ------------------------------------------------------------------
 
-    def statistic(self, counted: Counted) -> Floats:
+    def statistic(self, counted: Aggregate) -> Floats:
         """Return the unbiased counts of all symbols, and the number of reports."""
-        assert isinstance(counted, Aggregate)
         return np.append(self.counts(counted.amounts(), counted.total), counted.total)
 
     def total(self, statistic: Floats) -> Floats:
@@ -117,14 +135,9 @@ class Encoding(Model):
         middle = self._middle(question)
         return np.vstack([question.values - middle, middle])
 
-    def posterior_scores(self, question: Question) -> Floats:
-        """Refuse: counts do not say what was supported together."""
-        del question
-        raise NotDefined("the bayes estimate", self.lack, self.remedy)
-
     def _middle(self, question: Question) -> Floats:
         f = question.values
-        if not sums_symbols(question):
+        if not question.several:
             return np.zeros(f.shape[1])
         weights = self.noise(self.reference, np.ones(()))
         found: Floats = weights @ f / weights.sum()
@@ -138,7 +151,11 @@ class Encoding(Model):
         found: Floats = (support - q * total) / (p - q)
         return found
 
-    # --- variances ------------------------------------------------------------------------------
+    # --- errors ---------------------------------------------------------------------------------
+
+    def tally(self, counted: Aggregate) -> Aggregate:
+        """Return the counts as they are."""
+        return counted
 
     def noise(self, people: Floats, total: Floats) -> Floats:
         """Return the variance of the support of each symbol, over (p - q)^2, given the people."""
@@ -146,13 +163,77 @@ class Encoding(Model):
         found: Floats = (total * q * (1 - q) + people * (p - q) * (1 - p - q)) / (p - q) ** 2
         return found
 
-    def noise_per_person(self, question: Question) -> Floats:
-        """Return what a person adds to the squared error of each answer, on average."""
-        scores = self.unbiased_scores(question)[:-1]
-        found: Floats = self.noise(self.reference, np.ones(())) @ scores**2
-        return found
+    def variances(self, estimator: Linear[Any], aggregate: Aggregate, about: About) -> Floats:
+        """Return unbiased estimates of the variances, about the people or the population.
 
-    def two_valued(self, aggregate: Aggregate, place: int) -> tuple[Dense, Question, Aggregate]:
+        A population adds the variance of f(X) itself, with the shares that the reports speak for.
+        """
+        parts = estimator.scores[:-1] ** 2
+        squares, total = aggregate.squares(), aggregate.total_squares
+        if about == "people":
+            found: Floats = self.noise(self.counts(squares, total), np.array(total)) @ parts
+            return found
+        number = float(aggregate.reports)
+        shares = projected(self.counts(aggregate.floats(), number) / number, np.ones(1))
+        f = estimator.question.values - shares @ estimator.question.values
+        drawn = self.noise(shares, np.ones(())) @ parts + shares @ f**2
+        spread: Floats = total * drawn
+        return spread
+
+    def unbiased_error(self, estimator: Linear[Any], tally: Aggregate, about: About) -> Error:
+        """Return the variance of sums over symbols.
+
+        For one symbol without weights the variance is that of a binomial count: known for each
+        count that it may be.
+        """
+        question, reports = estimator.question, tally.reports
+        if question.several and not self.independent:
+            why = "hashed reports support symbols together, and counts do not say which: "
+            return Error(None, remarks=(why + "no interval for several symbols",))
+        p, q = self.rates
+        variance = self.variances(estimator, tally, about)
+        slope: Floats = np.zeros(len(question.names))
+        if not question.single or tally.weights is not None:
+            return Error(variance, slope)
+        if about == "people":
+            return Error(variance, slope + (1 - p - q) / (p - q))
+        rate = q + (p - q) * estimator.values(self.statistic(tally)) / reports
+        variance = reports * rate * (1 - rate) / (p - q) ** 2
+        return Error(variance, (1 - 2 * rate) / (p - q), 1.0 / reports)
+
+    def possible(self, question: Question, tally: Aggregate) -> tuple[Floats, Floats] | None:
+        """Return the least and the largest sum; with weights it may be anything."""
+        if tally.weights is not None:
+            return None
+        return tally.reports * question.least, tally.reports * question.most
+
+    def rough(self, estimator: Linear[Any], tally: Aggregate, errors: Floats) -> tuple[str, ...]:
+        """Say that there are too few reports for the normal law."""
+        del estimator, errors
+        p, q = self.rates
+        if tally.reports * min(q, 1 - p) >= ENOUGH:
+            return ()
+        return ("the normal law is rough for so few reports: the level is not kept",)
+
+    def no_interval(self, kind: str, question: Question) -> NotDefined:
+        """Return the refusal of a kind of interval for many symbols."""
+        what = f"more than {_MOST_SYMBOLS} symbols" if question.single else "a sum over symbols"
+        return NotDefined(
+            f"an interval of kind {kind}",
+            f"{what} of an encoding",
+            "ask for normal, or for a survey of one symbol",
+        )
+
+    def by_symbol(
+        self, question: Question, aggregate: Aggregate
+    ) -> list[tuple[Model, Question, Aggregate]]:
+        """Return surveys of single symbols: a table of two values has every kind of interval."""
+        if not question.single or len(question.names) > _MOST_SYMBOLS:
+            return []
+        places = np.argmax(question.values, axis=0).tolist()
+        return [self.two_valued(aggregate, place) for place in places]
+
+    def two_valued(self, aggregate: Aggregate, place: int) -> tuple[Model, Question, Aggregate]:
         """Return the survey of one symbol: supported or not, a report is an answer of two values.
 
         Given whether a person has the symbol, her report supports it with probability p or q, and
@@ -173,10 +254,88 @@ class Encoding(Model):
         two = Aggregate(aggregate.channel, counts, aggregate.reports, weights)
         return model, Question.survey(values, [label]), two
 
+    def expected_errors(self, question: Question, method: str, about: About) -> Floats:
+        """Return what one person adds to the squared error of each answer, under the prior."""
+        del method
+        assert self.masses is not None
+        if question.several and not self.independent:
+            raise NotDefined(
+                "the expected error of a sum over several symbols",
+                f"{self.channel.form} encoding, whose supports depend on each other",
+                "ask for the histogram, or use a unary encoding or a table",
+            )
+        scores = self.unbiased_scores(question)[:-1]
+        noise: Floats = self.noise(self.reference, np.ones(())) @ scores**2
+        return noise if about == "people" else noise + variances_of(self.masses, question.values)
 
-def sums_symbols(question: Question) -> bool:
-    """Tell whether an answer adds up more than one symbol."""
-    return bool((np.count_nonzero(question.values, axis=0) > 1).any())
+    # --- tests, and the reports themselves --------------------------------------------------------
+
+    def fit(self, question: Question, counted: Aggregate) -> Fit | None:
+        """Test the support of all symbols against the prior."""
+        del question
+        return None if self.masses is None else fit_of_support(self, counted)
+
+    def read_each(
+        self,
+        reports: Any,
+        weights: Any,
+        aggregate: Aggregate,
+        question: Question,
+        method: str,
+        about: About,
+    ) -> tuple[Model, Counted]:
+        """Add up the posteriors of the reports one by one, where that is asked for or better."""
+        if method not in ("auto", "bayes"):
+            return self, aggregate
+        if self.masses is None:
+            if method == "bayes":
+                raise no_prior()
+            return self, aggregate
+        fit = fit_of_support(self, aggregate)
+        why = "as asked"
+        if method == "auto":
+            if fit.p_value < DOUBTFUL or about == "population":
+                return self, aggregate
+            why = f"the prior fits the reports (p = {p_text(fit.p_value)}), which are all at hand"
+        packed = self.channel.checked(np.asarray(reports))
+        sums = posterior_sums(self, packed, question, aggregate, fit, weights)
+        return PerUser(self.inputs, why), sums
+
+
+def fit_of_support(model: Encoding, aggregate: Aggregate) -> Fit:
+    """Test whether the support of all symbols can come from people drawn from the prior.
+
+    Symbol k is supported with probability mu_k = q + (p - q) P(k), and of two unary bits the
+    covariance is -(p - q)^2 P(j) P(k): a chi-square law with a degree for each symbol. For hashing,
+    and where normal laws are rough, each support is binomial, and the smallest of their p-values
+    counts as many times as there are symbols.
+    """
+    p, q = model.rates
+    masses = model.masses
+    assert masses is not None
+    number = aggregate.reports
+    support = aggregate.floats()
+    rates = q + (p - q) * masses
+    gaps = support - number * rates
+    scores = gaps / np.sqrt(number * rates * (1 - rates))
+    found = (support / number - q) / (p - q) if p > q else None
+    drifts = drifts_of(model.inputs, masses, found, scores)
+    if model.independent and number * min(rates.min(), 1 - rates.max()) >= ENOUGH:
+        tied = (p - q) * masses
+        alone = rates * (1 - rates) + tied**2
+        pull = float((tied * gaps / alone).sum())
+        statistic = float((gaps**2 / alone).sum()) + pull**2 / (1 - float((tied**2 / alone).sum()))
+        statistic /= number
+        note = f"chi-square of the support of {len(masses)} symbols"
+        return Fit(chi_square_tail(statistic, len(masses)), statistic, len(masses), drifts, note)
+    from scipy.special import bdtr, bdtrc
+
+    low = bdtr(support, number, rates)
+    high = np.where(support > 0, bdtrc(np.maximum(support - 1, 0), number, rates), 1.0)
+    each = np.minimum(1.0, 2 * np.minimum(low, high))
+    note = f"the smallest of {len(each)} p-values, times their number"
+    p_value = min(1.0, len(each) * float(each.min()))
+    return Fit(p_value, float(np.abs(scores).max()), None, drifts, note)
 
 
 # --- the reports themselves ---------------------------------------------------------------------
