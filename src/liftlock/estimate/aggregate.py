@@ -8,10 +8,10 @@ machines, and merging the parts in any order gives the same bits.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,90 +19,15 @@ import numpy.typing as npt
 from liftlock.channel import Channel
 from liftlock.contexts.prior import integers_from_json
 from liftlock.errors import FileError, InputError, LabelError
-from liftlock.estimate.reports import column_of, numbers_each, squares_each
+from liftlock.estimate.weights import Sums, Weights, column_of
 from liftlock.exact.accumulation import added, exact_sum, exact_sums
-from liftlock.exact.encoding import fraction_text, integer_to_json
+from liftlock.exact.encoding import integer_to_json
 from liftlock.exact.integers import Floats
-from liftlock.exact.numbers import exact
 from liftlock.forms import AnyChannel, SupportChannel, dense
 from liftlock.storage import Stored
 
-Sums: TypeAlias = tuple[Fraction, ...]
-
-_WHOLE = ("total", "total_squares", "offset", "least")
-"""The parts of weights that are one number, as files name them."""
-
 _ROWS = 1 << 16
 """Packed reports are unpacked so many at a time."""
-
-
-@dataclass(frozen=True)
-class Weights:
-    """What weighted reports add up to: a_i and a_i^2 by output, all a_i, and the offsets b_i.
-
-    The squares are floats that were rounded one by one; all sums are exact. `least` is the smallest
-    a_i: where none is negative, every sum of weights is at least 0.
-    """
-
-    sums: tuple[Fraction, ...]
-    squares: tuple[Fraction, ...]
-    total: Fraction
-    total_squares: Fraction
-    offset: Fraction
-    least: Fraction
-
-    def __add__(self, other: Weights) -> Weights:
-        return Weights(
-            added(self.sums, other.sums),
-            added(self.squares, other.squares),
-            self.total + other.total,
-            self.total_squares + other.total_squares,
-            self.offset + other.offset,
-            min(self.least, other.least),
-        )
-
-    @classmethod
-    def of(
-        cls,
-        number: int,
-        weights: npt.ArrayLike | None,
-        offsets: npt.ArrayLike | None,
-        add: Callable[[Floats, Floats], tuple[Sums, Sums]],
-    ) -> Weights | None:
-        """Add up what so many reports were given; None if they were given nothing.
-
-        `add` returns the sums of two columns by output, each with the sum of all last.
-        """
-        if weights is None and offsets is None:
-            return None
-        numbers = numbers_each(weights, number, "weight")
-        shifts = numbers_each(offsets, number, "offset")
-        ones = np.ones(number) if numbers is None else numbers
-        (*sums, total), (*squares, total_squares) = add(ones, squares_each(ones))
-        offset = Fraction(0) if shifts is None else exact_sum(shifts)
-        least = Fraction(float(ones.min()))
-        return cls(tuple(sums), tuple(squares), total, total_squares, offset, least)
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            "sums": [fraction_text(value) for value in self.sums],
-            "squares": [fraction_text(value) for value in self.squares],
-            "total": fraction_text(self.total),
-            "total_squares": fraction_text(self.total_squares),
-            "offset": fraction_text(self.offset),
-            "least": fraction_text(self.least),
-        }
-
-    @classmethod
-    def from_data(cls, data: Any) -> Weights:
-        """Read the JSON form."""
-        sums = tuple(exact(value, name="sums") for value in data["sums"])
-        squares = tuple(exact(value, name="squares") for value in data["squares"])
-        rest = (exact(data[key], name=key) for key in _WHOLE)
-        if len(squares) != len(sums) or min(squares, default=0) < 0:
-            raise FileError("the squares of weights do not fit their sums")
-        return cls(sums, squares, *rest)
 
 
 class AnyAggregate(ABC):
@@ -248,13 +173,14 @@ class Aggregate(AnyAggregate, Stored):
                 value=channel.outputs.labels[output],
                 remedy="is it the report of another mechanism? nothing was counted",
             )
-        places = codes.astype(np.intp)
 
         def add(*columns: Floats) -> tuple[Sums, Sums]:
+            places = codes.astype(np.intp)
             one, other = (exact_sums(column, places, size) for column in columns)
             return (*one, sum(one, Fraction(0))), (*other, sum(other, Fraction(0)))
 
-        weighed = Weights.of(len(codes), weights, offsets, add)
+        plain = weights is None and offsets is None
+        weighed = None if plain else Weights.of(len(codes), weights, offsets, add)
         return cls(channel.fingerprint, tuple(counted.tolist()), len(codes), weighed)
 
     @classmethod
@@ -279,7 +205,8 @@ class Aggregate(AnyAggregate, Stored):
             whole, rest = map(exact_sum, columns)
             return (*one, whole), (*other, rest)
 
-        weighed = Weights.of(len(packed), weights, offsets, add)
+        plain = weights is None and offsets is None
+        weighed = None if plain else Weights.of(len(packed), weights, offsets, add)
         counts = tuple(int(count) for count in channel.support(packed))
         return cls(channel.fingerprint, counts, len(packed), weighed)
 

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 Method = Literal["auto", "bayes", "unbiased", "likelihood", "consistent"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-_BOTH_SIGNS = ("auto", "bayes", "unbiased")
-"""The estimators that take weights of both signs."""
-
 
 def estimate(
     channel: AnyChannel,
@@ -92,17 +89,18 @@ def estimate(
         sums = PosteriorSums.of_users(reports, question)
         return answer(PerUser(channel.inputs), sums, question, options)
     aggregate = _count(channel, reports, weights, offsets)
-    if graph is not None:
-        model, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
-        return replace(answer(model, aggregate, question, options), assumes=assumes)
-    question, model = ask(channel.inputs, of, value), model_of(channel, prior)
     counted: Counted = aggregate
-    if not isinstance(reports, Aggregate):
-        check_weights(aggregate, question, options)
+    if graph is None:
+        question, model, assumes = ask(channel.inputs, of, value), model_of(channel, prior), ""
+    else:
+        model, question, assumes = read_profiles(channel, graph, of, value, prior, trust_profiles)
+    if aggregate.weights is not None:
+        aggregate.weights.refuse(question.of, options.about, options.method)
+    if graph is None and not isinstance(reports, Aggregate):
         model, counted = model.read_each(
             reports, weights, aggregate, question, options.method, options.about
         )
-    return answer(model, counted, question, options)
+    return replace(answer(model, counted, question, options), assumes=assumes)
 
 
 def _count(
@@ -124,7 +122,6 @@ def _count(
 
 def answer(model: Model, counted: Counted, question: Question, options: Options) -> Estimate:
     """Choose an estimator and an interval, and say what to beware of."""
-    check_weights(counted, question, options)
     fit = model.fit(question, counted)
     if options.method == "auto":
         estimator, why = choose(model, question, fit, options.about)
@@ -276,37 +273,6 @@ class Options:
             raise InputError("the seed is not a whole number of 0 or more", value=seed)
         kind = cast("Kind", interval)
         return cls(cast("Method", method), kind, chance, cast("About", about), seed)
-
-
-def check_weights(counted: Counted, question: Question, options: Options) -> None:
-    """Refuse weights and offsets that give the question, or the method, no meaning."""
-    weights = counted.weights
-    if weights is not None and weights.total_squares == 0:
-        raise InputError(
-            "all weights are 0, or too small to be squared",
-            remedy="give those who count a weight, or measure in another unit",
-        )
-    if weights is not None and weights.offset != 0:
-        if question.of != "sum":
-            raise InputError(
-                f"offsets, but the question is {question.of}",
-                remedy="ask for sum, or count the reports without offsets",
-            )
-        if options.about == "population":
-            raise InputError(
-                "offsets belong to the people who reported, not to a population",
-                remedy="ask about people, or count the reports without offsets",
-            )
-    if question.of == "mean" and counted.total == 0:
-        raise InputError(
-            "the weights add up to 0, so that they have no mean", remedy="ask for sum instead"
-        )
-    if weights is not None and weights.least < 0 and options.method not in _BOTH_SIGNS:
-        raise NotDefined(
-            f"the {options.method} estimate",
-            "negative weights",
-            "ask for unbiased or bayes, which take weights of both signs",
-        )
 
 
 def answers_of(

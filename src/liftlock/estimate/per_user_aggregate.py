@@ -20,7 +20,7 @@ from liftlock.contexts.prior import integers_from_json
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import AnyAggregate, refuse_empty
 from liftlock.estimate.question import Question
-from liftlock.estimate.reports import column_of, numbers_each
+from liftlock.estimate.weights import column_of, numbers_each
 from liftlock.exact.accumulation import added, column_sums, exact_sum
 from liftlock.exact.encoding import fingerprint, fraction_text, integer_to_json
 from liftlock.exact.integers import Floats

@@ -94,7 +94,7 @@ def keeps_of_sets(
     gain: np.uint64,
     found: npt.NDArray[np.int64],
 ) -> None:
-    """Fill in T of users with a set of priors each: see `SafeLaw.keep_in_set`.
+    """Fill in T of users with a set of priors each; see `liftlock.forms.user_laws`.
 
     Floats say where the limit of a symbol is, to less than one; integers decide.
     """

@@ -40,7 +40,6 @@ Source: 000 eq. (19) with the limit it lacks; 000 Prop. 2 at delta = 0; 000 Def 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
@@ -155,13 +154,6 @@ class ArcLaw(UserLaw):
         """The smallest lift under any prior."""
         return Fraction(self.low, self.unit)
 
-    def weight(self, distance: int) -> int:
-        """Return f for a start so many points before T, around the circle."""
-        before = distance % self.points
-        if before >= self.width:
-            return self.low
-        return self.high + (before < self.extra)
-
     def lift(self, start: int, length: int, u: int) -> Fraction:
         """Return the exact lift at u of a symbol whose arc has so many points from `start` on.
 
@@ -245,38 +237,6 @@ class SafeLaw(UserLaw):
         if least >= self.enough:
             return self.most
         return self.gain * least // (self.points - least)
-
-    def keep_in_set(
-        self, counts: Sequence[int], lowest: Sequence[int], highest: Sequence[int]
-    ) -> int:
-        """Return T for a user who draws from `counts` and whose prior is between two rows.
-
-        >>> law = SafeLaw.of(Budget.of("ln 2"), Budget.of("ln 2"))
-        >>> one = [2**30, 3 * 2**30]
-        >>> law.keep_in_set(one, one, one) == law.keep(2**30)
-        True
-        """
-        keep = self.most
-        for p, a, b in zip(counts, lowest, highest, strict=True):
-            if not keep or a == self.points or not b:
-                continue
-            keep = min(keep, self.most * p * self.points // (self.floor * b + self.most * p))
-            above = self.points * (self.points - a) - self.gain * (a - p)
-            if above > 0:
-                keep = min(keep, self.gain * self.points * p // above)
-        return keep
-
-    def weights(self, counts: Sequence[int], x: int) -> list[int]:
-        """Return P(y | x) times 2^(2 bits) for each y, on Python's integers.
-
-        >>> law = SafeLaw.of(Budget.of("1"), Budget.of("1"), point_bits=3)
-        >>> law.weights([2, 6], 0), law.weights([2, 6], 1)
-        ([40, 24], [8, 56])
-        """
-        keep = self.keep(min(count for count in counts if count))
-        drawn = [(self.points - keep) * count for count in counts]
-        drawn[x] += keep * self.points
-        return drawn
 
 
 def _overlap(offset: int, length: int, width: int, points: int) -> int:

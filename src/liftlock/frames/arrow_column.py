@@ -12,7 +12,7 @@ from liftlock.column_code import KEPT, PLAIN, ColumnCode
 from liftlock.contexts import ProfileGraph
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.reports import numbers_each
+from liftlock.estimate.weights import numbers_each
 from liftlock.forms import SupportChannel, UserChannel
 from liftlock.frames.arrow_cells import CellCodes, encoded, filled, first_row, whole_array
 from liftlock.frames.packed_reports import packed, packed_type, unpacked

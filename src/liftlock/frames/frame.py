@@ -12,7 +12,7 @@ import pyarrow as pa
 from liftlock.column_code import check_secret_gone
 from liftlock.errors import CellError, InputError
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.reports import numbers_each
+from liftlock.estimate.weights import numbers_each
 from liftlock.exact.integers import Floats
 from liftlock.frames import pandas_column
 from liftlock.frames.arrow_column import ArrowColumn

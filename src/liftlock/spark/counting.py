@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from liftlock.errors import InputError
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.estimate.reports import numbers_each
+from liftlock.estimate.weights import numbers_each
 from liftlock.mechanism import Mechanism
 from liftlock.spark.columns import arrow_type, check_frame, only, place_of
 from liftlock.spark.refusals import packed, refusal, understanding

@@ -9,6 +9,7 @@ import pytest
 from liftlock.errors import RowError
 from liftlock.exact.budget import Budget
 from liftlock.forms.user_laws import ArcLaw
+from tests.unit.per_user.laws import arc_weight
 
 
 def compositions(total: int, parts: int) -> list[tuple[int, ...]]:
@@ -37,7 +38,7 @@ def test_every_prior_on_a_small_circle(lower: str, upper: str) -> None:
             rows.append(
                 [
                     Fraction(
-                        sum(law.weight(t - u) for t in range(start, start + length)),
+                        sum(arc_weight(law, t - u) for t in range(start, start + length)),
                         length * total,
                     )
                     for u in range(points)

@@ -13,6 +13,7 @@ from liftlock.errors import InputError
 from liftlock.forms.user_laws import ArcLaw, SafeLaw
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import prior_counts
+from tests.unit.per_user.laws import safe_weights
 from tests.unit.per_user.worlds import LABELS, METHODS, POINTS, law_of, some_masses
 
 
@@ -32,7 +33,7 @@ def all_lifts(law: ArcLaw | SafeLaw, counts: list[int]) -> list[Fraction]:
             meets = [e - shift for e in edges for shift in (0, law.width, law.extra)]
             found += [law.lift(start, count, u + k) for u in meets for k in (-1, 0, 1)]
         else:
-            weights = law.weights(counts, symbol)
+            weights = safe_weights(law, counts, symbol)
             found += [
                 Fraction(weights[y], POINTS) / counts[y] for y in range(len(counts)) if counts[y]
             ]

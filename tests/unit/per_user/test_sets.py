@@ -21,6 +21,7 @@ from liftlock.forms.user_blocks import UserBlock, set_ends
 from liftlock.forms.user_laws import SafeLaw
 from liftlock.notions import ALIP, LIP, lift_range
 from liftlock.sampling import prior_counts
+from tests.unit.per_user.laws import keep_in_set
 from tests.unit.per_user.worlds import POINTS
 
 NOTIONS: list[LIP | ALIP] = [LIP("1"), ALIP(lower="2.5", upper="0.3"), ALIP(lower="0.2", upper="3")]
@@ -60,7 +61,7 @@ def test_the_largest_keep_probability_by_trying_all(notion: LIP | ALIP) -> None:
             (16 - p, max(16 - p - up, 0), min(16 - p + down, 16)),
         ]
         best = max(keep for keep in range(17) if keep <= law.most and allowed(law, keep, rows))
-        assert law.keep_in_set(*(list(row) for row in zip(*rows, strict=True))) == best
+        assert keep_in_set(law, *(list(row) for row in zip(*rows, strict=True))) == best
 
 
 @settings(max_examples=200, deadline=None)
@@ -80,7 +81,7 @@ def test_the_compiled_loop_is_the_integer_formula(data: st.DataObject) -> None:
     block = UserBlock(slice(0, 1), tables[0], (tables[1], tables[2]))
     law = channel.laws[0]
     keep = int(channel.keeps(block)[0])
-    assert keep == law.keep_in_set(counts, lowest, highest)
+    assert keep == keep_in_set(law, counts, lowest, highest)
     rows = list(zip(counts, lowest, highest, strict=True))
     assert allowed(law, keep, rows)
     assert keep == law.most or not allowed(law, keep + 1, rows)

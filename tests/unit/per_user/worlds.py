@@ -13,6 +13,7 @@ from liftlock.forms import UserChannel
 from liftlock.forms.user_laws import ArcLaw, SafeLaw
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import prior_counts, user_posteriors
+from tests.unit.per_user.laws import safe_weights
 
 POINTS = 1 << 32
 LABELS = ["a", "b", "c", "d", "e"]
@@ -81,7 +82,7 @@ def exact_posteriors(
                 row.append(Fraction(count, POINTS) * lift)
             else:
                 assert isinstance(law, SafeLaw)
-                given = Fraction(law.weights(counts, symbol)[report], POINTS**2)
+                given = Fraction(safe_weights(law, counts, symbol)[report], POINTS**2)
                 row.append(Fraction(count, POINTS) * given / Fraction(counts[report], POINTS))
             start += count
         assert sum(row) == 1

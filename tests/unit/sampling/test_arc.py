@@ -12,6 +12,7 @@ from liftlock.errors import CountError, InputError
 from liftlock.forms.user_laws import ArcLaw
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import SimulationBits, prior_counts
+from tests.unit.per_user.laws import arc_weight
 from tests.unit.sampling.users import beliefs, law_of, release, simulate
 
 POINTS = 1 << 32
@@ -64,13 +65,13 @@ def test_a_start_has_the_weight_that_the_law_says() -> None:
         before = (point - u) % POINTS
         if unit < taller:
             assert before < law.extra
-            assert law.weight(before) == law.high + 1
+            assert arc_weight(law, before) == law.high + 1
         elif unit < inside:
             assert law.extra <= before < law.width
-            assert law.weight(before) == law.high
+            assert arc_weight(law, before) == law.high
         else:
             assert before >= law.width
-            assert law.weight(before) == law.low
+            assert arc_weight(law, before) == law.low
     total = law.extra * (law.high + 1) + (law.width - law.extra) * law.high
     assert total + (POINTS - law.width) * law.low == 1 << 62
 

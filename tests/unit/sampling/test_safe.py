@@ -13,6 +13,7 @@ from liftlock.exact.budget import Budget
 from liftlock.forms.user_laws import SafeLaw
 from liftlock.notions import ALIP, LIP
 from liftlock.sampling import SimulationBits, prior_counts
+from tests.unit.per_user.laws import safe_weights
 from tests.unit.sampling.test_arc import POINTS, some_priors
 from tests.unit.sampling.users import beliefs, law_of, release, simulate
 
@@ -69,7 +70,7 @@ def test_keep_is_allowed_and_nothing_larger_is(notion: LIP | ALIP) -> None:
             keep = law.keep(min(counts))
             assert allowed(counts, keep, notion, 64)
             assert not allowed(counts, keep + 1, rounded, 64)
-            weights = law.weights(counts, 1)
+            weights = safe_weights(law, counts, 1)
             assert sum(weights) == 64**2
             assert weights[0] == (64 - keep) * counts[0]
 
@@ -117,7 +118,7 @@ def test_frequencies_are_the_law() -> None:
     law = law_of("safe-response", notion)
     for x in range(3):
         reports = simulate("safe-response", rows, np.full(200_000, x), notion, seed=x)
-        weights = np.array(law.weights(prior_counts(prior[None])[0].tolist(), x), dtype=float)
+        weights = np.array(safe_weights(law, prior_counts(prior[None])[0].tolist(), x), dtype=float)
         found = chisquare(np.bincount(reports, minlength=4), weights / 2**64 * 200_000)
         assert found.pvalue > 1e-6
 
@@ -131,7 +132,7 @@ def test_posterior_is_bayes() -> None:
     found = beliefs("safe-response", priors, reports, notion)
     for user, counts in enumerate(prior_counts(priors).tolist()):
         y = int(reports[user])
-        joint = [counts[x] * law.weights(counts, x)[y] for x in range(6)]
+        joint = [counts[x] * safe_weights(law, counts, x)[y] for x in range(6)]
         for x in range(6):
             exact = Fraction(joint[x], sum(joint))
             assert found[user, x] == pytest.approx(float(exact), rel=1e-12)
@@ -150,7 +151,7 @@ def test_extreme_budgets(epsilon: str) -> None:
     for row, found in zip(rows.tolist(), posterior, strict=True):
         keep = law.keep(min(count for count in row if count))
         assert 0 <= keep <= law.most
-        exact = Fraction(law.weights(row, 0)[0] * row[0], row[0] * POINTS * POINTS)
+        exact = Fraction(safe_weights(law, row, 0)[0] * row[0], row[0] * POINTS * POINTS)
         assert found[0] == pytest.approx(float(exact), rel=1e-12)
 
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet
 from liftlock.errors import NotDefined
-from liftlock.estimate.aggregate import Aggregate, Weights
+from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.question import About, Question
 from liftlock.estimate.result import Fit
+from liftlock.estimate.weights import Weights
 from liftlock.exact.integers import Floats
 
 if TYPE_CHECKING:

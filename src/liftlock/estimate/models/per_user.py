@@ -35,6 +35,7 @@ from liftlock.estimate.models.base import Counted, Error, Model
 from liftlock.estimate.per_user_aggregate import PerUserAggregate, columns_of
 from liftlock.estimate.question import About, Question
 from liftlock.estimate.result import Drift, Fit
+from liftlock.estimate.weights import no_mean
 from liftlock.exact.integers import Floats
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ class PosteriorSums:
         sums = np.array([float(value + asked.offset) for value in asked.sums])
         variances = np.array([float(value) for value in asked.variances])
         total = float(asked.weight)
+        if question.of == "mean" and total == 0:
+            raise no_mean()
         return cls(aggregate.reports, total, 0.0, sums, variances, weighted, fit)
 
 
