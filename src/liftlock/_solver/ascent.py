@@ -37,7 +37,6 @@ from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.profile_utility import information
 from liftlock.utility.utility import cost_of_nothing
 
-_STEPS = 200
 _STARTS, _WORK = 12, 20_000
 """How many random losses give a start each, fewer if these many probabilities are exceeded."""
 
@@ -152,7 +151,7 @@ def climb(programme: ProfileProgramme, start: Floats) -> Climb:
     goal, laws = programme.task.goal, programme.problem.laws
     best = start
     steps = [information(goal.joint(laws, best))]
-    while len(steps) < _STEPS and programme.task.clock.left > 0:
+    while len(steps) < LIMITS.steps and programme.task.clock.left > 0:
         found, _, _ = programme.least_mean(-slopes(goal.joint(laws, best)))
         height = information(goal.joint(laws, found))
         if height <= steps[-1] + TOLERANCES.hair:

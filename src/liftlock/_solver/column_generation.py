@@ -329,7 +329,7 @@ class Master:
 
     def __init__(self, masses: Floats, floor: float = 0.0) -> None:
         self.masses = np.asarray(masses, dtype=np.float64)
-        self.floor = floor if floor < 1 - 1e-9 else 0.0
+        self.floor = floor if floor < 1 - TOLERANCES.visible else 0.0
         self._highs = Highs(presolve=False, primal=True)
         n = len(self.masses)
         none = np.zeros(0, dtype=np.int32)
@@ -378,7 +378,7 @@ class Master:
             return 0
         new, prices = np.ascontiguousarray(columns[fresh]), np.asarray(costs)[fresh]
         scaled = (new / self.masses - self.floor) / (1.0 - self.floor)
-        scaled[np.abs(scaled) < 1e-14] = 0.0
+        scaled[np.abs(scaled) < TOLERANCES.zero] = 0.0
         scaled = np.hstack([scaled, np.ones((len(fresh), 1))])
         filled = scaled != 0
         starts = np.concatenate(([0], np.cumsum(filled.sum(axis=1))[:-1])).astype(np.int32)
@@ -466,7 +466,7 @@ def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
         return used, beta
     polished = beta + step
     better = np.abs(_residual(used, polished, masses)).max() < np.abs(residual).max()
-    if better and polished.min() >= -1e-12:
+    if better and polished.min() >= -TOLERANCES.hair:
         beta = np.clip(polished, 0.0, None)
         keep = beta > TOLERANCES.zero
         used, beta = used[keep], beta[keep]

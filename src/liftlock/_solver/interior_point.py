@@ -23,24 +23,17 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.exact.elimination import Factors
+from liftlock._solver.limits import TOLERANCES
+from liftlock.exact.elimination import BLOCK, Factors
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 
 _INSIDE = 0.995
-"""How much of the way to the nearest limit a step goes."""
-
-_SHORTEST = 1e-6
-"""Steps that are shorter are rounding errors."""
+"""How much of the way to the nearest limit a step goes, and how near to it the start may be."""
 
 _MARGIN = 0.3
 """How far inside its limits the start is, as a share of the range of costs."""
 
-_ROOM = 0.99
-"""How near to their caps the first shares may be."""
-
-_CHUNK = 48
-"""Outputs whose products are taken at a time when the equations are banded."""
 
 
 class Band:
@@ -76,8 +69,8 @@ class Band:
 
     def chunks(self) -> Iterator[tuple[slice, slice, slice]]:
         """Cut the outputs into runs: each run, all that share an input with it, and its inputs."""
-        for begin in range(0, self.outputs, _CHUNK):
-            end = min(begin + _CHUNK, self.outputs)
+        for begin in range(0, self.outputs, BLOCK):
+            end = min(begin + BLOCK, self.outputs)
             last = min(end + self.reach, self.outputs)
             inputs = slice(int(self.first[begin]), int(self.last[end - 1]))
             yield slice(2 * begin, 2 * end), slice(2 * begin, 2 * last), inputs
@@ -155,10 +148,10 @@ class Cover:
         reached = self.band.over_outputs(shares)
         shares = shares / self.band.of_inputs(np.where(reached > 0, reached, 1.0))
         caps = self.band.over_inputs(shares) / crowd
-        inside = bool((shares < _ROOM * self.band.of_outputs(caps)).all())
+        inside = bool((shares < _INSIDE * self.band.of_outputs(caps)).all())
         self.feasible = inside and bool((reached > 0).all())
         """Whether the start keeps the limits, for every input: with narrow bands it may not."""
-        span = max(float(self.costs.max() - self.costs.min()), 1e-12)
+        span = max(float(self.costs.max() - self.costs.min()), TOLERANCES.hair)
         # The prices of the limits of one output sum to crowd times the toll of the output.
         above = ones * self.band.of_outputs(crowd * span / self.band.over_inputs(ones))
         prices = costs.min(axis=0) - (_MARGIN + 1.0) * span
@@ -215,7 +208,7 @@ class Cover:
             value + length * change
             for value, length, change in zip(self._state, lengths, moved, strict=True)
         )
-        if not min(primal, dual) > _SHORTEST or not all(np.isfinite(part).all() for part in state):
+        if not min(primal, dual) > TOLERANCES.close or not all(np.isfinite(part).all() for part in state):
             return False
         self._state = state
         return True

@@ -15,8 +15,6 @@ class Limits:
     """Or up to so many cells of a joint (`bench_optimum`)."""
     listed_vertices: int = 8_000
     """If they are no more than these (`bench_optimum`)."""
-    numbers_squared: int = 8
-    """Beyond so many numbers squared errors are solved on the line (`bench_numeric`)."""
     numbers_absolute: int = 48
     """Beyond so many, absolute errors are: channel programmes are exact (`bench_numeric`)."""
     drawn_symbols: int = 250
@@ -25,13 +23,9 @@ class Limits:
     """Of fewer symbols random posteriors seldom have the prior for their mean."""
     grouped_numbers: int = 24
     """Beyond so many numbers under LDP neighbours are grouped first (`bench_staircase`)."""
-    groups: int = 16
-    """How many groups of neighbours there are (`bench_staircase`)."""
-    listed_sets: int = 16
-    """Up to so many symbols under LDP a cost of one's own is priced by listing all sets, and proofs
-    are closer than was asked for (`bench_staircase`)."""
-    closer_symbols: int = 20
-    """Up to so many symbols of X itself proofs are closer (`bench_own_secret`)."""
+    few_symbols: int = 16
+    """So many groups of neighbours are formed; up to so many symbols proofs are closer than was
+    asked for, and under LDP a cost of one's own is priced by listing all sets (`bench_staircase`)."""
     regions: int = 30
     """From so many inputs of a joint on, each has a region in proofs (`bench_optimum`)."""
     assigned_cells: int = 300_000
@@ -50,6 +44,12 @@ class Limits:
     """With more flows an interior point is quicker than the simplex method (`bench_profiles`)."""
     moved_together: int = 200_000
     """With more pairs of values in all, profiles are moved one by one (`bench_profiles`)."""
+    block: int = 1 << 20
+    """Entries of the arrays worked on at a time (`bench_numeric`, `bench_own_secret`)."""
+    steps: int = 2_000
+    """Steps of a walk from vertex to vertex, or of a climb: none that was measured takes so many."""
+    columns: int = 64
+    """Columns that pricing returns, and linear minimisations between two looks at the clock."""
 
 
 LIMITS = Limits()
@@ -69,6 +69,8 @@ class Tolerances:
     """What HiGHS can see: its smallest tolerance."""
     visible: float = 1e-9
     """What sums and systems of a solver's numbers may be off."""
+    share: float = 0.02
+    """What is left undecided of a gap, as a share of it."""
     close: float = 1e-6
     """A gap that is smaller is closed, and a rarer symbol is lost in distances."""
 

@@ -53,7 +53,7 @@ _OPTIONS: tuple[tuple[str, Any], ...] = (
     ("dual_feasibility_tolerance", TOLERANCES.solver),
     ("infinite_cost", 1e300),
     # Smaller coefficients are dropped: of rare symbols those that the default drops do count.
-    ("small_matrix_value", 1e-12),
+    ("small_matrix_value", TOLERANCES.hair),
 )
 _MOST = 2**31 - 1
 _PATIENCE = 5.0

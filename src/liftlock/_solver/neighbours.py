@@ -123,7 +123,7 @@ def _bound(
 def _joined(prior: Prior, masses: Floats, points: Floats) -> tuple[Prior, npt.NDArray[np.intp]]:
     """Join neighbours to groups of about the same mass; return their prior, and who is where."""
     order = np.argsort(points, kind="stable")
-    middle = (np.cumsum(masses[order]) - masses[order] / 2.0) * LIMITS.groups
+    middle = (np.cumsum(masses[order]) - masses[order] / 2.0) * LIMITS.few_symbols
     group = np.empty(len(masses), dtype=np.intp)
     group[order] = np.unique(middle.astype(np.intp), return_inverse=True)[1]
     size = int(group.max()) + 1

@@ -21,6 +21,7 @@ from liftlock._solver.box import Box
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.interior_point import Band, Cover
 from liftlock._solver.line_losses import Absolute, LineLoss, Squared, windows
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import Curve
 from liftlock._solver.problem import Clock, Ending, Problem, SearchStep
 from liftlock.exact.integers import Floats
@@ -158,7 +159,7 @@ class Search:
         """Search until the gap is small enough or the time is over."""
         if self.reference <= 0:
             return
-        if self.crowd <= float(self.masses.min()) * (1.0 + 1e-12):
+        if self.crowd <= float(self.masses.min()) * (1.0 + TOLERANCES.hair):
             self._truth()
             return
         count = int(min(max(_FEWEST, _EACH / self.crowd), len(self.masses) + _FEWEST))
@@ -270,7 +271,7 @@ class Search:
         while reach < whole:
             begin = np.clip(where - reach / 2.0, 0.0, whole - reach)
             first = np.searchsorted(ends, begin, side="right")
-            last = np.searchsorted(ends, begin + reach * (1.0 - 1e-12), side="left") + 1
+            last = np.searchsorted(ends, begin + reach * (1.0 - TOLERANCES.hair), side="left") + 1
             last = np.minimum(last, len(ends))
             band = Band(self.masses, np.minimum(first, len(ends) - 1), last)
             cover = Cover(self.masses, costs, self.crowd, band=band, sizes=sizes)

@@ -121,7 +121,7 @@ def least_cap(law: Floats, released: Floats, cap: float = 0.0) -> float:
         cap = max(cap, float(alone.max()))
     while True:
         worst = cap
-        for _, chosen in violated_sets(law[None, :], released[None, :], cap, 1e-16):
+        for _, chosen in violated_sets(law[None, :], released[None, :], cap, TOLERANCES.residue):
             mass = float(law[chosen].sum())
             if mass > 0:
                 short = (mass - float(released[chosen].sum())) / mass

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock import progress
+from liftlock._solver.limits import TOLERANCES
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import (
     Ball,
@@ -33,7 +34,8 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp
-from liftlock.exact.rounding import UNIT
+from liftlock.exact.rounding import QUOTIENT, UNIT
+from liftlock.exact.weights import MOST_BITS
 from liftlock.notions.base import Notion
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.mutual_information import MutualInformation
@@ -41,20 +43,8 @@ from liftlock.utility.profile_utility import ProfileUtility
 from liftlock.utility.shape import Shape
 from liftlock.utility.utility import Utility
 
-MOST_RATIO = 2.0**62
-"""Beyond this ratio (43 nats) nothing is gained: a table has at most 62 bits."""
-
-_HAIR = 16 * UNIT
-"""Lifts in floats are quotients of five rounded numbers, and the limits are rounded too."""
-
-_INSIDE = Fraction(10**9 - 1, 10**9)
-"""What profiles release sits on the boundary: a budget smaller by this leaves room for rounding."""
-
-_OUTSIDE = 1.0 + 2e-9
-"""The power of the smaller ratio that is at least the true one."""
-
-_MOST_EPSILON = 100.0
-"""Beyond this e^epsilon is more than a solver, or a table, can tell from no limit at all."""
+MOST_RATIO = float(1 << MOST_BITS)
+"""Beyond this ratio (43 nats) nothing is gained: no table has a larger one."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +101,9 @@ class Problem:
         Every mechanism that the exact numbers allow keeps these limits in floats as well, so what
         is proved of all that keep these holds for it; locking takes the hair back.
         """
-        ratio = None if self.ratio is None else self.ratio * (1.0 + _HAIR)
-        return replace(
-            self, lower=self.lower * (1.0 - _HAIR), upper=self.upper * (1.0 + _HAIR), ratio=ratio
-        )
+        more, less = 1.0 + QUOTIENT, 1.0 - QUOTIENT
+        ratio = None if self.ratio is None else self.ratio * more
+        return replace(self, lower=self.lower * less, upper=self.upper * more, ratio=ratio)
 
     @property
     def capped(self) -> bool:
@@ -161,8 +150,8 @@ class ProfileProblem(Problem):
             raise NotDefined(
                 "designing for profiles", f"the notion {notion.name}", 'use ProfilePrivacy("1")'
             )
-        epsilon = min(float(budget), _MOST_EPSILON)
-        ratio = min(float(exp(epsilon * float(_INSIDE))), MOST_RATIO)
+        # What profiles release sits on the boundary: a smaller budget leaves room for rounding.
+        ratio = min(float(exp(float(budget) * (1.0 - TOLERANCES.visible))), MOST_RATIO)
         laws = context.laws
         counts = np.full(len(laws), 1.0 / len(laws)) if weights is None else weights
         masses = dot(counts, laws)
@@ -183,7 +172,8 @@ class ProfileProblem(Problem):
 
     def widened(self) -> ProfileProblem:
         """Return the same with a budget by a hair too large: what bounds have to be proved for."""
-        return replace(self, ratio=float(self.ratio**_OUTSIDE * (1.0 + 8 * np.finfo(float).eps)))
+        power = 1.0 + 2.0 * TOLERANCES.visible
+        return replace(self, ratio=float(self.ratio**power * (1.0 + QUOTIENT)))
 
     @property
     def values(self) -> int:
@@ -576,10 +566,6 @@ class ProfileTask(Task):
     def blocks(self) -> int:
         """How many matrices a channel has."""
         return 1 if self.shared else len(self.problem.laws)
-
-
-NO_ROOM = 2.0**-40
-"""What a budget that floats cannot tell from 0 may save of the cost of releasing nothing."""
 
 
 def gap_text(gap: float) -> str:

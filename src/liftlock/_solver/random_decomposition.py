@@ -19,6 +19,7 @@ import numpy as np
 
 from liftlock._solver.box import Box
 from liftlock._solver.kernels.decomposition import draw, eliminate, fit
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import SeparableCost
 from liftlock._solver.problem import Clock, Problem
 from liftlock.exact.elimination import Factors
@@ -30,16 +31,8 @@ from liftlock.utility.utility import Utility, cost_of_nothing
 if TYPE_CHECKING:
     from liftlock._solver.column_generation import Decomposition
 
-_PROJECTIONS = 2000
-
-_PART = 1 << 24
-"""Entries that are worked on before the clock is looked at again."""
-
 _OPERATIONS = 6.0
 """How much work it is, for each three symbols."""
-
-_OFF = 1e-9
-"""Means farther from the prior than this, relative to it, are not good enough."""
 
 
 def even_columns(
@@ -48,7 +41,7 @@ def even_columns(
     """Return random vertices whose mean is near the prior and whose cost is near the chord's."""
     n = len(box)
     # In parts, between which an interruption is heard and the clock looked at.
-    parts = [slice(k, min(k + _PART // n + 1, count)) for k in range(0, count, _PART // n + 1)]
+    parts = [slice(k, min(k + LIMITS.block // n + 1, count)) for k in range(0, count, LIMITS.block // n + 1)]
     orders, shown = np.empty((count, n), dtype=np.int64), np.empty((count, n))
     by_width = np.argsort(box.width, kind="stable")
     for part in parts:
@@ -91,7 +84,7 @@ def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition
     columns, weights = reduced(columns, weights, masses, clock)
     weights = polished(columns, weights, masses)
     clock.spend(operations)
-    if np.abs(dot(weights, columns) / masses - 1.0).max() > _OFF:
+    if np.abs(dot(weights, columns) / masses - 1.0).max() > TOLERANCES.visible:
         return None
     mean = float(dot(weights, utility.costs(columns)) / weights.sum())
     return Decomposition(
@@ -111,7 +104,7 @@ def polished(columns: Floats, weights: Floats, masses: Floats) -> Floats:
     """Let the mean be the prior to rounding, by least squares and refinement."""
     scaled = columns / masses
     gram = dot(scaled, scaled.T)
-    gram[np.diag_indices_from(gram)] *= 1.0 + 1e-13
+    gram[np.diag_indices_from(gram)] *= 1.0 + TOLERANCES.zero
     factors = Factors.of(gram)
     for _ in range(4):
         step = factors.solve(dot(scaled, 1.0 - dot(weights, scaled)))
@@ -130,12 +123,12 @@ def mixed(columns: Floats, masses: Floats, clock: Clock) -> Floats | None:
     scaled = columns / masses - 1.0
     rows = np.hstack([scaled, np.ones((count, 1))])
     gram = dot(rows.T, rows)
-    gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) / len(gram)
+    gram[np.diag_indices_from(gram)] += TOLERANCES.hair * np.trace(gram) / len(gram)
     inverse = Factors.of(gram).solve(np.eye(len(gram)))
     target = np.zeros(rows.shape[1])
     target[-1] = 1.0
     weights: Floats = np.full(count, 1.0 / count)
-    for _ in range(_PROJECTIONS):
+    for _ in range(LIMITS.steps):
         clock.check()
         weights = weights + dot(rows, dot(inverse, target - dot(weights, rows)))
         if weights.min() >= 0.0:
@@ -174,7 +167,7 @@ def _eliminated(points: Floats, weights: Floats, clock: Clock) -> Floats:
     # Rows of `null` are directions d with d . points = 0.
     null = np.ascontiguousarray(Factors.of(points).left_null())
     left = weights.copy()
-    together = max(1, _PART // null.size)
+    together = max(1, LIMITS.block // null.size)
     for first in range(0, len(null), together):
         clock.check()
         eliminate(null, left, first, min(first + together, len(null)))

@@ -29,7 +29,7 @@ from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.kernels import branch, descent, simplex
 from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost
 from liftlock._solver.kernels.simplex import Programme
-from liftlock._solver.limits import LIMITS
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
 from liftlock._solver.problem import SPEED, Clock, Problem
@@ -40,18 +40,10 @@ from liftlock.exact.rounding import rounding
 from liftlock.utility.shape import Kind, Separable, Variance
 from liftlock.utility.utility import Utility
 
-_OFF = 1e-11
-"""Columns outside the polytope by more than this are not returned."""
-_TINY = 1e-12
-"""Entries below this are rounding, and so is a sum that far from 1."""
-_STEPS = 200
-"""Steps in one descent."""
 _FRUITFUL = 10
 """When fewer than one in so many columns led to a better one, look from elsewhere too."""
 _SHAKEN, _FEW = (128, 1024), 4
 """Random starts where X is the secret: more if the first lead to fewer vertices than this."""
-_GAIN = 1e-9
-"""Vertices whose reduced cost is not below minus this are not worth a column."""
 _BUDGETS = (30, 300, 3000, 30_000)
 """Boxes to open in a region, tried in turn, so that every region has some bound early."""
 _BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
@@ -60,8 +52,6 @@ _CLOSER = 1000.0
 """How many times closer than was asked for a proof is where that is cheap."""
 _SLOTS, _MEMORY = 100_000, 1 << 30
 """Boxes of one region kept open at a time, and bytes that they may take."""
-_CELLS = 20_000_000
-"""No more entries than this are written out for new columns at once."""
 _PER_DESCENT, _PER_NODE, _PER_PAIR = 20, 6, 4
 """Passes over the rows that a descent, and a box of a proof, are counted as; and operations for
 each pair of coordinates that are exchanged."""
@@ -69,8 +59,6 @@ _AT_ONCE = 8
 """Operations of plain loops over rows that a CPU does in the time of one."""
 _A_MOMENT, _A_TASK = 2e7, 1e9
 """Operations between two looks at the clock, or a little more, and those of a thread's task."""
-_EXTREME, _LONGEST = 1000, 10_000
-"""Steps to the largest value of a coordinate, and to the least of any linear cost."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 Numbers = npt.NDArray[np.int64]
@@ -179,7 +167,7 @@ class Rows:
             cost = np.zeros(size)
             cost[: self.inputs] = row
             ends = programme.lower, self.reach
-            simplex.optimise(programme, *ends, self._vertex, cost, multipliers, reduced, _LONGEST)
+            simplex.optimise(programme, *ends, self._vertex, cost, multipliers, reduced, LIMITS.steps)
             bounds[place] = simplex.safe_bound(programme, *ends, cost, multipliers, reduced, 0.0)
             vertices[place] = np.clip(self._vertex.values[: self.inputs], 0.0, None)
         return bounds, vertices / vertices.sum(axis=1, keepdims=True)
@@ -191,16 +179,16 @@ class Rows:
             # Each entry within its own ends, however small they are.
             ends = self.programme.lower[: self.inputs], self.programme.upper[: self.inputs]
             columns = np.clip(columns, *ends)
-            kept: Floats = columns[np.abs(columns.sum(axis=1) - 1.0) <= _TINY]
+            kept: Floats = columns[np.abs(columns.sum(axis=1) - 1.0) <= TOLERANCES.hair]
             return kept
-        columns = np.where(columns < _TINY, 0.0, columns)
+        columns = np.where(columns < TOLERANCES.hair, 0.0, columns)
         columns /= columns.sum(axis=1, keepdims=True)
         lifts = dot(columns, (problem.given / problem.secret_masses[:, None]).T)
         least, most = lifts.min(axis=1), lifts.max(axis=1)
         if problem.ratio is None:
-            good = (least >= problem.lower - _OFF) & (most <= problem.upper + _OFF)
+            good = (least >= problem.lower - TOLERANCES.hair) & (most <= problem.upper + TOLERANCES.hair)
         else:
-            good = most <= least * problem.ratio + _OFF
+            good = most <= least * problem.ratio + TOLERANCES.hair
         allowed: Floats = columns[good]
         return allowed
 
@@ -212,7 +200,7 @@ class Rows:
         vertices = np.zeros((self.inputs, self.inputs))
         # Between two calls Python hears an interruption, and looks at the clock.
         together = 500 if self._per_step * 500 <= _A_MOMENT else 1
-        most = _EXTREME if together > 1 else simplex.REFRESH
+        most = LIMITS.steps if together > 1 else simplex.REFRESH
         done = 0
         while done < self.inputs and clock.left > 0:
             last = min(done + together, self.inputs)
@@ -230,7 +218,7 @@ class Rows:
         programme, (rows, size) = self.programme, self.programme.matrix.shape
         cost, multipliers, reduced = np.zeros(size), np.zeros(rows), np.zeros(size)
         cost[x] = -1.0
-        for _ in range(_EXTREME // simplex.REFRESH):
+        for _ in range(LIMITS.steps // simplex.REFRESH):
             if clock.left <= 0:
                 return False
             steps = simplex.optimise(
@@ -335,7 +323,7 @@ class SeparableOracle:
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Bound the cost from below by branch and bound."""
-        if self._own is not None and self.inputs <= LIMITS.closer_symbols and goal < 0:
+        if self._own is not None and self.inputs <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs little more.
             closer = self._bounded(duals, goal / _CLOSER, clock, _BUDGETS_WHOLE[:2])
             if closer.bound >= goal:
@@ -369,7 +357,7 @@ class SeparableOracle:
         slopes = cost.linear[: self.inputs].copy()
         if self._cost is not None:
             slopes += self._cost.chord(box.low, box.high)
-        spread = np.std(slopes) + 1e-12
+        spread = np.std(slopes) + TOLERANCES.hair
         starts = np.vstack([columns, box.least(slopes[None])[1]])
         found = np.zeros((0, self.inputs))
         for count in _SHAKEN:
@@ -381,7 +369,7 @@ class SeparableOracle:
             starts = found
         return found
 
-    def _descended(self, cost: Cost, starts: Floats, clock: Clock, below: float = -_GAIN) -> Floats:
+    def _descended(self, cost: Cost, starts: Floats, clock: Clock, below: float = -TOLERANCES.visible) -> Floats:
         """Descend from every row; return distinct vertices cheaper than `below`, best first."""
         programme, reach = self.rows.programme, self.rows.reach
         each = float(_PER_DESCENT * programme.matrix.size)
@@ -391,7 +379,7 @@ class SeparableOracle:
         def descend(chosen: Numbers) -> tuple[tuple[Floats, Floats], float]:
             vertices = np.empty((2 * len(chosen), self.inputs))
             costs = np.empty(2 * len(chosen))
-            count = descent.descend(programme, cost, reach, starts, chosen, _STEPS, vertices, costs)
+            count = descent.descend(programme, cost, reach, starts, chosen, LIMITS.steps, vertices, costs)
             real = costs[:count] * self._scale + self._constant
             good = real < below
             return (vertices[:count][good], real[good]), each * len(chosen)
@@ -407,11 +395,9 @@ class SeparableOracle:
         # Equal vertices have equal costs, so that they follow each other or nearly.
         kept: dict[bytes, int] = {}
         for k in np.argsort(costs, kind="stable"):
-            names = np.flatnonzero(vertices[k] > _TINY)
+            names = np.flatnonzero(vertices[k] > TOLERANCES.hair)
             key = names.tobytes() + vertices[k, names].round(9).tobytes()
             kept.setdefault(key, int(k))
-            if len(kept) * self.inputs > _CELLS:
-                break
         return self.rows.inside(vertices[np.fromiter(kept.values(), np.int64, len(kept))])
 
     # ------------------------------------------------------------------- proof
@@ -446,7 +432,7 @@ class SeparableOracle:
             found = np.zeros((each * len(chosen), self.inputs))
             counts = np.zeros(3, np.int64)
             branch.bound_regions(
-                programme, cost, reach, goal, stars[chosen], cap - 1e-9, self.rows.extremes,
+                programme, cost, reach, goal, stars[chosen], cap - TOLERANCES.visible, self.rows.extremes,
                 budget, width, room, each, found, counts, part, halt,
             )  # fmt: skip
             self.opened += int(counts[1])
@@ -468,7 +454,7 @@ class SeparableOracle:
                 starts = np.clip(np.concatenate(points), 0.0, None)
                 points.clear()
                 below = 0.5 * (goal * self._scale + self._constant)
-                vertices = self._descended(cost, starts, clock, below=min(below, -_GAIN))
+                vertices = self._descended(cost, starts, clock, below=min(below, -TOLERANCES.visible))
                 if len(vertices):
                     break
                 each = 0
@@ -515,7 +501,7 @@ class SeparableOracle:
             bound = slope + simplex.safe_bound(
                 programme, programme.lower, upper, linear, multipliers, reduced, 0.0
             )
-            if bound >= goal + 1e-12:
+            if bound >= goal + TOLERANCES.hair:
                 low = middle
             else:
                 high = middle

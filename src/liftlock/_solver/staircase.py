@@ -33,12 +33,12 @@ import numpy.typing as npt
 
 from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.enumeration import ListedOracle
-from liftlock._solver.limits import LIMITS
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import Concave, PolytopeOracle, Variance
 from liftlock._solver.problem import Clock, Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
-from liftlock.exact.rounding import rounding
+from liftlock.exact.rounding import QUOTIENT, rounding
 from liftlock.utility import shape
 from liftlock.utility.shape import Kind
 from liftlock.utility.utility import Utility
@@ -58,11 +58,6 @@ a node of a proof is."""
 
 _BATCH, _MOST_NODES = 128, 400_000
 """Nodes of a tree that are looked at together, and in all."""
-
-_KEPT = 32
-"""Staircases below the goal that are enough to go on searching with."""
-
-_HAIR = 2.0**-49
 
 
 class Stairs:
@@ -89,7 +84,7 @@ class Stairs:
     def low(self) -> Floats:
         """What every posterior is at least, a hair less."""
         least = 1.0 / (1.0 + (self.ratio - 1.0) * (1.0 - self.masses.min()))
-        lows: Floats = self.masses * least * (1.0 - _HAIR)
+        lows: Floats = self.masses * least * (1.0 - QUOTIENT)
         return lows
 
     def raised(self, sets: Floats) -> Floats:
@@ -158,7 +153,7 @@ def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
             return PolytopeOracle(stairs, utility, SetTree(stairs, utility, kind))
         case shape.Variance(points):
             return PolytopeOracle(stairs, utility, Variance(stairs, points))
-        case _ if len(stairs) <= LIMITS.listed_sets:
+        case _ if len(stairs) <= LIMITS.few_symbols:
             return ListedOracle(stairs.every(), utility)
         case _:
             pricing = Concave(stairs, utility, stairs.low, max(_STARTS, 4 * len(stairs)))
@@ -248,7 +243,7 @@ class SetTree:
             changes = (gain * (1.0 - 2.0 * sets))[:, :, None] * parts.T
             values = self._values(self._sums(sets, duals)[:, None, :] + changes)
             place = np.argmin(values, axis=1)
-            better = values[rows, place] < best - 1e-13
+            better = values[rows, place] < best - TOLERANCES.zero
             if not better.any():
                 break
             chosen = rows[better]
@@ -269,7 +264,7 @@ class SetTree:
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Return a safe lower bound, the goal if it is reached, and staircases below the goal."""
-        if len(self.masses) <= LIMITS.listed_sets and goal < 0:
+        if len(self.masses) <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs next to nothing more.
             closer = self._explore(duals, goal / _CLOSER, clock)
             if closer.bound >= goal:
@@ -304,7 +299,7 @@ class SetTree:
                     heapq.heappush(heap, (float(bounds[place]), next(ticket), marks, low, high))
                 if not children[place]:
                     closed = min(closed, float(bounds[place]))
-            if looked >= _MOST_NODES or clock.left <= 0 or len(found) >= _KEPT:
+            if looked >= _MOST_NODES or clock.left <= 0 or len(found) >= LIMITS.columns:
                 break
             taken = [heapq.heappop(heap) for _ in range(min(_BATCH, len(heap)))]
             fresh = Nodes(
@@ -315,7 +310,7 @@ class SetTree:
             parents = np.array([node[0] for node in taken])
         worst = min(closed, heap[0][0] if heap else np.inf)
         found.sort(key=lambda pair: pair[0])
-        columns = np.array([vertex for _, vertex in found[:_KEPT]]).reshape(-1, n)
+        columns = np.array([vertex for _, vertex in found[:LIMITS.columns]]).reshape(-1, n)
         return Priced(worst - slack, columns)
 
     def _bounded(
@@ -340,8 +335,8 @@ class SetTree:
         for place in below:
             marks, low, high = nodes.marks[place], nodes.low[place], nodes.high[place]
             where, symbol = float(least.place[place]), int(least.part[place])
-            partly = marks[symbol] == 0 and 1e-9 < least.share[place] < 1.0 - 1e-9
-            inside = low * (1 + 1e-12) < where < high * (1 - 1e-12)
+            partly = marks[symbol] == 0 and TOLERANCES.visible < least.share[place] < 1.0 - TOLERANCES.visible
+            inside = low * (1 + TOLERANCES.hair) < where < high * (1 - TOLERANCES.hair)
             if off[place] > 0.3 * (goal - least.values[place]) and inside:
                 children[place] = [(marks, low, where), (marks, where, high)]
             elif partly or (marks == 0).any():
@@ -435,7 +430,7 @@ class SetTree:
         else:
             bend = 0.0
         # A hair wider than exact, so that rounding cannot empty a node.
-        values = np.where(low <= high * (1 + 1e-12), bend + sorted_slopes + u * steep, np.inf)
+        values = np.where(low <= high * (1 + TOLERANCES.hair), bend + sorted_slopes + u * steep, np.inf)
         best = np.argmin(values, axis=1)[:, None]
         chosen = np.take_along_axis(u, best, axis=1)
         ends = np.take_along_axis(starts, best, axis=1)

@@ -294,7 +294,7 @@ STRATEGIES = (
     Strategy(
         "numbers",
         "place outputs on the line, and solve for their weights by an interior point",
-        f"lifts of X itself; the squared error of more than {LIMITS.numbers_squared} numbers, or "
+        f"lifts of X itself; the squared error of more than {LIMITS.listed_symbols} numbers, or "
         f"the absolute error of more than {LIMITS.numbers_absolute}",
         fits=_on_line,
         best=lambda task: (
@@ -302,7 +302,7 @@ STRATEGIES = (
             > (
                 LIMITS.numbers_absolute
                 if isinstance(task.shape, Linear)
-                else LIMITS.numbers_squared
+                else LIMITS.listed_symbols
             )
         ),
         solve=_numbers,
