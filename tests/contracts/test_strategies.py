@@ -17,8 +17,9 @@ import pytest
 
 import liftlock as ll
 from liftlock import Context
+from liftlock._solver.clock import Clock
 from liftlock._solver.outputs import finish
-from liftlock._solver.problem import Clock, Problem, ProfileTask, Solution, Step, Task
+from liftlock._solver.problem import Problem, ProfileTask, Solution, Step, Task
 from liftlock._solver.reductions import REDUCTIONS, Reduction
 from liftlock._solver.strategies import STRATEGIES, WAYS, Strategy, explained, solve
 from liftlock.errors import InputError

@@ -26,10 +26,11 @@ import numpy as np
 
 from liftlock._solver.blocks import NO_ROOM, differing, settled, solution_of, without_budget
 from liftlock._solver.channel_programme import ProfileProgramme
+from liftlock._solver.clock import TimeUp
 from liftlock._solver.column_generation import Decomposition, generate
 from liftlock._solver.enumeration import ListedOracle, compare, enumerate_vertices
 from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.problem import Optimality, ProfileTask, Solution, TimeUp
+from liftlock._solver.problem import Optimality, ProfileTask, Solution
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log

@@ -17,14 +17,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import PASS
 from liftlock._solver.limits import TOLERANCES
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import rounding
 
 Places: TypeAlias = npt.NDArray[np.intp]
-
-_PER_SYMBOL = 40
-"""Operations for each symbol that filling is counted as."""
 
 
 class Box:
@@ -56,7 +54,7 @@ class Box:
     @property
     def work(self) -> float:
         """Operations that a linear minimisation is counted as."""
-        return _PER_SYMBOL * float(len(self))
+        return PASS * float(len(self))
 
     def fill(self, slopes: Floats) -> Floats:
         """Return, for each row of slopes, the vertex at which slopes . v is least."""

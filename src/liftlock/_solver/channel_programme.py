@@ -33,17 +33,10 @@ from liftlock._solver.blocks import (
     solution_of,
     without_budget,
 )
+from liftlock._solver.clock import Clock, Ending
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import LinearProgram, Optimum, Solver, Way, safe_bound
-from liftlock._solver.problem import (
-    Clock,
-    Ending,
-    Optimality,
-    Problem,
-    ProfileTask,
-    Solution,
-    relative_gap,
-)
+from liftlock._solver.problem import Optimality, Problem, ProfileTask, Solution, relative_gap
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Ball, Family, Intervals
 from liftlock.exact.integers import Floats
@@ -577,7 +570,9 @@ def solve_profiles(task: ProfileTask) -> Solution:
     candidates = [silent] if nothing else [blocks, simple, silent]
     least = min(goal.value(problem.laws, each) for each in candidates)
     # Of those that are as good but for the solver's tolerance, the one that is wrong least often.
-    near = [each for each in candidates if goal.value(problem.laws, each) <= least + TOLERANCES.visible]
+    near = [
+        each for each in candidates if goal.value(problem.laws, each) <= least + TOLERANCES.visible
+    ]
     blocks = min(near, key=lambda each: float((goal.joint(problem.laws, each) * losses).sum()))
     proof = Optimality(
         goal.name,

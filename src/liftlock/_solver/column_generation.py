@@ -24,16 +24,14 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import Clock, Ending, SearchStep
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
-from liftlock._solver.problem import Clock, Ending, SearchStep, relative_gap
+from liftlock._solver.problem import relative_gap
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth, doubt
-
-_SEARCHING = 0.6
-"""Of a limited time so much is for the search, the rest for the proof."""
 
 _WIDTH = 0.3
 """Where prices start wild: how far from 0 they may go at first, as a share of the reference."""
@@ -41,9 +39,6 @@ _WIDTH = 0.3
 _LONG = 30
 _LITTLE = 0.1
 """After so many rounds, a best reduced cost below this share of the gap is tried for a proof."""
-
-_WIDEST = 1e6
-"""Prices that still press against a box so many times wider than the first are set free."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +186,7 @@ class _Search:
             if mixture is None:
                 self.stopped = self.clock.ended or "stuck"
                 return
-            if self.clock.left < (1.0 - _SEARCHING) * (self.clock.seconds or 0.0):
+            if not self.clock.searching:
                 # What is left of the work is for a proof, which any prices allow.
                 self.stopped = self.clock.ended or "work"
                 self.tell("proving")
@@ -210,7 +205,8 @@ class _Search:
                 continue
             if mixture.slack > TOLERANCES.visible:
                 width *= 4
-                within = width <= _WIDEST * _WIDTH * self.reference
+                # Prices that press against any box are set free.
+                within = TOLERANCES.close * width <= _WIDTH * self.reference
                 centre = np.zeros(len(self.masses)) if within else None
                 self.master.box(centre, width / self.unit)
                 continue

@@ -16,9 +16,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import Priced
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -167,7 +168,8 @@ class ListedOracle:
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
         """Return the vertices of least reduced cost."""
         clock.spend(4 * self.vertices.size)
-        best: Floats = self.vertices[np.argsort(self._reduced(duals), kind="stable")[:LIMITS.columns]]
+        order = np.argsort(self._reduced(duals), kind="stable")[: LIMITS.columns]
+        best: Floats = self.vertices[order]
         return best
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
@@ -175,7 +177,7 @@ class ListedOracle:
         reduced = self._reduced(duals)
         size = dot(self.vertices, np.abs(duals))
         safe = reduced - self._doubt - rounding(len(duals)) * size
-        best = self.vertices[np.argsort(reduced, kind="stable")[:LIMITS.columns]]
+        best = self.vertices[np.argsort(reduced, kind="stable")[: LIMITS.columns]]
         return Priced(float(safe.min()), best)
 
     def _reduced(self, duals: Floats) -> Floats:

@@ -35,7 +35,6 @@ _MARGIN = 0.3
 """How far inside its limits the start is, as a share of the range of costs."""
 
 
-
 class Band:
     """Which inputs each output may speak of: neighbours, from `first` up to but without `last`.
 
@@ -208,7 +207,9 @@ class Cover:
             value + length * change
             for value, length, change in zip(self._state, lengths, moved, strict=True)
         )
-        if not min(primal, dual) > TOLERANCES.close or not all(np.isfinite(part).all() for part in state):
+        if not min(primal, dual) > TOLERANCES.close or not all(
+            np.isfinite(part).all() for part in state
+        ):
             return False
         self._state = state
         return True

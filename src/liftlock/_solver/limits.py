@@ -24,8 +24,8 @@ class Limits:
     grouped_numbers: int = 24
     """Beyond so many numbers under LDP neighbours are grouped first (`bench_staircase`)."""
     few_symbols: int = 16
-    """So many groups of neighbours are formed; up to so many symbols proofs are closer than was
-    asked for, and under LDP a cost of one's own is priced by listing all sets (`bench_staircase`)."""
+    """Neighbours are joined to so many groups; up to so many symbols proofs are closer than was
+    asked for, and under LDP all sets are listed for a cost of one's own (`bench_staircase`)."""
     regions: int = 30
     """From so many inputs of a joint on, each has a region in proofs (`bench_optimum`)."""
     assigned_cells: int = 300_000
@@ -47,7 +47,7 @@ class Limits:
     block: int = 1 << 20
     """Entries of the arrays worked on at a time (`bench_numeric`, `bench_own_secret`)."""
     steps: int = 2_000
-    """Steps of a walk from vertex to vertex, or of a climb: none that was measured takes so many."""
+    """Steps of one walk from vertex to vertex, or of one climb: no benchmark takes so many."""
     columns: int = 64
     """Columns that pricing returns, and linear minimisations between two looks at the clock."""
 

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import Clock
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import Curve, least_on_line
-from liftlock._solver.problem import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding

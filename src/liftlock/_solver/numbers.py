@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import MOMENT, SEARCHING, Clock, Ending, SearchStep
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.interior_point import Band, Cover
+from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.line_losses import Absolute, LineLoss, Squared, windows
-from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import Curve
-from liftlock._solver.problem import Clock, Ending, Problem, SearchStep
+from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
@@ -47,9 +48,6 @@ _STUCK = 3
 _SOLVED, _ROUGH = 0.03, 0.003
 """How exactly given places are solved: shares of the gap asked for, and of the gap at hand."""
 
-_PROVING = 0.8
-"""Of a limited time so much is for solving, the rest for a proof."""
-
 _PATIENCE = 120.0
 """Seconds after which a search without a time limit ends with the gap that it has proved."""
 
@@ -61,9 +59,6 @@ _TIDY, _SPARE = 0.05, 0.7
 
 _LITTLE = 0.01
 """Nor may it cost more than this share of what the mechanism gains."""
-
-_OFTEN = 0.25
-"""Seconds between two reports."""
 
 
 def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decomposition:
@@ -191,7 +186,7 @@ class Search:
         _, group = np.unique((middle * _COARSE).astype(np.intp), return_inverse=True)
         masses = np.bincount(group, self.masses).astype(np.float64)
         means = np.bincount(group, self.masses * self.loss.points) / masses
-        clock = self.clock.part(0.3, gap=max(self.clock.gap, 1e-5))
+        clock = self.clock.part(1.0 - SEARCHING, gap=max(self.clock.gap, 1e-5))
         clock.watch = None if self.clock.watch is None else lambda _: self._tell()
         coarse = Search(masses, means, self.limits, clock, squared=self.squared, unit=self.unit)
         self._coarse = coarse, group
@@ -223,7 +218,7 @@ class Search:
             prices, outputs = self._solve(places)
             curve = self._prove(prices)
             self._tell(now=True)
-            late = self.clock.left <= 0 or self.clock.spent >= self._solving
+            late = not self._searching
             stuck = stuck + 1 if self.gap > 0.9 * before else 0
             if stuck >= _STUCK and self.reach * self.crowd < 1.0:
                 self.reach, stuck = 2.0 * self.reach, 0
@@ -235,9 +230,10 @@ class Search:
             places = self._apart(np.concatenate([base, outputs, found]))
 
     @property
-    def _solving(self) -> float:
-        """The seconds' worth of work after which nothing more is solved."""
-        return _PATIENCE if self.clock.seconds is None else _PROVING * self.clock.seconds
+    def _searching(self) -> bool:
+        """Whether there is work left for another step."""
+        clock = self.clock
+        return clock.searching and (clock.seconds is not None or clock.spent < _PATIENCE)
 
     def _solve(self, places: Floats) -> tuple[Floats, Floats]:
         """Return the prices for some places, and where the outputs in use would rather be."""
@@ -245,7 +241,7 @@ class Search:
         costs = (1.0 - self.lower) * losses + self.lower * dot(losses, self.masses)[:, None]
         cover = self._cover = self._start(places, costs)
         goal = self.reference * max(_SOLVED * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain))
-        while cover.slack > goal and self.clock.left > 0 and self.clock.spent < self._solving:
+        while cover.slack > goal and self._searching:
             if not cover.step():
                 break
             self.clock.spend(cover.operations)
@@ -376,7 +372,7 @@ class Search:
 
     def _tell(self, *, now: bool = False) -> None:
         """Report now and then, so that whoever waits sees the gap fall."""
-        if self.clock.watch is None or (not now and time.monotonic() < self._told + _OFTEN):
+        if self.clock.watch is None or (not now and time.monotonic() < self._told + MOMENT):
             return
         self._told = time.monotonic()
         cost, bound = self.best[2] * self.unit, self.bound * self.unit

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import Clock, SearchStep
 from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.linear_programme import Highs, safe_bound
-from liftlock._solver.problem import Clock, SearchStep
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot

@@ -17,9 +17,9 @@ from typing import Protocol
 
 import numpy as np
 
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import Priced
 from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.problem import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import rounding
@@ -28,7 +28,6 @@ from liftlock.utility.utility import Utility, doubt
 
 _PLACES = 65
 """Places at which a curve is looked at first."""
-
 
 
 class Polytope(Protocol):
@@ -215,7 +214,9 @@ class Variance:
 
         def phi(places: Floats) -> Floats:
             values, vertices = self._least(places, duals)
-            columns.append(vertices[np.argsort(places**2 + values, kind="stable")[: LIMITS.columns]])
+            columns.append(
+                vertices[np.argsort(places**2 + values, kind="stable")[: LIMITS.columns]]
+            )
             return values
 
         places = np.linspace(self._first, self._last, _PLACES)

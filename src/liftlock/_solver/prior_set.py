@@ -20,11 +20,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liftlock._solver.channel_programme import Builder
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Optimum, Solver
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost, Variance
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import Clock
 from liftlock._solver.kernels.decomposition import draw, eliminate, fit
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import SeparableCost
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.exact.elimination import Factors
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -41,7 +42,10 @@ def even_columns(
     """Return random vertices whose mean is near the prior and whose cost is near the chord's."""
     n = len(box)
     # In parts, between which an interruption is heard and the clock looked at.
-    parts = [slice(k, min(k + LIMITS.block // n + 1, count)) for k in range(0, count, LIMITS.block // n + 1)]
+    parts = [
+        slice(k, min(k + LIMITS.block // n + 1, count))
+        for k in range(0, count, LIMITS.block // n + 1)
+    ]
     orders, shown = np.empty((count, n), dtype=np.int64), np.empty((count, n))
     by_width = np.argsort(box.width, kind="stable")
     for part in parts:

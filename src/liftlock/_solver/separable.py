@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import MOMENT, PASS, SPEED, Clock
 from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.kernels import branch, descent, simplex
 from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost
@@ -32,7 +33,7 @@ from liftlock._solver.kernels.simplex import Programme
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
-from liftlock._solver.problem import SPEED, Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock._solver.random_decomposition import even_columns
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
@@ -50,15 +51,8 @@ _BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
 """The same for the polytope as a whole."""
 _CLOSER = 1000.0
 """How many times closer than was asked for a proof is where that is cheap."""
-_SLOTS, _MEMORY = 100_000, 1 << 30
-"""Boxes of one region kept open at a time, and bytes that they may take."""
-_PER_DESCENT, _PER_NODE, _PER_PAIR = 20, 6, 4
-"""Passes over the rows that a descent, and a box of a proof, are counted as; and operations for
-each pair of coordinates that are exchanged."""
-_AT_ONCE = 8
-"""Operations of plain loops over rows that a CPU does in the time of one."""
-_A_MOMENT, _A_TASK = 2e7, 1e9
-"""Operations between two looks at the clock, or a little more, and those of a thread's task."""
+_MEMORY = 1 << 28
+"""Bytes that the open boxes of one region may take."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 Numbers = npt.NDArray[np.int64]
@@ -133,8 +127,8 @@ class Rows:
         self.reach = self.programme.upper.copy()
         """Upper bounds of the coordinates, once they are known."""
         self.reach[:n] = np.minimum(self.reach[:n], 1.0)
-        self._per_step = rows * (size + 3 * rows) / _AT_ONCE
-        operations = (n * rows**2 + (1 + n // simplex.REFRESH) * rows**3) / _AT_ONCE
+        self._per_step = float(size + rows**2)
+        operations = n * self._per_step
         clock.check(operations)
         self._vertex = simplex.new_vertex(self.programme)
         simplex.stand(self.programme, problem.masses, self._vertex)
@@ -152,7 +146,7 @@ class Rows:
     @property
     def work(self) -> float:
         """Operations that a linear programme is counted as."""
-        return float(_PER_DESCENT * self.programme.matrix.size)
+        return float(PASS * self.programme.matrix.shape[1])
 
     def start(self) -> Floats:
         """For each x, a vertex that makes v_x as large as it can be."""
@@ -167,7 +161,9 @@ class Rows:
             cost = np.zeros(size)
             cost[: self.inputs] = row
             ends = programme.lower, self.reach
-            simplex.optimise(programme, *ends, self._vertex, cost, multipliers, reduced, LIMITS.steps)
+            simplex.optimise(
+                programme, *ends, self._vertex, cost, multipliers, reduced, LIMITS.steps
+            )
             bounds[place] = simplex.safe_bound(programme, *ends, cost, multipliers, reduced, 0.0)
             vertices[place] = np.clip(self._vertex.values[: self.inputs], 0.0, None)
         return bounds, vertices / vertices.sum(axis=1, keepdims=True)
@@ -184,11 +180,11 @@ class Rows:
         columns = np.where(columns < TOLERANCES.hair, 0.0, columns)
         columns /= columns.sum(axis=1, keepdims=True)
         lifts = dot(columns, (problem.given / problem.secret_masses[:, None]).T)
-        least, most = lifts.min(axis=1), lifts.max(axis=1)
+        least, most, off = lifts.min(axis=1), lifts.max(axis=1), TOLERANCES.hair
         if problem.ratio is None:
-            good = (least >= problem.lower - TOLERANCES.hair) & (most <= problem.upper + TOLERANCES.hair)
+            good = (least >= problem.lower - off) & (most <= problem.upper + off)
         else:
-            good = most <= least * problem.ratio + TOLERANCES.hair
+            good = most <= least * problem.ratio + off
         allowed: Floats = columns[good]
         return allowed
 
@@ -198,37 +194,17 @@ class Rows:
         When the time is up the other coordinates keep their bound, and have no vertex.
         """
         vertices = np.zeros((self.inputs, self.inputs))
-        # Between two calls Python hears an interruption, and looks at the clock.
-        together = 500 if self._per_step * 500 <= _A_MOMENT else 1
-        most = LIMITS.steps if together > 1 else simplex.REFRESH
-        done = 0
-        while done < self.inputs and clock.left > 0:
-            last = min(done + together, self.inputs)
-            if together == 1 and not self._approached(done, clock):
-                break
-            steps = simplex.extremes(
-                self.programme, self._vertex, self.reach, vertices[done:last], done, last, most
-            )
-            clock.spend(self._per_step * float(steps))
-            done = last
-        return vertices[:done]
-
-    def _approached(self, x: int, clock: Clock) -> bool:
-        """Walk towards the largest v_x, a few steps at a time; tell whether there was time."""
-        programme, (rows, size) = self.programme, self.programme.matrix.shape
-        cost, multipliers, reduced = np.zeros(size), np.zeros(rows), np.zeros(size)
-        cost[x] = -1.0
-        for _ in range(LIMITS.steps // simplex.REFRESH):
-            if clock.left <= 0:
-                return False
-            steps = simplex.optimise(
-                programme, programme.lower, programme.upper, self._vertex, cost, multipliers,
-                reduced, simplex.REFRESH,
-            )  # fmt: skip
-            clock.spend(self._per_step * (steps + 1 if steps >= 0 else simplex.REFRESH))
-            if steps >= 0:
-                break
-        return True
+        for x in range(self.inputs):
+            for _ in range(LIMITS.steps // simplex.REFRESH):
+                if clock.left <= 0:
+                    return vertices[:x]
+                steps, most = simplex.maximise(self.programme, self._vertex, x)
+                clock.spend(self._per_step * (simplex.REFRESH if steps < 0 else steps + 1))
+                self.reach[x] = min(self.reach[x], most)
+                if steps >= 0:
+                    break
+            vertices[x] = self._vertex.values[: self.inputs]
+        return vertices
 
 
 def rows_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) -> Oracle:
@@ -369,23 +345,27 @@ class SeparableOracle:
             starts = found
         return found
 
-    def _descended(self, cost: Cost, starts: Floats, clock: Clock, below: float = -TOLERANCES.visible) -> Floats:
+    def _descended(
+        self, cost: Cost, starts: Floats, clock: Clock, below: float = -TOLERANCES.visible
+    ) -> Floats:
         """Descend from every row; return distinct vertices cheaper than `below`, best first."""
         programme, reach = self.rows.programme, self.rows.reach
-        each = float(_PER_DESCENT * programme.matrix.size)
+        each = self.rows.work
         if len(programme.right) == 1:
-            each += float(_PER_PAIR * self.inputs**2)
+            each += float(self.inputs**2)  # the pairs that are exchanged
 
         def descend(chosen: Numbers) -> tuple[tuple[Floats, Floats], float]:
             vertices = np.empty((2 * len(chosen), self.inputs))
             costs = np.empty(2 * len(chosen))
-            count = descent.descend(programme, cost, reach, starts, chosen, LIMITS.steps, vertices, costs)
+            count = descent.descend(
+                programme, cost, reach, starts, chosen, LIMITS.steps, vertices, costs
+            )
             real = costs[:count] * self._scale + self._constant
             good = real < below
             return (vertices[:count][good], real[good]), each * len(chosen)
 
         # An interruption waits for what is running.
-        together = int(np.clip(_A_TASK / each, 1, 50))
+        together = int(np.clip(MOMENT * SPEED / each, 1, 50))
         starts = np.ascontiguousarray(starts)
         tasks = np.array_split(np.arange(len(starts)), len(starts) // together + 1)
         results = _share([task for task in tasks if len(task)], descend, clock)
@@ -412,7 +392,7 @@ class SeparableOracle:
         separate = budgets is _BUDGETS
         stars, width, cap = np.array([-1]), self.inputs, 0.0
         if separate:
-            cap = self._cap(cost, goal, clock)
+            cap = self._cap(cost, goal, clock) - TOLERANCES.visible
             stars = np.flatnonzero(reach[: self.inputs] >= cap)
             width = max(64, self.inputs // 5)
         bounds = np.full(len(stars), -np.inf)
@@ -423,17 +403,17 @@ class SeparableOracle:
 
         size = programme.matrix.shape[1]
         per_box = 8 * (len(programme.right) ** 2 + 4 * size) + size
-        room = int(min(_SLOTS, max(64, _MEMORY // per_box)))
+        room = max(LIMITS.columns, _MEMORY // per_box)
 
-        per_node = float(_PER_NODE * len(programme.right) * min(size, width + len(programme.right)))
+        per_node = float(PASS * min(size, width + len(programme.right)))
 
         def bound(chosen: Numbers) -> tuple[tuple[Numbers, Floats, Floats], float]:
             part = np.full(len(chosen), -np.inf)
             found = np.zeros((each * len(chosen), self.inputs))
             counts = np.zeros(3, np.int64)
             branch.bound_regions(
-                programme, cost, reach, goal, stars[chosen], cap - TOLERANCES.visible, self.rows.extremes,
-                budget, width, room, each, found, counts, part, halt,
+                programme, cost, reach, goal, stars[chosen], cap, self.rows.extremes, budget,
+                width, room, each, found, counts, part, halt,
             )  # fmt: skip
             self.opened += int(counts[1])
             return (chosen, part, found[: counts[0]]), per_node * float(counts[1] + len(chosen))
@@ -454,7 +434,9 @@ class SeparableOracle:
                 starts = np.clip(np.concatenate(points), 0.0, None)
                 points.clear()
                 below = 0.5 * (goal * self._scale + self._constant)
-                vertices = self._descended(cost, starts, clock, below=min(below, -TOLERANCES.visible))
+                vertices = self._descended(
+                    cost, starts, clock, below=min(below, -TOLERANCES.visible)
+                )
                 if len(vertices):
                     break
                 each = 0

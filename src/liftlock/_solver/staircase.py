@@ -31,11 +31,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import PASS, Clock
 from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import Concave, PolytopeOracle, Variance
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import QUOTIENT, rounding
@@ -51,10 +52,6 @@ _CLOSER = 1e6
 
 _STARTS = 96
 """Random sets that a search starts from, or four times the number of symbols."""
-
-_PER_START, _PER_NODE = 100, 200
-"""Operations for each two symbols that a start of a search is counted as, and for each symbol that
-a node of a proof is."""
 
 _BATCH, _MOST_NODES = 128, 400_000
 """Nodes of a tree that are looked at together, and in all."""
@@ -78,7 +75,7 @@ class Stairs:
     @property
     def work(self) -> float:
         """Operations that a linear minimisation is counted as."""
-        return _PER_START * float(len(self))
+        return PASS * float(len(self))
 
     @property
     def low(self) -> Floats:
@@ -210,7 +207,7 @@ class SetTree:
         """Linearise from the columns in use and from random sets, and flip symbols."""
         n = len(self.stairs)
         sets = self.stairs.some(max(_STARTS, 4 * n))
-        clock.spend(_PER_START * len(sets) * float(n) ** 2)
+        clock.spend(PASS * len(sets) * float(n) ** 2)
         starts = np.vstack([columns, self.stairs.raised(sets)])
         found = self._concave.search(duals, starts, clock)
         better = self.improved(np.vstack([self.stairs.sets(found), sets]), duals)
@@ -290,7 +287,7 @@ class SetTree:
         fresh, parents = root, np.array([-np.inf])
         while len(fresh):
             looked += len(fresh)
-            clock.spend(_PER_NODE * float(fresh.marks.size))
+            clock.spend(PASS * float(fresh.marks.size))
             bounds, children = self._bounded(fresh, duals, goal, parents, found)
             open_ = bounds < goal + slack
             closed = min(closed, float(bounds[~open_].min(initial=np.inf)))
@@ -310,7 +307,7 @@ class SetTree:
             parents = np.array([node[0] for node in taken])
         worst = min(closed, heap[0][0] if heap else np.inf)
         found.sort(key=lambda pair: pair[0])
-        columns = np.array([vertex for _, vertex in found[:LIMITS.columns]]).reshape(-1, n)
+        columns = np.array([vertex for _, vertex in found[: LIMITS.columns]]).reshape(-1, n)
         return Priced(worst - slack, columns)
 
     def _bounded(
@@ -335,7 +332,8 @@ class SetTree:
         for place in below:
             marks, low, high = nodes.marks[place], nodes.low[place], nodes.high[place]
             where, symbol = float(least.place[place]), int(least.part[place])
-            partly = marks[symbol] == 0 and TOLERANCES.visible < least.share[place] < 1.0 - TOLERANCES.visible
+            share = float(least.share[place])
+            partly = marks[symbol] == 0 and TOLERANCES.visible < share < 1.0 - TOLERANCES.visible
             inside = low * (1 + TOLERANCES.hair) < where < high * (1 - TOLERANCES.hair)
             if off[place] > 0.3 * (goal - least.values[place]) and inside:
                 children[place] = [(marks, low, where), (marks, where, high)]
@@ -430,7 +428,9 @@ class SetTree:
         else:
             bend = 0.0
         # A hair wider than exact, so that rounding cannot empty a node.
-        values = np.where(low <= high * (1 + TOLERANCES.hair), bend + sorted_slopes + u * steep, np.inf)
+        values = np.where(
+            low <= high * (1 + TOLERANCES.hair), bend + sorted_slopes + u * steep, np.inf
+        )
         best = np.argmin(values, axis=1)[:, None]
         chosen = np.take_along_axis(u, best, axis=1)
         ends = np.take_along_axis(starts, best, axis=1)

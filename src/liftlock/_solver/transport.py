@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from liftlock._solver.blocks import edge_noise, response, solution_of
+from liftlock._solver.clock import Clock, Ending
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
 from liftlock._solver.output_distributions import (
@@ -26,14 +27,7 @@ from liftlock._solver.output_distributions import (
     fresh_start,
     least_cap,
 )
-from liftlock._solver.problem import (
-    Clock,
-    Ending,
-    Optimality,
-    ProfileProblem,
-    ProfileTask,
-    Solution,
-)
+from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.weights import GRAIN

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from liftlock._solver.problem import Clock
+from liftlock._solver.clock import Clock
 from liftlock.contexts import Context
 from liftlock.designs.api import design
 from liftlock.designs.base import Design

@@ -418,24 +418,15 @@ def safe_bound(programme, lower, upper, cost, multipliers, reduced, constant):  
     return total - ROUNDING * (terms + 4) * size - doubt(programme, cost, multipliers)
 
 
-@compiled(INTEGER(PROGRAMME, VERTEX, VECTOR, MATRIX, INTEGER, INTEGER, INTEGER))
-def extremes(programme, vertex, reach, vertices, first, last, most):  # type: ignore[no-untyped-def]
-    """Maximise coordinates first..last - 1 in turn; write safe upper bounds and the vertices.
+def maximise(programme: Programme, vertex: Vertex, x: int) -> tuple[int, float]:
+    """Walk towards the largest value of a variable, until the inverse has to be computed anew.
 
-    Each takes at most so many steps; returns the steps taken.
+    Returns the steps taken, -1 if there is farther to go, and a safe upper bound of the variable.
     """
     lower, upper = programme.lower, programme.upper
-    size = len(vertex.values)
-    cost = np.zeros(size)
-    multipliers, reduced = np.empty(len(vertex.basis)), np.empty(size)
-    taken = 0
-    for x in range(first, last):
-        cost[x] = -1.0
-        steps = optimise(programme, lower, upper, vertex, cost, multipliers, reduced, most)
-        taken += steps + 1 if steps >= 0 else most
-        bound = safe_bound(programme, lower, upper, cost, multipliers, reduced, 0.0)
-        reach[x] = min(reach[x], -bound)
-        for j in range(vertices.shape[1]):
-            vertices[x - first, j] = vertex.values[j]
-        cost[x] = 0.0
-    return taken
+    rows, size = programme.matrix.shape
+    cost, multipliers, reduced = np.zeros(size), np.empty(rows), np.empty(size)
+    cost[x] = -1.0
+    steps = optimise(programme, lower, upper, vertex, cost, multipliers, reduced, REFRESH)
+    bound = safe_bound(programme, lower, upper, cost, multipliers, reduced, 0.0)
+    return int(steps), -float(bound)
