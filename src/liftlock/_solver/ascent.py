@@ -38,9 +38,6 @@ from liftlock.utility.mutual_information import MutualInformation
 from liftlock.utility.profile_utility import information
 from liftlock.utility.utility import cost_of_nothing
 
-_STARTS, _WORK = 12, 20_000
-"""How many random losses give a start each, fewer if these many probabilities are exceeded."""
-
 LOCAL = (
     "the most information that climbing from several starts found: nothing near it is better, "
     "but something far from it may be"
@@ -181,7 +178,7 @@ def highest(programme: ProfileProgramme, starts: Iterable[Floats]) -> Climb:
     generator = np.random.default_rng(0)
     width = programme.problem.values
     ends = [climb(programme, start) for start in starts]
-    for number in range(min(_STARTS, _WORK // ends[0].blocks.size)):
+    for number in range(min(LIMITS.climbs, LIMITS.simplex_flows // ends[0].blocks.size)):
         if programme.task.clock.left <= 0:
             break
         losses = generator.random((width, width))

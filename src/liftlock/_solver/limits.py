@@ -48,7 +48,19 @@ class Limits:
     """Entries of the arrays worked on at a time (`bench_numeric`, `bench_own_secret`)."""
     steps: int = 2_000
     """Steps of one walk from vertex to vertex, or of one climb: no benchmark takes so many."""
-    columns: int = 64
+    nodes: tuple[int, ...] = (1_000, 30_000, 1_000_000)
+    """Nodes that a branch and bound opens: it begins anew with more while it proves too little
+    (`bench_own_secret`, `bench_optimum`)."""
+    starts: int = 128
+    """Random starts of a search that is compiled, or done for all of them at once
+    (`bench_own_secret`, `bench_staircase`)."""
+    climbs: int = 12
+    """Random starts of a search by linear programmes (`bench_profiles`)."""
+    places: int = 48
+    """Numbers at which a curve is looked at first (`bench_numeric`)."""
+    many_numbers: int = 1_000
+    """Of more numbers neighbours are joined before the search (`bench_numeric`)."""
+    columns: int = 128
     """Columns that pricing returns, and linear minimisations between two looks at the clock."""
 
 
@@ -69,7 +81,7 @@ class Tolerances:
     """What HiGHS can see: its smallest tolerance."""
     visible: float = 1e-9
     """What sums and systems of a solver's numbers may be off."""
-    share: float = 0.02
+    share: float = 0.03
     """What is left undecided of a gap, as a share of it."""
     close: float = 1e-6
     """A gap that is smaller is closed, and a rarer symbol is lost in distances."""

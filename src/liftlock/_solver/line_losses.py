@@ -28,11 +28,8 @@ from liftlock.exact.rounding import rounding
 _DOWNHILL = 3
 """Steps from a place to where the curve is lower."""
 
-_MANY, _SORTED = 1000, 8
-"""Of more numbers than this only every eighth is sorted for, unless it matters."""
-
-_FIRST = 96
-"""Places at which a curve of numbers is looked at first."""
+_SORTED = 8
+"""Of many numbers only every eighth is sorted for, unless it matters."""
 
 
 class LineLoss(Protocol):
@@ -162,7 +159,7 @@ class Squared:
         def enough(best: float) -> float:
             return min(best, goal) - TOLERANCES.share * max(abs(goal), abs(best))
 
-        places = np.unique(self.read(windows(self.box, _FIRST))[0])
+        places = np.unique(self.read(windows(self.box, LIMITS.places))[0])
         curve = least_on_line(
             lambda at: self._values(at, prices), places, enough, clock, self.box.work
         )
@@ -211,7 +208,9 @@ class Absolute:
         """Look at the number of every input; below the goal it is exact."""
         size = float(np.ptp(self.points) + np.abs(prices).max())
         count = len(self.points)
-        some = np.unique(np.append(np.arange(0, count, _SORTED if count > _MANY else 1), count - 1))
+        some = np.unique(
+            np.append(np.arange(0, count, _SORTED if count > LIMITS.many_numbers else 1), count - 1)
+        )
         values, levels = self._each(some, prices, None)
         if len(some) < count:
             # Between neighbours that were sorted the level hardly changes.

@@ -21,7 +21,7 @@ from liftlock._solver.box import Box
 from liftlock._solver.clock import MOMENT, SEARCHING, Clock, Ending, SearchStep
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.interior_point import Band, Cover
-from liftlock._solver.limits import TOLERANCES
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.line_losses import Absolute, LineLoss, Squared, windows
 from liftlock._solver.pricing import Curve
 from liftlock._solver.problem import Problem
@@ -32,21 +32,20 @@ from liftlock.utility.mean import points_of
 from liftlock.utility.shape import Variance
 from liftlock.utility.utility import Utility, doubt
 
-_FEWEST, _EACH = 48, 3.0
-"""So many places to begin with, and so many for each crowd that fits into the population."""
+_EACH = 3.0
+"""Places to begin with, for each least output mass that fits into the population."""
 
-_MANY, _COARSE = 1000, 384
-"""Beyond so many symbols neighbours are joined, to so many groups, before the search."""
+_COARSE = 384
+"""Of many symbols neighbours are joined, to so many groups, before the search."""
 
 _BANDWIDTH = 4.0
 """Initial support of an output, in multiples of the least output mass; doubled if it stalls."""
 
-_ROUNDS = 40
 _STUCK = 3
 """Rounds without a gain after which outputs may speak of more inputs, or the search ends."""
 
-_SOLVED, _ROUGH = 0.03, 0.003
-"""How exactly given places are solved: shares of the gap asked for, and of the gap at hand."""
+_ROUGH = 0.003
+"""How exactly given places are solved, as a share of the gap at hand."""
 
 _PATIENCE = 120.0
 """Seconds after which a search without a time limit ends with the gap that it has proved."""
@@ -54,11 +53,8 @@ _PATIENCE = 120.0
 _UNUSED = 1e-3
 """Outputs with a smaller share of a crowd than this are not worth a place of their own."""
 
-_TIDY, _SPARE = 0.05, 0.7
-"""What joining outputs may cost: shares of the gap asked for, and of what is left of it."""
-
-_LITTLE = 0.01
-"""Nor may it cost more than this share of what the mechanism gains."""
+_SPARE = 0.7
+"""What merging outputs may cost, as a share of what is left of the gap asked for."""
 
 
 def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decomposition:
@@ -157,14 +153,14 @@ class Search:
         if self.crowd <= float(self.masses.min()) * (1.0 + TOLERANCES.hair):
             self._truth()
             return
-        count = int(min(max(_FEWEST, _EACH / self.crowd), len(self.masses) + _FEWEST))
+        count = int(min(max(LIMITS.places, _EACH / self.crowd), len(self.masses) + LIMITS.places))
         crowds = windows(self.loss.box, count)
         places, costs = self.loss.read(crowds)
         # A small budget gains little: what counts as near must be little of that.
         gain = max(self.reference - float(costs.mean()), float(places.var()), 0.0)
         self.gain = gain / self.reference
-        self.fine = min(self.clock.gap, _LITTLE * self.gain)
-        if len(self.masses) > _MANY:
+        self.fine = min(self.clock.gap, TOLERANCES.share * self.gain)
+        if len(self.masses) > LIMITS.many_numbers:
             places = np.concatenate([places, self._joined()])
         self._run(self._apart(places))
 
@@ -222,9 +218,9 @@ class Search:
             stuck = stuck + 1 if self.gap > 0.9 * before else 0
             if stuck >= _STUCK and self.reach * self.crowd < 1.0:
                 self.reach, stuck = 2.0 * self.reach, 0
-            if self.gap > self.clock.gap and (late or stuck >= _STUCK or self.rounds >= _ROUNDS):
+            if self.gap > self.clock.gap and (late or stuck >= _STUCK):
                 self.stopped = self.clock.ended or ("work" if late else "stuck")
-            below = -0.02 * self.fine * self.reference
+            below = -TOLERANCES.share * self.fine * self.reference
             # Dips are never dropped: without the old ones the prices would go in circles.
             found = np.concatenate([found, self.loss.dips(curve, prices, places, below)])
             places = self._apart(np.concatenate([base, outputs, found]))
@@ -240,7 +236,9 @@ class Search:
         losses = self.loss.table(places)
         costs = (1.0 - self.lower) * losses + self.lower * dot(losses, self.masses)[:, None]
         cover = self._cover = self._start(places, costs)
-        goal = self.reference * max(_SOLVED * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain))
+        goal = self.reference * max(
+            TOLERANCES.share * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain)
+        )
         while cover.slack > goal and self._searching:
             if not cover.step():
                 break
@@ -349,9 +347,9 @@ class Search:
         order = np.argsort(places, kind="stable")
         joint = columns[order] * weights[order, None]
         spare = _SPARE * (self.clock.gap - self.gap)
-        allowed = max(_TIDY * self.clock.gap, spare) * self.reference
+        allowed = max(TOLERANCES.share * self.clock.gap, spare) * self.reference
         # A small budget gains little, and must not lose that.
-        allowed = min(allowed, _LITTLE * (self.reference - self.best[2]))
+        allowed = min(allowed, TOLERANCES.share * (self.reference - self.best[2]))
         while len(joint) > 1:
             each = self._total(joint)
             rise = np.maximum(self._total(joint[1:] + joint[:-1]) - each[1:] - each[:-1], 0.0)

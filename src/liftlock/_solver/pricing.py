@@ -26,9 +26,6 @@ from liftlock.exact.rounding import rounding
 from liftlock.utility.shape import Kind
 from liftlock.utility.utility import Utility, doubt
 
-_PLACES = 65
-"""Places at which a curve is looked at first."""
-
 
 class Polytope(Protocol):
     """A set of posteriors that can be minimised over linearly."""
@@ -194,7 +191,7 @@ class Variance:
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Take the best vertex for many a, and follow each to where a is its mean."""
-        places = np.linspace(self._first, self._last, _PLACES)
+        places = np.linspace(self._first, self._last, LIMITS.places)
         places = np.concatenate([places, dot(columns, self.points)])
         found = [np.zeros((0, len(self.polytope)))]
         for _ in range(3):
@@ -219,7 +216,7 @@ class Variance:
             )
             return values
 
-        places = np.linspace(self._first, self._last, _PLACES)
+        places = np.linspace(self._first, self._last, LIMITS.places)
         curve = least_on_line(phi, places, lambda best: best - slack, clock, self.polytope.work)
         return Priced(curve.bound - slack, np.unique(np.vstack(columns), axis=0))
 

@@ -32,9 +32,6 @@ from liftlock.exact.rounding import rounding
 from liftlock.utility import shape
 from liftlock.utility.utility import Utility
 
-_STARTS = 12
-_MOST_NODES = 20_000
-
 
 class Columns:
     """The polytope of posteriors that a set of priors allows."""
@@ -115,7 +112,7 @@ class _Node:
 def prior_set_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) -> Oracle:
     """Return the oracle of posteriors whose lifts every prior of a set sees within the limits."""
     columns = Columns(problem, clock)
-    concave = Concave(columns, utility, columns.low, _STARTS)
+    concave = Concave(columns, utility, columns.low, LIMITS.climbs)
     match utility.shape:
         case shape.Separable(kind):
             chords = Chords(columns, utility, SeparableCost(kind), concave)
@@ -162,7 +159,7 @@ class Chords:
         heap = [root]
         looked = 1
         best = np.inf
-        while heap and looked < _MOST_NODES and clock.left > 0:
+        while heap and looked < LIMITS.nodes[1] and clock.left > 0:
             worst = heap[0]
             if worst.bound >= goal:
                 break

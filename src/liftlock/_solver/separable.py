@@ -41,16 +41,10 @@ from liftlock.exact.rounding import rounding
 from liftlock.utility.shape import Kind, Separable, Variance
 from liftlock.utility.utility import Utility
 
+_FEW = 4
+"""Where the first random starts lead to fewer vertices, there are eight times as many."""
 _FRUITFUL = 10
 """When fewer than one in so many columns led to a better one, look from elsewhere too."""
-_SHAKEN, _FEW = (128, 1024), 4
-"""Random starts where X is the secret: more if the first lead to fewer vertices than this."""
-_BUDGETS = (30, 300, 3000, 30_000)
-"""Boxes to open in a region, tried in turn, so that every region has some bound early."""
-_BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
-"""The same for the polytope as a whole."""
-_CLOSER = 1000.0
-"""How many times closer than was asked for a proof is where that is cheap."""
 _MEMORY = 1 << 28
 """Bytes that the open boxes of one region may take."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
@@ -213,7 +207,7 @@ def rows_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) 
         return SeparableOracle(problem, utility, clock)
     if problem.given is None:
         box = Box(problem.masses, problem.lower, problem.upper)
-        return PolytopeOracle(box, utility, Concave(box, utility, box.low, _SHAKEN[0]))
+        return PolytopeOracle(box, utility, Concave(box, utility, box.low, LIMITS.starts))
     rows = Rows(problem, None, Clock() if clock is None else clock)
     nothing = np.zeros(len(rows))
     return PolytopeOracle(rows, utility, Concave(rows, utility, nothing, len(rows)))
@@ -265,6 +259,8 @@ class SeparableOracle:
             self._generator = np.random.default_rng(n)
         self.wild_prices = problem.given is not None
         """Few columns leave most prices open; column generation keeps them in a box at first."""
+        self._split = problem.given is not None and n >= LIMITS.regions and bool(self._kinds[0])
+        """Whether a proof asks separately for each coordinate that may be the largest."""
         self.opened = 0
         """Boxes opened by the last proof."""
 
@@ -301,11 +297,10 @@ class SeparableOracle:
         """Bound the cost from below by branch and bound."""
         if self._own is not None and self.inputs <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs little more.
-            closer = self._bounded(duals, goal / _CLOSER, clock, _BUDGETS_WHOLE[:2])
+            closer = self._bounded(duals, goal * TOLERANCES.close, clock, LIMITS.nodes[:-1])
             if closer.bound >= goal:
                 return closer
-        separate = self._own is None and self.inputs >= LIMITS.regions and bool(self._kinds[0])
-        return self._bounded(duals, goal, clock, _BUDGETS if separate else _BUDGETS_WHOLE)
+        return self._bounded(duals, goal, clock, LIMITS.nodes[:-1] if self._split else LIMITS.nodes)
 
     def _bounded(
         self, duals: Floats, goal: float, clock: Clock, budgets: tuple[int, ...]
@@ -336,7 +331,7 @@ class SeparableOracle:
         spread = np.std(slopes) + TOLERANCES.hair
         starts = np.vstack([columns, box.least(slopes[None])[1]])
         found = np.zeros((0, self.inputs))
-        for count in _SHAKEN:
+        for count in (LIMITS.starts, 8 * LIMITS.starts):
             scale = spread * self._generator.choice([0.1, 0.5, 2.0], size=(count, 1))
             shaken = slopes + scale * self._generator.standard_normal((count, self.inputs))
             found = self._descended(cost, np.vstack([starts, box.least(shaken)[1]]), clock)
@@ -387,18 +382,17 @@ class SeparableOracle:
     ) -> tuple[float, Floats]:
         """Branch and bound in each region; return the least bound, and vertices below 0."""
         programme, reach = self.rows.programme, self.rows.reach
-        # Where the cost is low some entry is large, and it pays to ask separately for each
-        # coordinate that may be the largest.
-        separate = budgets is _BUDGETS
+        # Where the cost is low some entry is large, and it pays to ask separately for each that
+        # may be the largest.
         stars, width, cap = np.array([-1]), self.inputs, 0.0
-        if separate:
+        if self._split:
             cap = self._cap(cost, goal, clock) - TOLERANCES.visible
             stars = np.flatnonzero(reach[: self.inputs] >= cap)
             width = max(64, self.inputs // 5)
         bounds = np.full(len(stars), -np.inf)
         points: list[Floats] = []
         halt = np.zeros(1, np.int64)
-        each = 2 if separate else 50
+        each = 2 if self._split else 50
         vertices = np.zeros((0, self.inputs))
 
         size = programme.matrix.shape[1]

@@ -47,15 +47,6 @@ from liftlock.utility.utility import Utility
 Marks: TypeAlias = npt.NDArray[np.int8]
 Places: TypeAlias = npt.NDArray[np.intp]
 
-_CLOSER = 1e6
-"""How many times closer than was asked for a proof is where that is cheap."""
-
-_STARTS = 96
-"""Random sets that a search starts from, or four times the number of symbols."""
-
-_BATCH, _MOST_NODES = 128, 400_000
-"""Nodes of a tree that are looked at together, and in all."""
-
 
 class Stairs:
     """The posteriors of all staircase columns, as a polytope.
@@ -153,7 +144,7 @@ def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
         case _ if len(stairs) <= LIMITS.few_symbols:
             return ListedOracle(stairs.every(), utility)
         case _:
-            pricing = Concave(stairs, utility, stairs.low, max(_STARTS, 4 * len(stairs)))
+            pricing = Concave(stairs, utility, stairs.low, max(LIMITS.starts, 4 * len(stairs)))
             return PolytopeOracle(stairs, utility, pricing)
 
 
@@ -206,7 +197,7 @@ class SetTree:
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Linearise from the columns in use and from random sets, and flip symbols."""
         n = len(self.stairs)
-        sets = self.stairs.some(max(_STARTS, 4 * n))
+        sets = self.stairs.some(max(LIMITS.starts, 4 * n))
         clock.spend(PASS * len(sets) * float(n) ** 2)
         starts = np.vstack([columns, self.stairs.raised(sets)])
         found = self._concave.search(duals, starts, clock)
@@ -263,7 +254,7 @@ class SetTree:
         """Return a safe lower bound, the goal if it is reached, and staircases below the goal."""
         if len(self.masses) <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs next to nothing more.
-            closer = self._explore(duals, goal / _CLOSER, clock)
+            closer = self._explore(duals, goal * TOLERANCES.close, clock)
             if closer.bound >= goal:
                 return closer
         return self._explore(duals, goal, clock)
@@ -296,9 +287,9 @@ class SetTree:
                     heapq.heappush(heap, (float(bounds[place]), next(ticket), marks, low, high))
                 if not children[place]:
                     closed = min(closed, float(bounds[place]))
-            if looked >= _MOST_NODES or clock.left <= 0 or len(found) >= LIMITS.columns:
+            if looked >= LIMITS.nodes[-1] or clock.left <= 0 or len(found) >= LIMITS.columns:
                 break
-            taken = [heapq.heappop(heap) for _ in range(min(_BATCH, len(heap)))]
+            taken = [heapq.heappop(heap) for _ in range(min(LIMITS.columns, len(heap)))]
             fresh = Nodes(
                 np.array([node[2] for node in taken], dtype=np.int8).reshape(-1, n),
                 np.array([node[3] for node in taken]),
