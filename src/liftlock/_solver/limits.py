@@ -48,7 +48,7 @@ class Limits:
     """Entries of the arrays worked on at a time (`bench_numeric`, `bench_own_secret`)."""
     steps: int = 2_000
     """Steps of one walk from vertex to vertex, or of one climb: no benchmark takes so many."""
-    nodes: tuple[int, ...] = (1_000, 30_000, 1_000_000)
+    nodes: tuple[int, ...] = (30, 1_000, 30_000, 1_000_000)
     """Nodes that a branch and bound opens: it begins anew with more while it proves too little
     (`bench_own_secret`, `bench_optimum`)."""
     starts: int = 128

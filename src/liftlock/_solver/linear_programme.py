@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from liftlock._solver.clock import GRACE, SPEED, Clock
+from liftlock._solver.clock import SPEED, Clock
 from liftlock._solver.limits import TOLERANCES
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
@@ -217,7 +217,7 @@ def run(highs: Any, *, quick: bool = False) -> None:
         highs.cancelSolve()
         # A second interruption does not wait here, and leaving under a running solver would crash.
         atexit.register(done.wait)
-        done.wait(GRACE)
+        done.wait()
         raise
 
 

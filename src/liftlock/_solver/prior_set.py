@@ -159,7 +159,7 @@ class Chords:
         heap = [root]
         looked = 1
         best = np.inf
-        while heap and looked < LIMITS.nodes[1] and clock.left > 0:
+        while heap and looked < LIMITS.nodes[2] and clock.left > 0:
             worst = heap[0]
             if worst.bound >= goal:
                 break

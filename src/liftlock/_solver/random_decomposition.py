@@ -32,9 +32,6 @@ from liftlock.utility.utility import Utility, cost_of_nothing
 if TYPE_CHECKING:
     from liftlock._solver.column_generation import Decomposition
 
-_OPERATIONS = 6.0
-"""How much work it is, for each three symbols."""
-
 
 def even_columns(
     box: Box, count: int, generator: np.random.Generator, clock: Clock | None = None
@@ -64,7 +61,8 @@ def even_columns(
 def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition | None:
     """Decompose a prior of many symbols near-optimally; None if the utility is not separable.
 
-    The bound is the chord's value at the prior.
+    The bound is the chord's value at the prior. Unless there are very many symbols, each vertex
+    that was drawn descends to one that lies less above its chord.
     """
     from liftlock._solver.column_generation import Decomposition
 
@@ -72,12 +70,15 @@ def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition
         return None
     cost = SeparableCost(utility.shape.kind)
     masses, box = problem.masses, Box(problem.masses, problem.lower, problem.upper)
-    operations = _OPERATIONS * float(len(masses)) ** 3
+    operations = float(len(masses)) ** 3
     clock.check(operations)
     generator = np.random.default_rng(len(masses))
     found = even_columns(box, 6 * len(masses), generator, clock)
+    slopes = cost.chord(box.low, box.high)
+    if len(masses) <= LIMITS.drawn_symbols:
+        found = box.vertices_among(_lowered(problem, utility, slopes, found, clock))
     # The better half: those that lie least above their chord.
-    above = utility.costs(found) - dot(found, cost.chord(box.low, box.high))
+    above = utility.costs(found) - dot(found, slopes)
     columns = found[np.argsort(above, kind="stable")[: 3 * len(masses)]]
     weights = mixed(columns, masses, clock)
     if weights is None:
@@ -102,6 +103,15 @@ def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition
         clock.elapsed,
         stopped="",
     )
+
+
+def _lowered(
+    problem: Problem, utility: Utility, slopes: Floats, columns: Floats, clock: Clock
+) -> Floats:
+    """Descend from vertices, priced by the chords: a vertex costs what it lies above its chord."""
+    with clock.pause():
+        from liftlock._solver.separable import SeparableOracle
+    return SeparableOracle(problem, utility, clock).descend(slopes, columns, clock)
 
 
 def polished(columns: Floats, weights: Floats, masses: Floats) -> Floats:
@@ -134,6 +144,7 @@ def mixed(columns: Floats, masses: Floats, clock: Clock) -> Floats | None:
     weights: Floats = np.full(count, 1.0 / count)
     for _ in range(LIMITS.steps):
         clock.check()
+        clock.spend(rows.size)
         weights = weights + dot(rows, dot(inverse, target - dot(weights, rows)))
         if weights.min() >= 0.0:
             return weights

@@ -297,10 +297,12 @@ class SeparableOracle:
         """Bound the cost from below by branch and bound."""
         if self._own is not None and self.inputs <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs little more.
-            closer = self._bounded(duals, goal * TOLERANCES.close, clock, LIMITS.nodes[:-1])
+            closer = self._bounded(duals, goal * TOLERANCES.close, clock, LIMITS.nodes[1:-1])
             if closer.bound >= goal:
                 return closer
-        return self._bounded(duals, goal, clock, LIMITS.nodes[:-1] if self._split else LIMITS.nodes)
+        return self._bounded(
+            duals, goal, clock, LIMITS.nodes[:-1] if self._split else LIMITS.nodes[1:]
+        )
 
     def _bounded(
         self, duals: Floats, goal: float, clock: Clock, budgets: tuple[int, ...]
@@ -339,6 +341,10 @@ class SeparableOracle:
                 break
             starts = found
         return found
+
+    def descend(self, duals: Floats, starts: Floats, clock: Clock) -> Floats:
+        """Return vertices below the starts that no neighbour is better than, best first."""
+        return self._descended(self._priced(duals), starts, clock, below=np.inf)
 
     def _descended(
         self, cost: Cost, starts: Floats, clock: Clock, below: float = -TOLERANCES.visible
