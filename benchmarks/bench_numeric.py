@@ -16,8 +16,9 @@ from scipy import sparse
 
 from benchmarks.bench_salaries import salaries
 from liftlock import line
+from liftlock._solver.clock import Clock
 from liftlock._solver.linear_programme import LinearProgram
-from liftlock._solver.problem import Clock, Problem, supported
+from liftlock._solver.problem import Problem, supported
 from liftlock.contexts import Prior
 from liftlock.designs.mechanisms.optimal import optimal
 from liftlock.line.grid import GridPrior

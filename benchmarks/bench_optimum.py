@@ -19,9 +19,10 @@ import numpy as np
 from rich.console import Group
 from rich.table import Table as Grid
 
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import generate
 from liftlock._solver.enumeration import ListedOracle
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Joint
 from liftlock.designs.base import Draft

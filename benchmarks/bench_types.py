@@ -15,8 +15,9 @@ from pathlib import Path
 
 from rich.table import Table as Grid
 
+from liftlock._solver.clock import Clock
 from liftlock._solver.outputs import finish
-from liftlock._solver.problem import Clock, Problem, Solution, Task
+from liftlock._solver.problem import Problem, Solution, Task
 from liftlock._solver.strategies import STRATEGIES, solve
 from liftlock._solver.types import Types
 from liftlock.alphabet import Alphabet

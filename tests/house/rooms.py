@@ -97,21 +97,37 @@ def type_tests() -> dict[str, int]:
 
 
 def tuning(source: str) -> list[str]:
-    """Return the constants of a module that are numbers, alone or as fields of `Limits`."""
-    found = []
+    """Return the constants of a module that are numbers, alone or as fields of `Limits`.
+
+    Several that are assigned at once count each, unless they are codes 0, 1, 2 and so on. What is
+    computed in the functions of a table is none, nor are the types of compiled code.
+    """
+    found: list[str] = []
     for node in ast.parse(source).body:
         fields = isinstance(node, ast.ClassDef) and node.name in ("Limits", "Tolerances")
         for each in node.body if fields and isinstance(node, ast.ClassDef) else [node]:
             if isinstance(each, ast.Assign):
-                name, value = ast.unparse(each.targets[0]), each.value
+                target, value = each.targets[0], each.value
             elif isinstance(each, ast.AnnAssign) and each.value is not None:
-                name, value = ast.unparse(each.target), each.value
+                target, value = each.target, each.value
             else:
                 continue
-            numbers = [part for part in ast.walk(value) if _is_number(part)]
-            if numbers and (fields or CONSTANT.match(name)):
-                found.append(name)
+            targets = target.elts if isinstance(target, ast.Tuple) else [target]
+            names = [ast.unparse(part) for part in targets]
+            if _has_numbers(value) and not _are_codes(value, len(names)):
+                found += [name for name in names if fields or CONSTANT.match(name)]
     return found
+
+
+def _has_numbers(value: ast.expr) -> bool:
+    parts = list(ast.walk(value))
+    is_table = any(isinstance(part, ast.Lambda) for part in parts)
+    is_type = any(isinstance(part, ast.Attribute) and part.attr == "Array" for part in parts)
+    return not is_table and not is_type and any(_is_number(part) for part in parts)
+
+
+def _are_codes(value: ast.expr, count: int) -> bool:
+    return count > 1 and ast.unparse(value) == str(tuple(range(count)))
 
 
 def _is_number(node: ast.AST) -> bool:

@@ -30,8 +30,12 @@ def test_tuning_constants_are_counted() -> None:
     source = """
 MOST = 3
 _STEPS: float = 1e-3
+FEW, _MANY = 3, (4, 5)
+LOW, HIGH = 0, 1
 NAME = "7"
 FLAG = True
+ROWS = (lambda x: x + 1,)
+SAME = MOST
 lower = 3
 class Limits:
     cells: int = 128
@@ -39,7 +43,7 @@ class Limits:
 class Other:
     cells: int = 128
 """
-    assert tuning(source) == ["MOST", "_STEPS", "cells"]
+    assert tuning(source) == ["MOST", "_STEPS", "FEW", "_MANY", "cells"]
 
 
 def test_a_way_is_counted_by_first_visits() -> None:

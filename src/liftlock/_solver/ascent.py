@@ -26,20 +26,17 @@ import numpy as np
 
 from liftlock._solver.blocks import NO_ROOM, differing, settled, solution_of, without_budget
 from liftlock._solver.channel_programme import ProfileProgramme
+from liftlock._solver.clock import TimeUp
 from liftlock._solver.column_generation import Decomposition, generate
 from liftlock._solver.enumeration import ListedOracle, compare, enumerate_vertices
 from liftlock._solver.limits import LIMITS, TOLERANCES
-from liftlock._solver.problem import Optimality, ProfileTask, Solution, TimeUp
+from liftlock._solver.problem import Optimality, ProfileTask, Solution
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.utility.profile_utility import information
 from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import cost_of_nothing
-
-_STEPS = 200
-_STARTS, _WORK = 12, 20_000
-"""How many random losses give a start each, fewer if these many probabilities are exceeded."""
 
 LOCAL = (
     "the most information that climbing from several starts found: nothing near it is better, "
@@ -152,7 +149,7 @@ def climb(programme: ProfileProgramme, start: Floats) -> Climb:
     goal, laws = programme.task.goal, programme.problem.laws
     best = start
     steps = [information(goal.joint(laws, best))]
-    while len(steps) < _STEPS and programme.task.clock.left > 0:
+    while len(steps) < LIMITS.steps and programme.task.clock.left > 0:
         found, _, _ = programme.least_mean(-slopes(goal.joint(laws, best)))
         height = information(goal.joint(laws, found))
         if height <= steps[-1] + TOLERANCES.hair:
@@ -181,7 +178,7 @@ def highest(programme: ProfileProgramme, starts: Iterable[Floats]) -> Climb:
     generator = np.random.default_rng(0)
     width = programme.problem.values
     ends = [climb(programme, start) for start in starts]
-    for number in range(min(_STARTS, _WORK // ends[0].blocks.size)):
+    for number in range(min(LIMITS.climbs, LIMITS.simplex_flows // ends[0].blocks.size)):
         if programme.task.clock.left <= 0:
             break
         losses = generator.random((width, width))

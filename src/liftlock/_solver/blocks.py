@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
-
-_ROUNDING = 2.0**-51
-"""By how much locking may move a probability: small ones would lose the promise to it."""
-
-_UNWEIGHTED = 1e-8
-"""What a weight of 0 counts, beside the mean: nobody should be ruined for nothing."""
+from liftlock.exact.weights import GRAIN
 
 NO_ROOM = (
     "a budget of 0 leaves no room for rounding: joined profiles that differ release a constant; a "
@@ -75,7 +71,8 @@ def part_noise(problem: ProfileProblem, released: Floats) -> Floats:
         part_of[list(part)] = number
     if len(problem.edges):
         first, second = problem.edges.T
-        rounding = _ROUNDING if problem.ratio > 1.0 else 0.0
+        # Locking moves probabilities, and small ones would lose the promise to it.
+        rounding = 2.0 * GRAIN if problem.ratio > 1.0 else 0.0
         needed = edge_noise(released[first], released[second], problem.ratio, rounding)
         np.maximum.at(worst, part_of[first], needed)
     noise: Floats = worst[part_of]
@@ -136,9 +133,10 @@ def shares(weights: Floats) -> Floats:
     """Return weights of mean 1 for a solver, if their sum is 1; a weight of 0 is next to nothing.
 
     >>> shares(np.array([0.25, 0.75, 0.0])).tolist()
-    [0.75, 2.25, 1e-08]
+    [0.75, 2.25, 1e-09]
     """
-    scaled: Floats = np.where(weights > 0, weights * len(weights), _UNWEIGHTED)
+    # Nobody should be ruined for nothing.
+    scaled: Floats = np.where(weights > 0, weights * len(weights), TOLERANCES.visible)
     return scaled
 
 
@@ -148,7 +146,7 @@ def mean_bound(bound: float, weights: Floats, most: float) -> float:
     >>> mean_bound(0.5, np.array([0.25, 0.75]), 1.0)
     0.25
     """
-    unweighted = _UNWEIGHTED * int((weights == 0).sum())
+    unweighted = TOLERANCES.visible * int((weights == 0).sum())
     return max((bound - unweighted * most) / len(weights), 0.0)
 
 

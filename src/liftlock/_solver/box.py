@@ -17,17 +17,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import PASS
+from liftlock._solver.limits import TOLERANCES
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import rounding
 
 Places: TypeAlias = npt.NDArray[np.intp]
-
-_HAIR = 2.0**-46
-"""What the sum of up to a thousand probabilities may be off by, with room to spare."""
-
-
-_PER_SYMBOL = 40
-"""Operations for each symbol that filling is counted as."""
 
 
 class Box:
@@ -42,7 +37,7 @@ class Box:
         masses = np.asarray(masses, dtype=np.float64)
         low = masses * lower
         high = np.minimum(masses * upper, 1.0) if np.isfinite(upper) else np.ones_like(masses)
-        hair = max(_HAIR, rounding(len(low)))
+        hair = rounding(len(low))
         self.low: Floats = np.maximum(low, 1.0 - (high.sum() - high) - hair)
         self.high: Floats = np.minimum(high, 1.0 - (low.sum() - low) + hair)
         self.width: Floats = np.maximum(self.high - self.low, 0.0)
@@ -59,7 +54,7 @@ class Box:
     @property
     def work(self) -> float:
         """Operations that a linear minimisation is counted as."""
-        return _PER_SYMBOL * float(len(self))
+        return PASS * float(len(self))
 
     def fill(self, slopes: Floats) -> Floats:
         """Return, for each row of slopes, the vertex at which slopes . v is least."""
@@ -99,12 +94,12 @@ class Box:
 
     def vertices_among(self, columns: Floats) -> Floats:
         """Return the rows of sum 1 that lie in the box with at most one entry between its ends."""
-        slack = 1e-11 * np.maximum(self.width, 1e-3)
+        slack = TOLERANCES.hair * np.maximum(self.width, self.high)
         inside = (columns > self.low + slack) & (columns < self.high - slack)
         # Relative to the symbol: its lift must be right however rare it is.
-        most = 1e-11 * self.high
+        most = TOLERANCES.hair * self.high
         out = (columns < self.low - most) | (columns > self.high + most)
-        off = np.abs(columns.sum(axis=1) - 1.0) > 1e-12
+        off = np.abs(columns.sum(axis=1) - 1.0) > TOLERANCES.hair
         chosen: Floats = columns[(inside.sum(axis=1) <= 1) & ~out.any(axis=1) & ~off]
         return chosen
 

@@ -33,17 +33,10 @@ from liftlock._solver.blocks import (
     solution_of,
     without_budget,
 )
+from liftlock._solver.clock import Clock, Ending
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import LinearProgram, Optimum, Solver, Way, safe_bound
-from liftlock._solver.problem import (
-    Clock,
-    Ending,
-    Optimality,
-    Problem,
-    ProfileTask,
-    Solution,
-    relative_gap,
-)
+from liftlock._solver.problem import Optimality, Problem, ProfileTask, Solution, relative_gap
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Ball, Family, Intervals
 from liftlock.exact.integers import Floats
@@ -51,12 +44,6 @@ from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 from liftlock.utility.shape import Linear
 from liftlock.utility.utility import Utility
-
-_WHOLE_ROW = 0.5
-"""A row of less than this is no row of a channel, whatever the solver says of it."""
-
-_NEAR = 1e-8
-"""Values that are nearer to each other than this are the same to a solver."""
 
 Places = npt.NDArray[np.intp]
 
@@ -116,7 +103,7 @@ def least(problem: Problem, loss: Floats, names: Alphabet, *, clock: Clock | Non
     unit = 2.0 ** round(np.log2(size)) if size > 0 else 1.0
     builder = Builder(problem, np.asarray(loss) / unit)
     optimum, channel, prices = builder.solve(clock)
-    solved = optimum.solved and bool(channel.sum(axis=1).min() > _WHOLE_ROW)
+    solved = optimum.solved and bool(channel.sum(axis=1).min() > 1.0 - TOLERANCES.close)
     if not solved:
         # Out of time, or lost in rounding: the best constant answer, with what the prices prove.
         channel = np.zeros_like(channel)
@@ -583,7 +570,9 @@ def solve_profiles(task: ProfileTask) -> Solution:
     candidates = [silent] if nothing else [blocks, simple, silent]
     least = min(goal.value(problem.laws, each) for each in candidates)
     # Of those that are as good but for the solver's tolerance, the one that is wrong least often.
-    near = [each for each in candidates if goal.value(problem.laws, each) <= least + _NEAR]
+    near = [
+        each for each in candidates if goal.value(problem.laws, each) <= least + TOLERANCES.visible
+    ]
     blocks = min(near, key=lambda each: float((goal.joint(problem.laws, each) * losses).sum()))
     proof = Optimality(
         goal.name,

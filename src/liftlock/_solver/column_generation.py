@@ -24,16 +24,14 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import Clock, Ending, SearchStep
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
-from liftlock._solver.problem import Clock, Ending, SearchStep, relative_gap
+from liftlock._solver.problem import relative_gap
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth, doubt
-
-_SEARCHING = 0.6
-"""Of a limited time so much is for the search, the rest for the proof."""
 
 _WIDTH = 0.3
 """Where prices start wild: how far from 0 they may go at first, as a share of the reference."""
@@ -41,9 +39,6 @@ _WIDTH = 0.3
 _LONG = 30
 _LITTLE = 0.1
 """After so many rounds, a best reduced cost below this share of the gap is tried for a proof."""
-
-_WIDEST = 1e6
-"""Prices that still press against a box so many times wider than the first are set free."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +186,7 @@ class _Search:
             if mixture is None:
                 self.stopped = self.clock.ended or "stuck"
                 return
-            if self.clock.left < (1.0 - _SEARCHING) * (self.clock.seconds or 0.0):
+            if not self.clock.searching:
                 # What is left of the work is for a proof, which any prices allow.
                 self.stopped = self.clock.ended or "work"
                 self.tell("proving")
@@ -210,7 +205,8 @@ class _Search:
                 continue
             if mixture.slack > TOLERANCES.visible:
                 width *= 4
-                within = width <= _WIDEST * _WIDTH * self.reference
+                # Prices that press against any box are set free.
+                within = TOLERANCES.close * width <= _WIDTH * self.reference
                 centre = np.zeros(len(self.masses)) if within else None
                 self.master.box(centre, width / self.unit)
                 continue
@@ -329,7 +325,7 @@ class Master:
 
     def __init__(self, masses: Floats, floor: float = 0.0) -> None:
         self.masses = np.asarray(masses, dtype=np.float64)
-        self.floor = floor if floor < 1 - 1e-9 else 0.0
+        self.floor = floor if floor < 1 - TOLERANCES.visible else 0.0
         self._highs = Highs(presolve=False, primal=True)
         n = len(self.masses)
         none = np.zeros(0, dtype=np.int32)
@@ -378,7 +374,7 @@ class Master:
             return 0
         new, prices = np.ascontiguousarray(columns[fresh]), np.asarray(costs)[fresh]
         scaled = (new / self.masses - self.floor) / (1.0 - self.floor)
-        scaled[np.abs(scaled) < 1e-14] = 0.0
+        scaled[np.abs(scaled) < TOLERANCES.zero] = 0.0
         scaled = np.hstack([scaled, np.ones((len(fresh), 1))])
         filled = scaled != 0
         starts = np.concatenate(([0], np.cumsum(filled.sum(axis=1))[:-1])).astype(np.int32)
@@ -466,7 +462,7 @@ def refined(columns: Floats, weights: Floats, masses: Floats) -> tuple[Floats, F
         return used, beta
     polished = beta + step
     better = np.abs(_residual(used, polished, masses)).max() < np.abs(residual).max()
-    if better and polished.min() >= -1e-12:
+    if better and polished.min() >= -TOLERANCES.hair:
         beta = np.clip(polished, 0.0, None)
         keep = beta > TOLERANCES.zero
         used, beta = used[keep], beta[keep]

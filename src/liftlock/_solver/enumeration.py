@@ -16,20 +16,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import Priced
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 from liftlock.utility.utility import Utility, doubt
-
-_CELLS = 1 << 24
-"""Work in blocks of this many pairs."""
-
-_LISTED = 64
-"""Vertices returned at a time."""
 
 Rationals: TypeAlias = npt.NDArray[np.object_]
 Marks: TypeAlias = npt.NDArray[np.bool_]
@@ -136,7 +131,7 @@ def _edges(
     weights = active.astype(np.float32)  # sums of 0 and 1: the same in any order
     first: list[Places] = [np.zeros(0, dtype=np.intp)]
     second: list[Places] = [np.zeros(0, dtype=np.intp)]
-    step = max(1, _CELLS // len(outside))
+    step = max(1, LIMITS.block // len(outside))
     for begin in range(0, len(inside), step):
         if clock is not None:
             clock.check()
@@ -145,7 +140,7 @@ def _edges(
         rows, columns = np.nonzero(weights[block] @ weights[outside].T >= fewest)
         near, far = block[rows], outside[columns]
         # A third vertex with all common constraints active means that the pair spans a face.
-        pairs = max(1, _CELLS // len(active))
+        pairs = max(1, LIMITS.block // len(active))
         for low in range(0, len(near), pairs):
             if clock is not None:
                 clock.check()
@@ -173,7 +168,8 @@ class ListedOracle:
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:  # noqa: ARG002
         """Return the vertices of least reduced cost."""
         clock.spend(4 * self.vertices.size)
-        best: Floats = self.vertices[np.argsort(self._reduced(duals), kind="stable")[:_LISTED]]
+        order = np.argsort(self._reduced(duals), kind="stable")[: LIMITS.columns]
+        best: Floats = self.vertices[order]
         return best
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:  # noqa: ARG002
@@ -181,7 +177,7 @@ class ListedOracle:
         reduced = self._reduced(duals)
         size = dot(self.vertices, np.abs(duals))
         safe = reduced - self._doubt - rounding(len(duals)) * size
-        best = self.vertices[np.argsort(reduced, kind="stable")[:_LISTED]]
+        best = self.vertices[np.argsort(reduced, kind="stable")[: LIMITS.columns]]
         return Priced(float(safe.min()), best)
 
     def _reduced(self, duals: Floats) -> Floats:

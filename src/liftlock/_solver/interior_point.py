@@ -13,6 +13,9 @@ an output speaks of its neighbourhood only, the equations are banded and it take
 
 It starts inside all limits, with prices that prove something, and stays there on both sides: it may
 be stopped after any step.
+
+A step predicts and corrects: Mehrotra (1992), "On the implementation of a primal-dual interior
+point method". Here x are the shares, w the caps, y the prices, and z the prices of the limits.
 """
 
 from __future__ import annotations
@@ -23,24 +26,16 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from liftlock.exact.elimination import Factors
+from liftlock._solver.limits import TOLERANCES
+from liftlock.exact.elimination import BLOCK, Factors
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 
 _INSIDE = 0.995
-"""How much of the way to the nearest limit a step goes."""
-
-_SHORTEST = 1e-6
-"""Steps that are shorter are rounding errors."""
+"""How much of the way to the nearest limit a step goes, and how near to it the start may be."""
 
 _MARGIN = 0.3
 """How far inside its limits the start is, as a share of the range of costs."""
-
-_ROOM = 0.99
-"""How near to their caps the first shares may be."""
-
-_CHUNK = 48
-"""Outputs whose products are taken at a time when the equations are banded."""
 
 
 class Band:
@@ -76,8 +71,8 @@ class Band:
 
     def chunks(self) -> Iterator[tuple[slice, slice, slice]]:
         """Cut the outputs into runs: each run, all that share an input with it, and its inputs."""
-        for begin in range(0, self.outputs, _CHUNK):
-            end = min(begin + _CHUNK, self.outputs)
+        for begin in range(0, self.outputs, BLOCK):
+            end = min(begin + BLOCK, self.outputs)
             last = min(end + self.reach, self.outputs)
             inputs = slice(int(self.first[begin]), int(self.last[end - 1]))
             yield slice(2 * begin, 2 * end), slice(2 * begin, 2 * last), inputs
@@ -155,16 +150,16 @@ class Cover:
         reached = self.band.over_outputs(shares)
         shares = shares / self.band.of_inputs(np.where(reached > 0, reached, 1.0))
         caps = self.band.over_inputs(shares) / crowd
-        inside = bool((shares < _ROOM * self.band.of_outputs(caps)).all())
+        inside = bool((shares < _INSIDE * self.band.of_outputs(caps)).all())
         self.feasible = inside and bool((reached > 0).all())
         """Whether the start keeps the limits, for every input: with narrow bands it may not."""
-        span = max(float(self.costs.max() - self.costs.min()), 1e-12)
-        # The prices of the limits of one output sum to crowd times the toll of the output.
-        above = ones * self.band.of_outputs(crowd * span / self.band.over_inputs(ones))
+        span = max(float(self.costs.max() - self.costs.min()), TOLERANCES.hair)
+        # The prices of the limits of one output sum to crowd times the multiplier of the output.
+        z_upper = ones * self.band.of_outputs(crowd * span / self.band.over_inputs(ones))
         prices = costs.min(axis=0) - (_MARGIN + 1.0) * span
-        below = self.costs - self.band.of_inputs(prices) - span + above
-        tolls = np.full(len(costs), span)
-        self._state: tuple[Floats, ...] = (shares, caps, above, below, prices, tolls)
+        z_lower = self.costs - self.band.of_inputs(prices) - span + z_upper
+        multipliers = np.full(len(costs), span)
+        self._state: tuple[Floats, ...] = (shares, caps, z_upper, z_lower, prices, multipliers)
 
     @property
     def shares(self) -> Floats:
@@ -196,26 +191,28 @@ class Cover:
     @property
     def slack(self) -> float:
         """The difference of the two."""
-        shares, caps, above, below, *_ = self._state
-        products = shares * below + (self.band.of_outputs(caps) - shares) * above
+        shares, caps, z_upper, z_lower, *_ = self._state
+        products = shares * z_lower + (self.band.of_outputs(caps) - shares) * z_upper
         return float(self.band.over_inputs(products).sum())
 
     def step(self) -> bool:
-        """Go towards the optimum; False when rounding allows no more."""
+        """Go direction the optimum; False when rounding allows no more."""
         system = _System(self.band, self.crowd, *self._state)
         mean = system.mean
-        aimed = system.towards(0.0)
-        primal, dual = system.step_lengths(aimed)
+        predicted = system.direction(0.0)
+        primal, dual = system.step_lengths(predicted)
         # How far the straight way leads says how much to keep away from the limits.
-        share = (system.after(aimed, primal, dual) / mean) ** 3
-        moved = system.towards(share * mean, aimed)
+        share = (system.after(predicted, primal, dual) / mean) ** 3
+        moved = system.direction(share * mean, predicted)
         primal, dual = (_INSIDE * step for step in system.step_lengths(moved))
         lengths = (primal, primal, dual, dual, dual, dual)
         state = tuple(
             value + length * change
             for value, length, change in zip(self._state, lengths, moved, strict=True)
         )
-        if not min(primal, dual) > _SHORTEST or not all(np.isfinite(part).all() for part in state):
+        if not min(primal, dual) > TOLERANCES.close or not all(
+            np.isfinite(part).all() for part in state
+        ):
             return False
         self._state = state
         return True
@@ -230,21 +227,21 @@ class _System:
         crowd: float,
         shares: Floats,
         caps: Floats,
-        above: Floats,
-        below: Floats,
+        z_upper: Floats,
+        z_lower: Floats,
         *_: Floats,
     ) -> None:
-        self.band, self.shares, self.above, self.below = band, shares, above, below
+        self.band, self.shares, self.z_upper, self.z_lower = band, shares, z_upper, z_lower
         self.room = band.of_outputs(caps) - shares
         self.count = band.outputs
-        self.steep = above / self.room
-        self.give = 1.0 / (self.steep + below / shares)
-        self.lean = self.steep * self.give
-        self.rows = band.over_outputs(self.give)
-        self.products = shares * below, self.room * above
-        given = band.over_inputs(self.give)
-        kept = band.over_inputs(self.steep - self.steep * self.lean)
-        cross = band.over_inputs(self.lean) - crowd
+        self.weight = z_upper / self.room
+        self.inverse = 1.0 / (self.weight + z_lower / shares)
+        self.coupling = self.weight * self.inverse
+        self.rows = band.over_outputs(self.inverse)
+        self.products = shares * z_lower, self.room * z_upper
+        given = band.over_inputs(self.inverse)
+        kept = band.over_inputs(self.weight - self.weight * self.coupling)
+        cross = band.over_inputs(self.coupling) - crowd
         matrix = self._products()
         first = np.arange(0, 2 * self.count, 2)
         matrix[first, first] += given
@@ -261,10 +258,10 @@ class _System:
         self._factors = Factors.of(matrix, width if 3 * width < len(matrix) else None)
 
     def _products(self) -> Floats:
-        """Return -sum_x (P / rows) times the products of any two columns of give and lean."""
+        """Return -sum_x (P / rows) times the products of two columns of inverse and coupling."""
         count, band = self.count, self.band
         both = np.empty((2 * count, len(band.masses)))
-        both[0::2], both[1::2] = band.full(self.give), band.full(self.lean)
+        both[0::2], both[1::2] = band.full(self.inverse), band.full(self.coupling)
         scaled = both * (-band.masses / self.rows)
         if band.whole:
             whole: Floats = dot(scaled, both.T)
@@ -282,46 +279,48 @@ class _System:
         low, high = self.products
         return float(self.band.over_inputs(low + high).sum()) / (2 * self.count)
 
-    def towards(self, target: float, aimed: tuple[Floats, ...] | None = None) -> tuple[Floats, ...]:
+    def direction(
+        self, target: float, predicted: tuple[Floats, ...] | None = None
+    ) -> tuple[Floats, ...]:
         """Return the changes that bring every product to a target, to first or second order."""
         band = self.band
         low, high = target - self.products[0], target - self.products[1]
-        if aimed is not None:
-            low -= aimed[0] * aimed[3]
-            high -= (band.of_outputs(aimed[1]) - aimed[0]) * aimed[2]
+        if predicted is not None:
+            low -= predicted[0] * predicted[3]
+            high -= (band.of_outputs(predicted[1]) - predicted[0]) * predicted[2]
         pressed = high / self.room
         push = low / self.shares - pressed
-        pushed = self.give * push
+        pushed = self.inverse * push
         even = -band.over_outputs(pushed) / self.rows
-        levelled = pushed + self.give * band.of_inputs(even)
+        levelled = pushed + self.inverse * band.of_inputs(even)
         right = np.empty(2 * self.count)
         right[0::2] = -band.over_inputs(levelled)
-        right[1::2] = -band.over_inputs(pressed + self.steep * levelled)
+        right[1::2] = -band.over_inputs(pressed + self.weight * levelled)
         found = self.scale * self._factors.solve(right * self.scale)
-        tolls, caps = found[0::2], found[1::2]
-        moved = self.give * band.of_outputs(tolls) + self.lean * band.of_outputs(caps)
+        multipliers, caps = found[0::2], found[1::2]
+        moved = self.inverse * band.of_outputs(multipliers) + self.coupling * band.of_outputs(caps)
         fall = band.over_outputs(moved) / self.rows
         prices = even - fall
-        shares = levelled + moved - self.give * band.of_inputs(fall)
-        above = pressed - self.steep * (band.of_outputs(caps) - shares)
-        below = (low - self.below * shares) / self.shares
-        return shares, caps, above, below, prices, tolls
+        shares = levelled + moved - self.inverse * band.of_inputs(fall)
+        z_upper = pressed - self.weight * (band.of_outputs(caps) - shares)
+        z_lower = (low - self.z_lower * shares) / self.shares
+        return shares, caps, z_upper, z_lower, prices, multipliers
 
     def step_lengths(self, change: tuple[Floats, ...]) -> tuple[float, float]:
         """Return the largest feasible primal and dual steps (ratio test)."""
-        shares, caps, above, below, *_ = change
+        shares, caps, z_upper, z_lower, *_ = change
         room = (self.band.of_outputs(caps) - shares) / self.room
         falls = (
             min(float((shares / self.shares).min()), float(room.min())),
-            min(float((above / self.above).min()), float((below / self.below).min())),
+            min(float((z_upper / self.z_upper).min()), float((z_lower / self.z_lower).min())),
         )
         first, second = (1.0 if fall > -1.0 else -1.0 / fall for fall in falls)
         return first, second
 
     def after(self, change: tuple[Floats, ...], primal: float, dual: float) -> float:
         """Return the mean product after a change."""
-        shares, caps, above, below, *_ = change
-        low = (self.shares + primal * shares) * (self.below + dual * below)
+        shares, caps, z_upper, z_lower, *_ = change
+        low = (self.shares + primal * shares) * (self.z_lower + dual * z_lower)
         room = self.room + primal * (self.band.of_outputs(caps) - shares)
-        high = room * (self.above + dual * above)
+        high = room * (self.z_upper + dual * z_upper)
         return float(self.band.over_inputs(low + high).sum()) / (2 * self.count)

@@ -7,49 +7,65 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes up to which, or from which on, a strategy or a reduction is the best way."""
+    """Sizes up to which, or from which on, a way of solving is the best one.
+
+    `python -m benchmarks limits` solves, for each of them, the task that depends on it most: at
+    half of its value, as it is, and at twice its value.
+    """
 
     listed_symbols: int = 8
-    """Up to so many symbols all extreme posteriors are listed (`bench_optimum`)."""
+    """Up to so many symbols all extreme posteriors are listed; beyond, squared errors of numbers
+    are solved on the line."""
     listed_cells: int = 128
-    """Or up to so many cells of a joint (`bench_optimum`)."""
+    """Or up to so many cells of a joint."""
     listed_vertices: int = 8_000
-    """If they are no more than these (`bench_optimum`)."""
-    numbers_squared: int = 8
-    """Beyond so many numbers squared errors are solved on the line (`bench_numeric`)."""
+    """If they are no more than these."""
     numbers_absolute: int = 48
-    """Beyond so many, absolute errors are: channel programmes are exact (`bench_numeric`)."""
+    """Beyond so many numbers absolute errors are, too: up to there a channel programme is exact."""
     drawn_symbols: int = 250
-    """Beyond so many symbols of X itself, posteriors are drawn at random (`bench_own_secret`)."""
+    """Beyond so many symbols of X itself, posteriors are drawn at random; up to so many, each that
+    was drawn descends."""
     drawn_fewest: int = 64
     """Of fewer symbols random posteriors seldom have the prior for their mean."""
     grouped_numbers: int = 24
-    """Beyond so many numbers under LDP neighbours are grouped first (`bench_staircase`)."""
-    groups: int = 16
-    """How many groups of neighbours there are (`bench_staircase`)."""
-    listed_sets: int = 16
-    """Up to so many symbols under LDP a cost of one's own is priced by listing all sets, and proofs
-    are closer than was asked for (`bench_staircase`)."""
-    closer_symbols: int = 20
-    """Up to so many symbols of X itself proofs are closer (`bench_own_secret`)."""
+    """Beyond so many numbers under LDP neighbours are grouped first."""
+    few_symbols: int = 16
+    """Neighbours are joined to so many groups; up to so many symbols proofs are closer than was
+    asked for, and under LDP all sets are listed for a cost of one's own."""
     regions: int = 30
-    """From so many inputs of a joint on, each has a region in proofs (`bench_optimum`)."""
+    """From so many inputs of a joint on, each has a region in proofs."""
     assigned_cells: int = 300_000
-    """Beyond so many cells outputs are named greedily (`bench_optimum`)."""
+    """Beyond so many cells outputs are named greedily."""
     new_columns: int = 400
-    """Columns added in one round, or twice as many as inputs if that is more (`bench_optimum`)."""
+    """Columns added in one round, or twice as many as inputs if that is more."""
     polished_columns: int = 1_500
-    """The weights of more columns are left as they are (`bench_own_secret`)."""
+    """The weights of more columns are left as they are."""
     asked_vertices: int = 200_000
-    """More extreme posteriors are not listed even if that is asked for (`bench_optimum`)."""
+    """More extreme posteriors are not listed even if that is asked for."""
     rarest_piece: float = 2.0**-26
-    """A piece of an output that is rarer stays with its neighbour (`bench_types`)."""
+    """A piece of an output that is rarer stays with its neighbour."""
     profile_numbers: int = 1_000
-    """Posteriors of profiles are listed if edges have no more numbers (`bench_profiles`)."""
+    """Posteriors of profiles are listed if edges have no more numbers."""
     simplex_flows: int = 20_000
-    """With more flows an interior point is quicker than the simplex method (`bench_profiles`)."""
+    """With more flows an interior point is quicker than the simplex method."""
     moved_together: int = 200_000
-    """With more pairs of values in all, profiles are moved one by one (`bench_profiles`)."""
+    """With more pairs of values in all, profiles are moved one by one."""
+    block: int = 1 << 20
+    """Entries of the arrays worked on at a time."""
+    steps: int = 2_000
+    """Steps of one walk from vertex to vertex, or of one climb: no benchmark takes so many."""
+    nodes: tuple[int, ...] = (30, 1_000, 30_000, 1_000_000)
+    """Nodes that a branch and bound opens: it begins anew with more while it proves too little."""
+    starts: int = 128
+    """Random starts of a search that is compiled, or done for all of them at once."""
+    climbs: int = 12
+    """Random starts of a search by linear programmes."""
+    places: int = 48
+    """Numbers at which a curve is looked at first."""
+    many_numbers: int = 1_000
+    """Of more numbers neighbours are joined before the search."""
+    columns: int = 128
+    """Columns that pricing returns, and linear minimisations between two looks at the clock."""
 
 
 LIMITS = Limits()
@@ -69,6 +85,8 @@ class Tolerances:
     """What HiGHS can see: its smallest tolerance."""
     visible: float = 1e-9
     """What sums and systems of a solver's numbers may be off."""
+    share: float = 0.03
+    """What is left undecided of a gap, as a share of it."""
     close: float = 1e-6
     """A gap that is smaller is closed, and a rarer symbol is lost in distances."""
 

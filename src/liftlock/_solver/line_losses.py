@@ -18,32 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import Clock
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import Curve, least_on_line
-from liftlock._solver.problem import Clock
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 
-_CELLS = 1 << 20
-"""Entries of the arrays worked on at a time."""
-
-_PER_PLACE = 40
-"""Operations for each input that the curve at one place is counted as."""
-
-_CLOSE = 0.02
-"""A curve is followed until this share of its minimum, or of the goal, is certain."""
-
 _DOWNHILL = 3
 """Steps from a place to where the curve is lower."""
 
-_SMALL = 0.02
-"""Dips that are shallower than this share of the deepest are left for later."""
-
-_MANY, _SORTED = 1000, 8
-"""Of more numbers than this only every eighth is sorted for, unless it matters."""
-
-_FIRST = 96
-"""Places at which a curve of numbers is looked at first."""
+_SORTED = 8
+"""Of many numbers only every eighth is sorted for, unless it matters."""
 
 
 class LineLoss(Protocol):
@@ -153,11 +139,11 @@ class Squared:
             slopes = self.points**2 - prices - 2.0 * found[:, None] * self.points
             found = dot(self.box.fill(slopes), self.points)
         values = self._values(found, prices) + found**2
-        lowest: Floats = found[values < max(below, _SMALL * float(values.min()))]
+        lowest: Floats = found[values < max(below, TOLERANCES.share * float(values.min()))]
         return lowest
 
     def _values(self, places: Floats, prices: Floats) -> Floats:
-        step = max(1, _CELLS // len(self.box))
+        step = max(1, LIMITS.block // len(self.box))
         base = self.points**2 - prices
         parts = [
             least(self.box, base - 2.0 * places[begin : begin + step, None] * self.points)
@@ -171,11 +157,11 @@ class Squared:
         slack = 16.0 * rounding(len(self.box)) * size
 
         def enough(best: float) -> float:
-            return min(best, goal) - _CLOSE * max(abs(goal), abs(best))
+            return min(best, goal) - TOLERANCES.share * max(abs(goal), abs(best))
 
-        places = np.unique(self.read(windows(self.box, _FIRST))[0])
+        places = np.unique(self.read(windows(self.box, LIMITS.places))[0])
         curve = least_on_line(
-            lambda at: self._values(at, prices), places, enough, clock, _PER_PLACE * len(self.box)
+            lambda at: self._values(at, prices), places, enough, clock, self.box.work
         )
         return replace(curve, bound=curve.bound - slack)
 
@@ -222,7 +208,9 @@ class Absolute:
         """Look at the number of every input; below the goal it is exact."""
         size = float(np.ptp(self.points) + np.abs(prices).max())
         count = len(self.points)
-        some = np.unique(np.append(np.arange(0, count, _SORTED if count > _MANY else 1), count - 1))
+        some = np.unique(
+            np.append(np.arange(0, count, _SORTED if count > LIMITS.many_numbers else 1), count - 1)
+        )
         values, levels = self._each(some, prices, None)
         if len(some) < count:
             # Between neighbours that were sorted the level hardly changes.
@@ -232,7 +220,7 @@ class Absolute:
             bounds[some] = values
             low = np.flatnonzero(bounds < goal)
             low = low[~np.isin(low, some)]
-            clock.spend(_PER_PLACE * (len(some) + len(low)) * len(self.box))
+            clock.spend(self.box.work * (len(some) + len(low)))
             if len(low) and clock.left > 0:
                 bounds[low] = self._each(low, prices, None)[0]
             values = bounds
@@ -243,7 +231,7 @@ class Absolute:
         self, chosen: npt.NDArray[np.intp], prices: Floats, levels: Floats | None
     ) -> tuple[Floats, Floats]:
         """Return the curve at some numbers and its levels; lower bounds if levels are given."""
-        step = max(1, _CELLS // len(self.box))
+        step = max(1, LIMITS.block // len(self.box))
         parts = []
         for begin in range(0, len(chosen), step):
             part = slice(begin, begin + step)

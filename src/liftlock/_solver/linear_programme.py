@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from liftlock._solver.clock import SPEED, Clock
 from liftlock._solver.limits import TOLERANCES
-from liftlock._solver.problem import SPEED, Clock
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.exact.rounding import rounding
@@ -53,13 +53,14 @@ _OPTIONS: tuple[tuple[str, Any], ...] = (
     ("dual_feasibility_tolerance", TOLERANCES.solver),
     ("infinite_cost", 1e300),
     # Smaller coefficients are dropped: of rare symbols those that the default drops do count.
-    ("small_matrix_value", 1e-12),
+    ("small_matrix_value", TOLERANCES.hair),
 )
-_MOST = 2**31 - 1
-_PATIENCE = 5.0
-"""Seconds that a solver which was told to stop is waited for."""
-_QUICK = 1e5
-"""A programme of fewer coefficients is solved before anybody could interrupt it."""
+_MOST = int(np.iinfo(np.int32).max)
+_RUN = 1e5
+"""Operations that a run is counted as besides its iterations; a programme whose iterations take
+fewer is solved before anybody could interrupt it."""
+_IPM = 40
+"""An iteration of the interior point is worth so many of the simplex method."""
 
 
 @dataclass(frozen=True)
@@ -159,11 +160,11 @@ class Highs:
             self.model.setOptionValue("time_limit", wall)
         self.model.setOptionValue("simplex_iteration_limit", most)
         self.model.setOptionValue("ipm_iteration_limit", most)
-        run(self.model, quick=each < _QUICK)
+        run(self.model, quick=each < _RUN)
         info = self.model.getInfo()
         if clock is not None:
             turns = max(info.simplex_iteration_count, 0) + _IPM * max(info.ipm_iteration_count, 0)
-            clock.spend(turns * each + _SETTING_UP)
+            clock.spend(turns * each + _RUN)
         solution = self.model.getSolution()
         status = self._said.get(self.model.getModelStatus(), "unknown")
         return Answer(
@@ -187,12 +188,6 @@ class Highs:
             return True
         count = basis.col_status.count(self._basic) + basis.row_status.count(self._basic)
         return bool(count == self.model.getNumRow())
-
-
-_IPM = 40
-"""An iteration of the interior point is worth so many of the simplex method."""
-_SETTING_UP = 1e5
-"""Operations that a run is counted as besides its iterations."""
 
 
 def run(highs: Any, *, quick: bool = False) -> None:
@@ -221,8 +216,8 @@ def run(highs: Any, *, quick: bool = False) -> None:
     except KeyboardInterrupt:
         highs.cancelSolve()
         # A second interruption does not wait here, and leaving under a running solver would crash.
-        atexit.register(done.wait, _PATIENCE)
-        done.wait(_PATIENCE)
+        atexit.register(done.wait)
+        done.wait()
         raise
 
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import SEARCHING
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.problem import Optimality, Problem, Solution, Task
 from liftlock.alphabet import Alphabet
@@ -24,10 +25,6 @@ from liftlock.notions.lip import LIP
 from liftlock.utility.mean import points_of
 from liftlock.utility.registry import make_utility
 from liftlock.utility.utility import Utility, cost_of_nothing, mean_cost
-
-_SOLVING = 0.5
-"""The share of a limited time that is for the groups; the rest is for the bound."""
-_CLOSE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Groups:
         return Task(
             Problem.of(self.prior, task.problem.notion),
             make_utility(task.utility.name, self.prior.inputs),
-            task.clock.part(_SOLVING),
+            task.clock.part(SEARCHING),
             explain=task.explain,
         )
 
@@ -78,9 +75,7 @@ class Groups:
         task.clock.spend(smaller.clock.work)
         matrix = found.matrix[self.group].copy()
         cost = mean_cost(utility, matrix, problem.masses)
-        wider = Task(
-            Problem.of(problem.context, LIP(budget)), utility, task.clock.part(1.0, gap=_CLOSE)
-        )
+        wider = Task(Problem.of(problem.context, LIP(budget)), utility, task.clock.part(1.0))
         looser = solve(wider).proof.bound
         least = _bound(problem, utility, self.prior, self.group, found.proof.bound)
         proof = Optimality(
@@ -123,7 +118,7 @@ def _bound(
 def _joined(prior: Prior, masses: Floats, points: Floats) -> tuple[Prior, npt.NDArray[np.intp]]:
     """Join neighbours to groups of about the same mass; return their prior, and who is where."""
     order = np.argsort(points, kind="stable")
-    middle = (np.cumsum(masses[order]) - masses[order] / 2.0) * LIMITS.groups
+    middle = (np.cumsum(masses[order]) - masses[order] / 2.0) * LIMITS.few_symbols
     group = np.empty(len(masses), dtype=np.intp)
     group[order] = np.unique(middle.astype(np.intp), return_inverse=True)[1]
     size = int(group.max()) + 1

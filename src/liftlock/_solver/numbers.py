@@ -18,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import MOMENT, SEARCHING, Clock, Ending, SearchStep
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.interior_point import Band, Cover
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.line_losses import Absolute, LineLoss, Squared, windows
 from liftlock._solver.pricing import Curve
-from liftlock._solver.problem import Clock, Ending, Problem, SearchStep
+from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
@@ -30,24 +32,20 @@ from liftlock.utility.mean import points_of
 from liftlock.utility.shape import Variance
 from liftlock.utility.utility import Utility, doubt
 
-_FEWEST, _EACH = 48, 3.0
-"""So many places to begin with, and so many for each crowd that fits into the population."""
+_EACH = 3.0
+"""Places to begin with, for each least output mass that fits into the population."""
 
-_MANY, _COARSE = 1000, 384
-"""Beyond so many symbols neighbours are joined, to so many groups, before the search."""
+_COARSE = 384
+"""Of many symbols neighbours are joined, to so many groups, before the search."""
 
 _BANDWIDTH = 4.0
 """Initial support of an output, in multiples of the least output mass; doubled if it stalls."""
 
-_ROUNDS = 40
 _STUCK = 3
 """Rounds without a gain after which outputs may speak of more inputs, or the search ends."""
 
-_SOLVED, _ROUGH = 0.03, 0.003
-"""How exactly given places are solved: shares of the gap asked for, and of the gap at hand."""
-
-_PROVING = 0.8
-"""Of a limited time so much is for solving, the rest for a proof."""
+_ROUGH = 0.003
+"""How exactly given places are solved, as a share of the gap at hand."""
 
 _PATIENCE = 120.0
 """Seconds after which a search without a time limit ends with the gap that it has proved."""
@@ -55,14 +53,8 @@ _PATIENCE = 120.0
 _UNUSED = 1e-3
 """Outputs with a smaller share of a crowd than this are not worth a place of their own."""
 
-_TIDY, _SPARE = 0.05, 0.7
-"""What joining outputs may cost: shares of the gap asked for, and of what is left of it."""
-
-_LITTLE = 0.01
-"""Nor may it cost more than this share of what the mechanism gains."""
-
-_OFTEN = 0.25
-"""Seconds between two reports."""
+_SPARE = 0.7
+"""What merging outputs may cost, as a share of what is left of the gap asked for."""
 
 
 def least_loss(problem: Problem, utility: Utility, clock: Clock) -> Decomposition:
@@ -158,17 +150,17 @@ class Search:
         """Search until the gap is small enough or the time is over."""
         if self.reference <= 0:
             return
-        if self.crowd <= float(self.masses.min()) * (1.0 + 1e-12):
+        if self.crowd <= float(self.masses.min()) * (1.0 + TOLERANCES.hair):
             self._truth()
             return
-        count = int(min(max(_FEWEST, _EACH / self.crowd), len(self.masses) + _FEWEST))
+        count = int(min(max(LIMITS.places, _EACH / self.crowd), len(self.masses) + LIMITS.places))
         crowds = windows(self.loss.box, count)
         places, costs = self.loss.read(crowds)
         # A small budget gains little: what counts as near must be little of that.
         gain = max(self.reference - float(costs.mean()), float(places.var()), 0.0)
         self.gain = gain / self.reference
-        self.fine = min(self.clock.gap, _LITTLE * self.gain)
-        if len(self.masses) > _MANY:
+        self.fine = min(self.clock.gap, TOLERANCES.share * self.gain)
+        if len(self.masses) > LIMITS.many_numbers:
             places = np.concatenate([places, self._joined()])
         self._run(self._apart(places))
 
@@ -190,7 +182,7 @@ class Search:
         _, group = np.unique((middle * _COARSE).astype(np.intp), return_inverse=True)
         masses = np.bincount(group, self.masses).astype(np.float64)
         means = np.bincount(group, self.masses * self.loss.points) / masses
-        clock = self.clock.part(0.3, gap=max(self.clock.gap, 1e-5))
+        clock = self.clock.part(1.0 - SEARCHING, gap=max(self.clock.gap, 1e-5))
         clock.watch = None if self.clock.watch is None else lambda _: self._tell()
         coarse = Search(masses, means, self.limits, clock, squared=self.squared, unit=self.unit)
         self._coarse = coarse, group
@@ -222,29 +214,32 @@ class Search:
             prices, outputs = self._solve(places)
             curve = self._prove(prices)
             self._tell(now=True)
-            late = self.clock.left <= 0 or self.clock.spent >= self._solving
+            late = not self._searching
             stuck = stuck + 1 if self.gap > 0.9 * before else 0
             if stuck >= _STUCK and self.reach * self.crowd < 1.0:
                 self.reach, stuck = 2.0 * self.reach, 0
-            if self.gap > self.clock.gap and (late or stuck >= _STUCK or self.rounds >= _ROUNDS):
+            if self.gap > self.clock.gap and (late or stuck >= _STUCK):
                 self.stopped = self.clock.ended or ("work" if late else "stuck")
-            below = -0.02 * self.fine * self.reference
+            below = -TOLERANCES.share * self.fine * self.reference
             # Dips are never dropped: without the old ones the prices would go in circles.
             found = np.concatenate([found, self.loss.dips(curve, prices, places, below)])
             places = self._apart(np.concatenate([base, outputs, found]))
 
     @property
-    def _solving(self) -> float:
-        """The seconds' worth of work after which nothing more is solved."""
-        return _PATIENCE if self.clock.seconds is None else _PROVING * self.clock.seconds
+    def _searching(self) -> bool:
+        """Whether there is work left for another step."""
+        clock = self.clock
+        return clock.searching and (clock.seconds is not None or clock.spent < _PATIENCE)
 
     def _solve(self, places: Floats) -> tuple[Floats, Floats]:
         """Return the prices for some places, and where the outputs in use would rather be."""
         losses = self.loss.table(places)
         costs = (1.0 - self.lower) * losses + self.lower * dot(losses, self.masses)[:, None]
         cover = self._cover = self._start(places, costs)
-        goal = self.reference * max(_SOLVED * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain))
-        while cover.slack > goal and self.clock.left > 0 and self.clock.spent < self._solving:
+        goal = self.reference * max(
+            TOLERANCES.share * self.fine, _ROUGH * min(self.gap, 0.03 * self.gain)
+        )
+        while cover.slack > goal and self._searching:
             if not cover.step():
                 break
             self.clock.spend(cover.operations)
@@ -270,7 +265,7 @@ class Search:
         while reach < whole:
             begin = np.clip(where - reach / 2.0, 0.0, whole - reach)
             first = np.searchsorted(ends, begin, side="right")
-            last = np.searchsorted(ends, begin + reach * (1.0 - 1e-12), side="left") + 1
+            last = np.searchsorted(ends, begin + reach * (1.0 - TOLERANCES.hair), side="left") + 1
             last = np.minimum(last, len(ends))
             band = Band(self.masses, np.minimum(first, len(ends) - 1), last)
             cover = Cover(self.masses, costs, self.crowd, band=band, sizes=sizes)
@@ -352,9 +347,9 @@ class Search:
         order = np.argsort(places, kind="stable")
         joint = columns[order] * weights[order, None]
         spare = _SPARE * (self.clock.gap - self.gap)
-        allowed = max(_TIDY * self.clock.gap, spare) * self.reference
+        allowed = max(TOLERANCES.share * self.clock.gap, spare) * self.reference
         # A small budget gains little, and must not lose that.
-        allowed = min(allowed, _LITTLE * (self.reference - self.best[2]))
+        allowed = min(allowed, TOLERANCES.share * (self.reference - self.best[2]))
         while len(joint) > 1:
             each = self._total(joint)
             rise = np.maximum(self._total(joint[1:] + joint[:-1]) - each[1:] - each[:-1], 0.0)
@@ -375,7 +370,7 @@ class Search:
 
     def _tell(self, *, now: bool = False) -> None:
         """Report now and then, so that whoever waits sees the gap fall."""
-        if self.clock.watch is None or (not now and time.monotonic() < self._told + _OFTEN):
+        if self.clock.watch is None or (not now and time.monotonic() < self._told + MOMENT):
             return
         self._told = time.monotonic()
         cost, bound = self.best[2] * self.unit, self.bound * self.unit

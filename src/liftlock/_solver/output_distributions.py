@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import Clock, SearchStep
 from liftlock._solver.limits import TOLERANCES
 from liftlock._solver.linear_programme import Highs, safe_bound
-from liftlock._solver.problem import Clock, SearchStep
 from liftlock.errors import LiftlockError
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -121,7 +121,7 @@ def least_cap(law: Floats, released: Floats, cap: float = 0.0) -> float:
         cap = max(cap, float(alone.max()))
     while True:
         worst = cap
-        for _, chosen in violated_sets(law[None, :], released[None, :], cap, 1e-16):
+        for _, chosen in violated_sets(law[None, :], released[None, :], cap, TOLERANCES.residue):
             mass = float(law[chosen].sum())
             if mass > 0:
                 short = (mass - float(released[chosen].sum())) / mass

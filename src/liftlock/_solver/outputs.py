@@ -21,7 +21,6 @@ from liftlock._solver.channel_programme import Least
 from liftlock._solver.column_generation import Decomposition
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.problem import (
-    NO_ROOM,
     Optimality,
     Problem,
     Solution,
@@ -34,7 +33,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.contexts import PriorSet
 from liftlock.exact.integers import Floats, Integers
 from liftlock.exact.reproducible import dot
-from liftlock.exact.weights import DEFAULT_BITS
+from liftlock.exact.weights import GRAIN, MOST_BITS
 from liftlock.utility.shape import Linear
 from liftlock.utility.utility import Utility, cost_of_nothing, cost_of_truth, doubt, mean_cost
 
@@ -48,9 +47,6 @@ _NOTHING_FOUND = (
     "the search ended before anything better than no release was found: the output is constant; "
     "ask for a smaller gap, or give it more time"
 )
-
-_UNIT = 2.0**-DEFAULT_BITS
-_BITS = 62
 
 _MOST = 2.0**-21
 """Half of the blend that locking allows: outputs that need more are joined in any case."""
@@ -90,16 +86,16 @@ def strain(problem: Problem, matrix: Floats) -> Floats:
     if problem.given is not None:
         turned = problem.given * problem.masses / problem.secret_masses[:, None]
         secrets = dot(turned, matrix)
-    least, most = secrets.min(axis=0) - _UNIT, secrets.max(axis=0) + _UNIT
+    least, most = secrets.min(axis=0) - GRAIN, secrets.max(axis=0) + GRAIN
     if problem.ratio is not None:
         return _blend(most - problem.ratio * least, (problem.ratio - 1.0) * weights)
     low, high = _mass_ranges(problem, matrix) if problem.uncertain else (weights, weights)
     need = np.zeros(matrix.shape[1])
     if problem.lower > 0:
-        broken = problem.lower * (high + _UNIT) - least
+        broken = problem.lower * (high + GRAIN) - least
         need = np.maximum(need, _blend(broken, (1.0 - problem.lower) * weights))
     if np.isfinite(problem.upper):
-        broken = most - problem.upper * (low - _UNIT)
+        broken = most - problem.upper * (low - GRAIN)
         need = np.maximum(need, _blend(broken, (problem.upper - 1.0) * weights))
     return need
 
@@ -113,9 +109,9 @@ def _blend(broken: Floats, room: Floats) -> Floats:
 def _mass_ranges(problem: Problem, matrix: Floats) -> tuple[Floats, Floats]:
     """Return the least and the largest P(y) over a set of priors."""
     context = cast("PriorSet", problem.context)
-    columns: Integers = np.ldexp(np.clip(matrix.T, 0.0, 1.0), _BITS).astype(np.int64)
+    columns: Integers = np.ldexp(np.clip(matrix.T, 0.0, 1.0), MOST_BITS).astype(np.int64)
     ends = [context.mass_range(column.astype(object)) for column in columns]
-    scale = 2.0**-_BITS
+    scale = 2.0**-MOST_BITS
     return (
         np.array([float(low) * scale for low, _ in ends]),
         np.array([float(high) * scale for _, high in ends]),
@@ -238,7 +234,8 @@ def without_room(task: Task) -> Solution:
     if task.problem.given is not None:
         found = constant(task, least_cost(task), ONLY_EXACT)
     else:
-        found = constant(task, nothing - NO_ROOM * abs(nothing), NO_BUDGET)
+        # Floats cannot tell the budget from 0, so next to nothing can be saved.
+        found = constant(task, nothing - TOLERANCES.hair * abs(nothing), NO_BUDGET)
     if isinstance(shape, Linear) and shape.reproductions is not None:
         # Its outputs are taken at their word.
         best = int(np.argmin(dot(masses, shape.matrix(len(masses)))))

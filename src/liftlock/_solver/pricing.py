@@ -17,22 +17,14 @@ from typing import Protocol
 
 import numpy as np
 
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import Priced
-from liftlock._solver.problem import Clock
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
 from liftlock.exact.rounding import rounding
 from liftlock.utility.shape import Kind
 from liftlock.utility.utility import Utility, doubt
-
-_PLACES = 65
-"""Places at which a curve is looked at first."""
-
-_STEPS = 20
-"""Linearisations in a row."""
-
-_TOGETHER = 64
-"""Linear minimisations between two looks at the clock."""
 
 
 class Polytope(Protocol):
@@ -143,7 +135,7 @@ def least_on_line(
     bound = best = float(known[0][1].min())
     while True:
         bounds = chord_bounds(left, right, low, high)
-        alive = (bounds < enough(best)) & (right - left > 1e-14)
+        alive = (bounds < enough(best)) & (right - left > TOLERANCES.zero)
         bound = min(bound, float(bounds[~alive].min(initial=np.inf)))
         left, right, low, high = left[alive], right[alive], low[alive], high[alive]
         if not alive.any() or clock.left <= 0:
@@ -199,7 +191,7 @@ class Variance:
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Take the best vertex for many a, and follow each to where a is its mean."""
-        places = np.linspace(self._first, self._last, _PLACES)
+        places = np.linspace(self._first, self._last, LIMITS.places)
         places = np.concatenate([places, dot(columns, self.points)])
         found = [np.zeros((0, len(self.polytope)))]
         for _ in range(3):
@@ -219,10 +211,12 @@ class Variance:
 
         def phi(places: Floats) -> Floats:
             values, vertices = self._least(places, duals)
-            columns.append(vertices[np.argsort(places**2 + values, kind="stable")[:32]])
+            columns.append(
+                vertices[np.argsort(places**2 + values, kind="stable")[: LIMITS.columns]]
+            )
             return values
 
-        places = np.linspace(self._first, self._last, _PLACES)
+        places = np.linspace(self._first, self._last, LIMITS.places)
         curve = least_on_line(phi, places, lambda best: best - slack, clock, self.polytope.work)
         return Priced(curve.bound - slack, np.unique(np.vstack(columns), axis=0))
 
@@ -242,29 +236,33 @@ class Concave:
         self._corners = utility.costs(low + max(self._free, 0.0) * np.eye(len(polytope)))
 
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
-        """Linearise at each vertex, go to the best one, and repeat until nothing changes.
+        """Linearise at each vertex, go to the best one, and repeat while that is better.
 
         A concave cost lies below its linearisation, so no step makes it worse.
         """
         slopes = self._generator.standard_normal((self._starts, len(self.polytope)))
         vertices = np.vstack([columns, self._best(slopes, clock)])
         found = [vertices]
-        for _ in range(_STEPS):
+        for _ in range(LIMITS.steps):
             moved = self._best(self.utility.slopes(vertices) - duals, clock)
-            change = np.abs(moved - vertices[: len(moved)]).max(axis=1) > 1e-12
-            if not change.any() or clock.left <= 0:
+            gain = self._reduced(vertices[: len(moved)], duals) - self._reduced(moved, duals)
+            if not (gain > TOLERANCES.hair).any() or clock.left <= 0:
                 break
-            vertices = np.unique(moved[change], axis=0)
+            vertices = np.unique(moved[gain > TOLERANCES.hair], axis=0)
             found.append(vertices)
         return np.unique(np.vstack(found), axis=0)
+
+    def _reduced(self, vertices: Floats, duals: Floats) -> Floats:
+        reduced: Floats = self.utility.costs(vertices) - dot(vertices, duals)
+        return reduced
 
     def _best(self, slopes: Floats, clock: Clock) -> Floats:
         """Return the best vertices for some slopes, as many as there is time for."""
         found = [np.zeros((0, len(self.polytope)))]
-        for first in range(0, len(slopes), _TOGETHER):
+        for first in range(0, len(slopes), LIMITS.columns):
             if clock.left <= 0:
                 break
-            part = slopes[first : first + _TOGETHER]
+            part = slopes[first : first + LIMITS.columns]
             clock.spend(self.polytope.work * len(part))
             found.append(self.polytope.least(part)[1])
         return np.vstack(found)

@@ -20,18 +20,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liftlock._solver.channel_programme import Builder
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import Oracle, Priced
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Optimum, Solver
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost, Variance
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 from liftlock.exact.rounding import rounding
 from liftlock.utility import shape
 from liftlock.utility.utility import Utility
-
-_STARTS = 12
-_MOST_NODES = 20_000
 
 
 class Columns:
@@ -98,7 +97,8 @@ class Columns:
         """
         bounds = self.least(np.vstack([np.eye(len(self)), -np.eye(len(self))]))[0]
         low, high = np.split(bounds, 2)
-        self.low, self.high = np.clip(low - 1e-12, 0.0, 1.0), np.clip(1e-12 - high, 0.0, 1.0)
+        hair = TOLERANCES.hair
+        self.low, self.high = np.clip(low - hair, 0.0, 1.0), np.clip(hair - high, 0.0, 1.0)
 
 
 @dataclass(order=True)
@@ -112,7 +112,7 @@ class _Node:
 def prior_set_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) -> Oracle:
     """Return the oracle of posteriors whose lifts every prior of a set sees within the limits."""
     columns = Columns(problem, clock)
-    concave = Concave(columns, utility, columns.low, _STARTS)
+    concave = Concave(columns, utility, columns.low, LIMITS.climbs)
     match utility.shape:
         case shape.Separable(kind):
             chords = Chords(columns, utility, SeparableCost(kind), concave)
@@ -159,13 +159,13 @@ class Chords:
         heap = [root]
         looked = 1
         best = np.inf
-        while heap and looked < _MOST_NODES and clock.left > 0:
+        while heap and looked < LIMITS.nodes[2] and clock.left > 0:
             worst = heap[0]
             if worst.bound >= goal:
                 break
             value = float(self.utility.costs(worst.vertex[None])[0] - dot(worst.vertex, duals))
             best = min(best, value)
-            if worst.bound >= best - 1e-12:
+            if worst.bound >= best - TOLERANCES.hair:
                 break
             heapq.heappop(heap)
             place, cut = _split(cost, worst)
@@ -179,7 +179,7 @@ class Chords:
         bound = heap[0].bound if heap else goal
         vertices = np.array(met).reshape(-1, len(columns))
         reduced = self.utility.costs(vertices) - dot(vertices, duals)
-        return Priced(bound, vertices[np.argsort(reduced, kind="stable")[:32]])
+        return Priced(bound, vertices[np.argsort(reduced, kind="stable")[: LIMITS.columns]])
 
 
 def _split(cost: SeparableCost, node: _Node) -> tuple[int, float]:
@@ -189,7 +189,7 @@ def _split(cost: SeparableCost, node: _Node) -> tuple[int, float]:
     value = np.clip(node.vertex, node.low, node.high)
     error = cost.at(value) - cost.at(node.low) - slopes * (value - node.low)
     place = int(np.argmax(error))
-    if error[place] <= 1e-15:
+    if error[place] <= TOLERANCES.residue:
         place = int(np.argmax(width))
         return place, float((node.low[place] + node.high[place]) / 2.0)
     # Not too near an end, or the other part would stay as it was.

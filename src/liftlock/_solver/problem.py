@@ -6,17 +6,16 @@ Designs work with these floats and are not trusted; `lock` proves the result wit
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from liftlock import progress
+from liftlock._solver.clock import Clock, Ending
+from liftlock._solver.limits import TOLERANCES
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import (
     Ball,
@@ -33,7 +32,8 @@ from liftlock.errors import InputError, NotDefined
 from liftlock.exact.budget import Budget
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, exp
-from liftlock.exact.rounding import UNIT
+from liftlock.exact.rounding import QUOTIENT, UNIT
+from liftlock.exact.weights import MOST_BITS
 from liftlock.notions.base import Notion
 from liftlock.utility.distortion import Distortion
 from liftlock.utility.profile_utility import ProfileUtility
@@ -41,20 +41,8 @@ from liftlock.utility.shape import Shape
 from liftlock.utility.symmetric import MutualInformation
 from liftlock.utility.utility import Utility
 
-MOST_RATIO = 2.0**62
-"""Beyond this ratio (43 nats) nothing is gained: a table has at most 62 bits."""
-
-_HAIR = 16 * UNIT
-"""Lifts in floats are quotients of five rounded numbers, and the limits are rounded too."""
-
-_INSIDE = Fraction(10**9 - 1, 10**9)
-"""What profiles release sits on the boundary: a budget smaller by this leaves room for rounding."""
-
-_OUTSIDE = 1.0 + 2e-9
-"""The power of the smaller ratio that is at least the true one."""
-
-_MOST_EPSILON = 100.0
-"""Beyond this e^epsilon is more than a solver, or a table, can tell from no limit at all."""
+MOST_RATIO = float(1 << MOST_BITS)
+"""Beyond this ratio (43 nats) nothing is gained: no table has a larger one."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +99,9 @@ class Problem:
         Every mechanism that the exact numbers allow keeps these limits in floats as well, so what
         is proved of all that keep these holds for it; locking takes the hair back.
         """
-        ratio = None if self.ratio is None else self.ratio * (1.0 + _HAIR)
-        return replace(
-            self, lower=self.lower * (1.0 - _HAIR), upper=self.upper * (1.0 + _HAIR), ratio=ratio
-        )
+        more, less = 1.0 + QUOTIENT, 1.0 - QUOTIENT
+        ratio = None if self.ratio is None else self.ratio * more
+        return replace(self, lower=self.lower * less, upper=self.upper * more, ratio=ratio)
 
     @property
     def capped(self) -> bool:
@@ -161,8 +148,8 @@ class ProfileProblem(Problem):
             raise NotDefined(
                 "designing for profiles", f"the notion {notion.name}", 'use ProfilePrivacy("1")'
             )
-        epsilon = min(float(budget), _MOST_EPSILON)
-        ratio = min(float(exp(epsilon * float(_INSIDE))), MOST_RATIO)
+        # What profiles release sits on the boundary: a smaller budget leaves room for rounding.
+        ratio = min(float(exp(float(budget) * (1.0 - TOLERANCES.visible))), MOST_RATIO)
         laws = context.laws
         counts = np.full(len(laws), 1.0 / len(laws)) if weights is None else weights
         masses = dot(counts, laws)
@@ -183,7 +170,8 @@ class ProfileProblem(Problem):
 
     def widened(self) -> ProfileProblem:
         """Return the same with a budget by a hair too large: what bounds have to be proved for."""
-        return replace(self, ratio=float(self.ratio**_OUTSIDE * (1.0 + 8 * np.finfo(float).eps)))
+        power = 1.0 + 2.0 * TOLERANCES.visible
+        return replace(self, ratio=float(self.ratio**power * (1.0 + QUOTIENT)))
 
     @property
     def values(self) -> int:
@@ -338,146 +326,6 @@ def rows_of(whole: Alphabet, kept: Prior) -> npt.NDArray[np.intp]:
     return np.array([known.get(label, model) for label in whole.labels], dtype=np.intp)
 
 
-# --- when to stop ---------------------------------------------------------------------------------
-
-
-Ending = Literal["", "work", "clock", "interrupt", "stuck"]
-"""What ended a search before the gap that was asked for; empty if nothing did."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchStep(progress.Step):
-    """Where a search stands, for whoever watches.
-
-    >>> print(SearchStep(stage="search", gap=0.1, bound=0.4, columns=1234, seconds=7.2))
-    search, gap 0.1, bound 0.4, 1,234 candidates, 7 s
-    """
-
-    cost: float = math.inf
-    bound: float = -math.inf
-    gap: float = math.inf
-    columns: int = 0
-    seconds: float = 0.0
-
-    def __str__(self) -> str:
-        if not self.columns:
-            return self.stage
-        return (
-            f"{self.stage}, gap {self.gap:.2g}, bound {self.bound:.6g}, "
-            f"{self.columns:,} candidates, {self.seconds:.0f} s"
-        )
-
-    def scaled(self, unit: float) -> SearchStep:
-        """Return the step with its costs in another unit."""
-        return replace(self, cost=unit * self.cost, bound=unit * self.bound)
-
-
-SPEED = 7e7
-"""Operations a second that every machine is trusted to do: what `seconds` means in work.
-
-An idle core of a server of 2023 does three times as many.
-"""
-
-
-class TimeUp(Exception):
-    """The limit of a clock was met while a search was being set up."""
-
-
-_GRACE = 1.0
-"""Seconds beyond the limit before the clock on the wall ends a search: libraries are loaded too."""
-
-
-@dataclass
-class Clock:
-    """When to stop: a gap that is small enough, or a limit of work.
-
-    A limit of seconds is one of work, counted in operations that are the same on every machine, so
-    that the result is the same too. A machine that does fewer than `SPEED` a second is stopped by
-    the clock on the wall, and `ended` says so. Compiling is no work: see `pause`.
-    """
-
-    gap: float = 1e-6
-    seconds: float | None = None
-    watch: progress.Progress | None = None
-    started: float = field(default_factory=time.monotonic)
-    work: float = 0.0
-    """Operations done so far."""
-    ended: Ending = ""
-    """Which of the limits was met, `work` or `clock`."""
-    paused: ClassVar[float] = 0.0
-    """Seconds that all clocks of this process stood still."""
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start, for people; what is decided is decided by `spent`."""
-        return time.monotonic() - self.started
-
-    @property
-    def spent(self) -> float:
-        """The work done so far, in seconds at the speed that every machine is trusted with."""
-        return self.work / SPEED
-
-    @property
-    def wall(self) -> float:
-        """Seconds until the clock on the wall ends the search; infinite without a limit."""
-        return math.inf if self.seconds is None else self.seconds + _GRACE - self.elapsed
-
-    @property
-    def left(self) -> float:
-        """Seconds' worth of work that are left; infinite without a limit."""
-        if self.seconds is None:
-            return math.inf
-        if self.ended == "clock" or self.wall <= 0:
-            self.ended = "clock"
-            return 0.0
-        left = self.seconds - self.spent
-        if left > 0:
-            return left
-        self.ended = "work"
-        return 0.0
-
-    def spend(self, operations: float) -> None:
-        """Count work that was done."""
-        self.work += operations
-
-    def check(self, operations: float = 0.0) -> None:
-        """End what has no result yet, if no time is left, or less than what comes next will take.
-
-        >>> Clock(seconds=1.0).check(3 * SPEED)
-        Traceback (most recent call last):
-        liftlock._solver.problem.TimeUp
-        """
-        left = self.left
-        if left > 0 and left * SPEED >= operations:
-            return
-        self.ended = self.ended or "work"
-        raise TimeUp
-
-    @contextmanager
-    def pause(self) -> Iterator[None]:
-        """Stop the clock, while code that is needed is compiled."""
-        begun = time.monotonic()
-        try:
-            yield
-        finally:
-            taken = time.monotonic() - begun
-            self.started += taken
-            Clock.paused += taken
-
-    def part(self, share: float, *, gap: float | None = None) -> Clock:
-        """Return a clock for a part of the search, with a share of the work that is left.
-
-        Give what it did back to this one, with `spend(part.work)`.
-        """
-        limit = None if self.seconds is None else share * self.left
-        return Clock(self.gap if gap is None else gap, limit, self.watch)
-
-    def tell(self, stage: str) -> None:
-        """Tell whoever watches that something begins, before there is anything to show for it."""
-        if self.watch is not None:
-            self.watch(SearchStep(stage=stage, seconds=self.elapsed))
-
-
 # --- what is to be solved, and what was found -----------------------------------------------------
 
 
@@ -576,10 +424,6 @@ class ProfileTask(Task):
     def blocks(self) -> int:
         """How many matrices a channel has."""
         return 1 if self.shared else len(self.problem.laws)
-
-
-NO_ROOM = 2.0**-40
-"""What a budget that floats cannot tell from 0 may save of the cost of releasing nothing."""
 
 
 def gap_text(gap: float) -> str:

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import Clock
 from liftlock._solver.kernels.decomposition import draw, eliminate, fit
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import SeparableCost
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.exact.elimination import Factors
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
@@ -30,17 +32,6 @@ from liftlock.utility.utility import Utility, cost_of_nothing
 if TYPE_CHECKING:
     from liftlock._solver.column_generation import Decomposition
 
-_PROJECTIONS = 2000
-
-_PART = 1 << 24
-"""Entries that are worked on before the clock is looked at again."""
-
-_OPERATIONS = 6.0
-"""How much work it is, for each three symbols."""
-
-_OFF = 1e-9
-"""Means farther from the prior than this, relative to it, are not good enough."""
-
 
 def even_columns(
     box: Box, count: int, generator: np.random.Generator, clock: Clock | None = None
@@ -48,7 +39,10 @@ def even_columns(
     """Return random vertices whose mean is near the prior and whose cost is near the chord's."""
     n = len(box)
     # In parts, between which an interruption is heard and the clock looked at.
-    parts = [slice(k, min(k + _PART // n + 1, count)) for k in range(0, count, _PART // n + 1)]
+    parts = [
+        slice(k, min(k + LIMITS.block // n + 1, count))
+        for k in range(0, count, LIMITS.block // n + 1)
+    ]
     orders, shown = np.empty((count, n), dtype=np.int64), np.empty((count, n))
     by_width = np.argsort(box.width, kind="stable")
     for part in parts:
@@ -67,7 +61,8 @@ def even_columns(
 def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition | None:
     """Decompose a prior of many symbols near-optimally; None if the utility is not separable.
 
-    The bound is the chord's value at the prior.
+    The bound is the chord's value at the prior. Unless there are very many symbols, each vertex
+    that was drawn descends to one that lies less above its chord.
     """
     from liftlock._solver.column_generation import Decomposition
 
@@ -75,12 +70,15 @@ def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition
         return None
     cost = SeparableCost(utility.shape.kind)
     masses, box = problem.masses, Box(problem.masses, problem.lower, problem.upper)
-    operations = _OPERATIONS * float(len(masses)) ** 3
+    operations = float(len(masses)) ** 3
     clock.check(operations)
     generator = np.random.default_rng(len(masses))
     found = even_columns(box, 6 * len(masses), generator, clock)
+    slopes = cost.chord(box.low, box.high)
+    if len(masses) <= LIMITS.drawn_symbols:
+        found = box.vertices_among(_lowered(problem, utility, slopes, found, clock))
     # The better half: those that lie least above their chord.
-    above = utility.costs(found) - dot(found, cost.chord(box.low, box.high))
+    above = utility.costs(found) - dot(found, slopes)
     columns = found[np.argsort(above, kind="stable")[: 3 * len(masses)]]
     weights = mixed(columns, masses, clock)
     if weights is None:
@@ -91,7 +89,7 @@ def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition
     columns, weights = reduced(columns, weights, masses, clock)
     weights = polished(columns, weights, masses)
     clock.spend(operations)
-    if np.abs(dot(weights, columns) / masses - 1.0).max() > _OFF:
+    if np.abs(dot(weights, columns) / masses - 1.0).max() > TOLERANCES.visible:
         return None
     mean = float(dot(weights, utility.costs(columns)) / weights.sum())
     return Decomposition(
@@ -107,11 +105,20 @@ def decompose(problem: Problem, utility: Utility, clock: Clock) -> Decomposition
     )
 
 
+def _lowered(
+    problem: Problem, utility: Utility, slopes: Floats, columns: Floats, clock: Clock
+) -> Floats:
+    """Descend from vertices, priced by the chords: a vertex costs what it lies above its chord."""
+    with clock.pause():
+        from liftlock._solver.separable import SeparableOracle
+    return SeparableOracle(problem, utility, clock).descend(slopes, columns, clock)
+
+
 def polished(columns: Floats, weights: Floats, masses: Floats) -> Floats:
     """Let the mean be the prior to rounding, by least squares and refinement."""
     scaled = columns / masses
     gram = dot(scaled, scaled.T)
-    gram[np.diag_indices_from(gram)] *= 1.0 + 1e-13
+    gram[np.diag_indices_from(gram)] *= 1.0 + TOLERANCES.zero
     factors = Factors.of(gram)
     for _ in range(4):
         step = factors.solve(dot(scaled, 1.0 - dot(weights, scaled)))
@@ -130,13 +137,14 @@ def mixed(columns: Floats, masses: Floats, clock: Clock) -> Floats | None:
     scaled = columns / masses - 1.0
     rows = np.hstack([scaled, np.ones((count, 1))])
     gram = dot(rows.T, rows)
-    gram[np.diag_indices_from(gram)] += 1e-12 * np.trace(gram) / len(gram)
+    gram[np.diag_indices_from(gram)] += TOLERANCES.hair * np.trace(gram) / len(gram)
     inverse = Factors.of(gram).solve(np.eye(len(gram)))
     target = np.zeros(rows.shape[1])
     target[-1] = 1.0
     weights: Floats = np.full(count, 1.0 / count)
-    for _ in range(_PROJECTIONS):
+    for _ in range(LIMITS.steps):
         clock.check()
+        clock.spend(rows.size)
         weights = weights + dot(rows, dot(inverse, target - dot(weights, rows)))
         if weights.min() >= 0.0:
             return weights
@@ -174,7 +182,7 @@ def _eliminated(points: Floats, weights: Floats, clock: Clock) -> Floats:
     # Rows of `null` are directions d with d . points = 0.
     null = np.ascontiguousarray(Factors.of(points).left_null())
     left = weights.copy()
-    together = max(1, _PART // null.size)
+    together = max(1, LIMITS.block // null.size)
     for first in range(0, len(null), together):
         clock.check()
         eliminate(null, left, first, min(first + together, len(null)))

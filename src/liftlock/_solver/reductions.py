@@ -7,18 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from liftlock._solver.clock import SearchStep
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.neighbours import Groups
 from liftlock._solver.outputs import constant, is_worthless, joined, named_outputs, proved
-from liftlock._solver.problem import (
-    Problem,
-    ProfileTask,
-    SearchStep,
-    Solution,
-    Task,
-    rows_of,
-    supported,
-)
+from liftlock._solver.problem import Problem, ProfileTask, Solution, Task, rows_of, supported
 from liftlock._solver.types import Types
 from liftlock.contexts import Joint, Prior, representative
 from liftlock.utility.mean import Mean
@@ -185,7 +178,7 @@ REDUCTIONS = (
     ),
     Reduction(
         "group-neighbours",
-        f"join neighbours on the line to {LIMITS.groups} groups",
+        f"join neighbours on the line to {LIMITS.few_symbols} groups",
         f"a prior of more than {LIMITS.grouped_numbers} numbers under LDP, for an error of numbers",
         "bounded by the optimum of LIP, and by what the rest within a group can say",
         group_neighbours,

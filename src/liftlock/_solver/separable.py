@@ -25,14 +25,15 @@ import numpy as np
 import numpy.typing as npt
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import MOMENT, PASS, SPEED, Clock
 from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.kernels import branch, descent, simplex
 from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost
 from liftlock._solver.kernels.simplex import Programme
-from liftlock._solver.limits import LIMITS
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
 from liftlock._solver.pricing import Concave, PolytopeOracle, SeparableCost
-from liftlock._solver.problem import SPEED, Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock._solver.random_decomposition import even_columns
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
@@ -40,37 +41,12 @@ from liftlock.exact.rounding import rounding
 from liftlock.utility.shape import Kind, Separable, Variance
 from liftlock.utility.utility import Utility
 
-_OFF = 1e-11
-"""Columns outside the polytope by more than this are not returned."""
-_TINY = 1e-12
-"""Entries below this are rounding, and so is a sum that far from 1."""
-_STEPS = 200
-"""Steps in one descent."""
+_FEW = 4
+"""Where the first random starts lead to fewer vertices, there are eight times as many."""
 _FRUITFUL = 10
 """When fewer than one in so many columns led to a better one, look from elsewhere too."""
-_SHAKEN, _FEW = (128, 1024), 4
-"""Random starts where X is the secret: more if the first lead to fewer vertices than this."""
-_GAIN = 1e-9
-"""Vertices whose reduced cost is not below minus this are not worth a column."""
-_BUDGETS = (30, 300, 3000, 30_000)
-"""Boxes to open in a region, tried in turn, so that every region has some bound early."""
-_BUDGETS_WHOLE = (1000, 30_000, 1_000_000)
-"""The same for the polytope as a whole."""
-_CLOSER = 1000.0
-"""How many times closer than was asked for a proof is where that is cheap."""
-_SLOTS, _MEMORY = 100_000, 1 << 30
-"""Boxes of one region kept open at a time, and bytes that they may take."""
-_CELLS = 20_000_000
-"""No more entries than this are written out for new columns at once."""
-_PER_DESCENT, _PER_NODE, _PER_PAIR = 20, 6, 4
-"""Passes over the rows that a descent, and a box of a proof, are counted as; and operations for
-each pair of coordinates that are exchanged."""
-_AT_ONCE = 8
-"""Operations of plain loops over rows that a CPU does in the time of one."""
-_A_MOMENT, _A_TASK = 2e7, 1e9
-"""Operations between two looks at the clock, or a little more, and those of a thread's task."""
-_EXTREME, _LONGEST = 1000, 10_000
-"""Steps to the largest value of a coordinate, and to the least of any linear cost."""
+_MEMORY = 1 << 28
+"""Bytes that the open boxes of one region may take."""
 _WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 Numbers = npt.NDArray[np.int64]
@@ -145,8 +121,8 @@ class Rows:
         self.reach = self.programme.upper.copy()
         """Upper bounds of the coordinates, once they are known."""
         self.reach[:n] = np.minimum(self.reach[:n], 1.0)
-        self._per_step = rows * (size + 3 * rows) / _AT_ONCE
-        operations = (n * rows**2 + (1 + n // simplex.REFRESH) * rows**3) / _AT_ONCE
+        self._per_step = float(size + rows**2)
+        operations = n * self._per_step
         clock.check(operations)
         self._vertex = simplex.new_vertex(self.programme)
         simplex.stand(self.programme, problem.masses, self._vertex)
@@ -164,7 +140,7 @@ class Rows:
     @property
     def work(self) -> float:
         """Operations that a linear programme is counted as."""
-        return float(_PER_DESCENT * self.programme.matrix.size)
+        return float(PASS * self.programme.matrix.shape[1])
 
     def start(self) -> Floats:
         """For each x, a vertex that makes v_x as large as it can be."""
@@ -179,7 +155,9 @@ class Rows:
             cost = np.zeros(size)
             cost[: self.inputs] = row
             ends = programme.lower, self.reach
-            simplex.optimise(programme, *ends, self._vertex, cost, multipliers, reduced, _LONGEST)
+            simplex.optimise(
+                programme, *ends, self._vertex, cost, multipliers, reduced, LIMITS.steps
+            )
             bounds[place] = simplex.safe_bound(programme, *ends, cost, multipliers, reduced, 0.0)
             vertices[place] = np.clip(self._vertex.values[: self.inputs], 0.0, None)
         return bounds, vertices / vertices.sum(axis=1, keepdims=True)
@@ -191,16 +169,16 @@ class Rows:
             # Each entry within its own ends, however small they are.
             ends = self.programme.lower[: self.inputs], self.programme.upper[: self.inputs]
             columns = np.clip(columns, *ends)
-            kept: Floats = columns[np.abs(columns.sum(axis=1) - 1.0) <= _TINY]
+            kept: Floats = columns[np.abs(columns.sum(axis=1) - 1.0) <= TOLERANCES.hair]
             return kept
-        columns = np.where(columns < _TINY, 0.0, columns)
+        columns = np.where(columns < TOLERANCES.hair, 0.0, columns)
         columns /= columns.sum(axis=1, keepdims=True)
         lifts = dot(columns, (problem.given / problem.secret_masses[:, None]).T)
-        least, most = lifts.min(axis=1), lifts.max(axis=1)
+        least, most, off = lifts.min(axis=1), lifts.max(axis=1), TOLERANCES.hair
         if problem.ratio is None:
-            good = (least >= problem.lower - _OFF) & (most <= problem.upper + _OFF)
+            good = (least >= problem.lower - off) & (most <= problem.upper + off)
         else:
-            good = most <= least * problem.ratio + _OFF
+            good = most <= least * problem.ratio + off
         allowed: Floats = columns[good]
         return allowed
 
@@ -210,37 +188,17 @@ class Rows:
         When the time is up the other coordinates keep their bound, and have no vertex.
         """
         vertices = np.zeros((self.inputs, self.inputs))
-        # Between two calls Python hears an interruption, and looks at the clock.
-        together = 500 if self._per_step * 500 <= _A_MOMENT else 1
-        most = _EXTREME if together > 1 else simplex.REFRESH
-        done = 0
-        while done < self.inputs and clock.left > 0:
-            last = min(done + together, self.inputs)
-            if together == 1 and not self._approached(done, clock):
-                break
-            steps = simplex.extremes(
-                self.programme, self._vertex, self.reach, vertices[done:last], done, last, most
-            )
-            clock.spend(self._per_step * float(steps))
-            done = last
-        return vertices[:done]
-
-    def _approached(self, x: int, clock: Clock) -> bool:
-        """Walk towards the largest v_x, a few steps at a time; tell whether there was time."""
-        programme, (rows, size) = self.programme, self.programme.matrix.shape
-        cost, multipliers, reduced = np.zeros(size), np.zeros(rows), np.zeros(size)
-        cost[x] = -1.0
-        for _ in range(_EXTREME // simplex.REFRESH):
-            if clock.left <= 0:
-                return False
-            steps = simplex.optimise(
-                programme, programme.lower, programme.upper, self._vertex, cost, multipliers,
-                reduced, simplex.REFRESH,
-            )  # fmt: skip
-            clock.spend(self._per_step * (steps + 1 if steps >= 0 else simplex.REFRESH))
-            if steps >= 0:
-                break
-        return True
+        for x in range(self.inputs):
+            for _ in range(LIMITS.steps // simplex.REFRESH):
+                if clock.left <= 0:
+                    return vertices[:x]
+                steps, most = simplex.maximise(self.programme, self._vertex, x)
+                clock.spend(self._per_step * (simplex.REFRESH if steps < 0 else steps + 1))
+                self.reach[x] = min(self.reach[x], most)
+                if steps >= 0:
+                    break
+            vertices[x] = self._vertex.values[: self.inputs]
+        return vertices
 
 
 def rows_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) -> Oracle:
@@ -249,7 +207,7 @@ def rows_oracle(problem: Problem, utility: Utility, clock: Clock | None = None) 
         return SeparableOracle(problem, utility, clock)
     if problem.given is None:
         box = Box(problem.masses, problem.lower, problem.upper)
-        return PolytopeOracle(box, utility, Concave(box, utility, box.low, _SHAKEN[0]))
+        return PolytopeOracle(box, utility, Concave(box, utility, box.low, LIMITS.starts))
     rows = Rows(problem, None, Clock() if clock is None else clock)
     nothing = np.zeros(len(rows))
     return PolytopeOracle(rows, utility, Concave(rows, utility, nothing, len(rows)))
@@ -301,6 +259,8 @@ class SeparableOracle:
             self._generator = np.random.default_rng(n)
         self.wild_prices = problem.given is not None
         """Few columns leave most prices open; column generation keeps them in a box at first."""
+        self._split = problem.given is not None and n >= LIMITS.regions and bool(self._kinds[0])
+        """Whether a proof asks separately for each coordinate that may be the largest."""
         self.opened = 0
         """Boxes opened by the last proof."""
 
@@ -335,13 +295,14 @@ class SeparableOracle:
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Bound the cost from below by branch and bound."""
-        if self._own is not None and self.inputs <= LIMITS.closer_symbols and goal < 0:
+        if self._own is not None and self.inputs <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs little more.
-            closer = self._bounded(duals, goal / _CLOSER, clock, _BUDGETS_WHOLE[:2])
+            closer = self._bounded(duals, goal * TOLERANCES.close, clock, LIMITS.nodes[1:-1])
             if closer.bound >= goal:
                 return closer
-        separate = self._own is None and self.inputs >= LIMITS.regions and bool(self._kinds[0])
-        return self._bounded(duals, goal, clock, _BUDGETS if separate else _BUDGETS_WHOLE)
+        return self._bounded(
+            duals, goal, clock, LIMITS.nodes[:-1] if self._split else LIMITS.nodes[1:]
+        )
 
     def _bounded(
         self, duals: Floats, goal: float, clock: Clock, budgets: tuple[int, ...]
@@ -369,10 +330,10 @@ class SeparableOracle:
         slopes = cost.linear[: self.inputs].copy()
         if self._cost is not None:
             slopes += self._cost.chord(box.low, box.high)
-        spread = np.std(slopes) + 1e-12
+        spread = np.std(slopes) + TOLERANCES.hair
         starts = np.vstack([columns, box.least(slopes[None])[1]])
         found = np.zeros((0, self.inputs))
-        for count in _SHAKEN:
+        for count in (LIMITS.starts, 8 * LIMITS.starts):
             scale = spread * self._generator.choice([0.1, 0.5, 2.0], size=(count, 1))
             shaken = slopes + scale * self._generator.standard_normal((count, self.inputs))
             found = self._descended(cost, np.vstack([starts, box.least(shaken)[1]]), clock)
@@ -381,23 +342,31 @@ class SeparableOracle:
             starts = found
         return found
 
-    def _descended(self, cost: Cost, starts: Floats, clock: Clock, below: float = -_GAIN) -> Floats:
+    def descend(self, duals: Floats, starts: Floats, clock: Clock) -> Floats:
+        """Return vertices below the starts that no neighbour is better than, best first."""
+        return self._descended(self._priced(duals), starts, clock, below=np.inf)
+
+    def _descended(
+        self, cost: Cost, starts: Floats, clock: Clock, below: float = -TOLERANCES.visible
+    ) -> Floats:
         """Descend from every row; return distinct vertices cheaper than `below`, best first."""
         programme, reach = self.rows.programme, self.rows.reach
-        each = float(_PER_DESCENT * programme.matrix.size)
+        each = self.rows.work
         if len(programme.right) == 1:
-            each += float(_PER_PAIR * self.inputs**2)
+            each += float(self.inputs**2)  # the pairs that are exchanged
 
         def descend(chosen: Numbers) -> tuple[tuple[Floats, Floats], float]:
             vertices = np.empty((2 * len(chosen), self.inputs))
             costs = np.empty(2 * len(chosen))
-            count = descent.descend(programme, cost, reach, starts, chosen, _STEPS, vertices, costs)
+            count = descent.descend(
+                programme, cost, reach, starts, chosen, LIMITS.steps, vertices, costs
+            )
             real = costs[:count] * self._scale + self._constant
             good = real < below
             return (vertices[:count][good], real[good]), each * len(chosen)
 
         # An interruption waits for what is running.
-        together = int(np.clip(_A_TASK / each, 1, 50))
+        together = int(np.clip(MOMENT * SPEED / each, 1, 50))
         starts = np.ascontiguousarray(starts)
         tasks = np.array_split(np.arange(len(starts)), len(starts) // together + 1)
         results = _share([task for task in tasks if len(task)], descend, clock)
@@ -407,11 +376,9 @@ class SeparableOracle:
         # Equal vertices have equal costs, so that they follow each other or nearly.
         kept: dict[bytes, int] = {}
         for k in np.argsort(costs, kind="stable"):
-            names = np.flatnonzero(vertices[k] > _TINY)
+            names = np.flatnonzero(vertices[k] > TOLERANCES.hair)
             key = names.tobytes() + vertices[k, names].round(9).tobytes()
             kept.setdefault(key, int(k))
-            if len(kept) * self.inputs > _CELLS:
-                break
         return self.rows.inside(vertices[np.fromiter(kept.values(), np.int64, len(kept))])
 
     # ------------------------------------------------------------------- proof
@@ -421,33 +388,32 @@ class SeparableOracle:
     ) -> tuple[float, Floats]:
         """Branch and bound in each region; return the least bound, and vertices below 0."""
         programme, reach = self.rows.programme, self.rows.reach
-        # Where the cost is low some entry is large, and it pays to ask separately for each
-        # coordinate that may be the largest.
-        separate = budgets is _BUDGETS
+        # Where the cost is low some entry is large, and it pays to ask separately for each that
+        # may be the largest.
         stars, width, cap = np.array([-1]), self.inputs, 0.0
-        if separate:
-            cap = self._cap(cost, goal, clock)
+        if self._split:
+            cap = self._cap(cost, goal, clock) - TOLERANCES.visible
             stars = np.flatnonzero(reach[: self.inputs] >= cap)
             width = max(64, self.inputs // 5)
         bounds = np.full(len(stars), -np.inf)
         points: list[Floats] = []
         halt = np.zeros(1, np.int64)
-        each = 2 if separate else 50
+        each = 2 if self._split else 50
         vertices = np.zeros((0, self.inputs))
 
         size = programme.matrix.shape[1]
         per_box = 8 * (len(programme.right) ** 2 + 4 * size) + size
-        room = int(min(_SLOTS, max(64, _MEMORY // per_box)))
+        room = max(LIMITS.columns, _MEMORY // per_box)
 
-        per_node = float(_PER_NODE * len(programme.right) * min(size, width + len(programme.right)))
+        per_node = float(PASS * min(size, width + len(programme.right)))
 
         def bound(chosen: Numbers) -> tuple[tuple[Numbers, Floats, Floats], float]:
             part = np.full(len(chosen), -np.inf)
             found = np.zeros((each * len(chosen), self.inputs))
             counts = np.zeros(3, np.int64)
             branch.bound_regions(
-                programme, cost, reach, goal, stars[chosen], cap - 1e-9, self.rows.extremes,
-                budget, width, room, each, found, counts, part, halt,
+                programme, cost, reach, goal, stars[chosen], cap, self.rows.extremes, budget,
+                width, room, each, found, counts, part, halt,
             )  # fmt: skip
             self.opened += int(counts[1])
             return (chosen, part, found[: counts[0]]), per_node * float(counts[1] + len(chosen))
@@ -468,7 +434,9 @@ class SeparableOracle:
                 starts = np.clip(np.concatenate(points), 0.0, None)
                 points.clear()
                 below = 0.5 * (goal * self._scale + self._constant)
-                vertices = self._descended(cost, starts, clock, below=min(below, -_GAIN))
+                vertices = self._descended(
+                    cost, starts, clock, below=min(below, -TOLERANCES.visible)
+                )
                 if len(vertices):
                     break
                 each = 0
@@ -515,7 +483,7 @@ class SeparableOracle:
             bound = slope + simplex.safe_bound(
                 programme, programme.lower, upper, linear, multipliers, reduced, 0.0
             )
-            if bound >= goal + 1e-12:
+            if bound >= goal + TOLERANCES.hair:
                 low = middle
             else:
                 high = middle

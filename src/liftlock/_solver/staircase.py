@@ -31,38 +31,21 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from liftlock._solver.clock import PASS, Clock
 from liftlock._solver.column_generation import Oracle, Priced
 from liftlock._solver.enumeration import ListedOracle
-from liftlock._solver.limits import LIMITS
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.pricing import Concave, PolytopeOracle, Variance
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot, log
-from liftlock.exact.rounding import rounding
+from liftlock.exact.rounding import QUOTIENT, rounding
 from liftlock.utility import shape
 from liftlock.utility.shape import Kind
 from liftlock.utility.utility import Utility
 
 Marks: TypeAlias = npt.NDArray[np.int8]
 Places: TypeAlias = npt.NDArray[np.intp]
-
-_CLOSER = 1e6
-"""How many times closer than was asked for a proof is where that is cheap."""
-
-_STARTS = 96
-"""Random sets that a search starts from, or four times the number of symbols."""
-
-_PER_START, _PER_NODE = 100, 200
-"""Operations for each two symbols that a start of a search is counted as, and for each symbol that
-a node of a proof is."""
-
-_BATCH, _MOST_NODES = 128, 400_000
-"""Nodes of a tree that are looked at together, and in all."""
-
-_KEPT = 32
-"""Staircases below the goal that are enough to go on searching with."""
-
-_HAIR = 2.0**-49
 
 
 class Stairs:
@@ -83,13 +66,13 @@ class Stairs:
     @property
     def work(self) -> float:
         """Operations that a linear minimisation is counted as."""
-        return _PER_START * float(len(self))
+        return PASS * float(len(self))
 
     @property
     def low(self) -> Floats:
         """What every posterior is at least, a hair less."""
         least = 1.0 / (1.0 + (self.ratio - 1.0) * (1.0 - self.masses.min()))
-        lows: Floats = self.masses * least * (1.0 - _HAIR)
+        lows: Floats = self.masses * least * (1.0 - QUOTIENT)
         return lows
 
     def raised(self, sets: Floats) -> Floats:
@@ -158,10 +141,10 @@ def staircase_oracle(problem: Problem, utility: Utility) -> Oracle:
             return PolytopeOracle(stairs, utility, SetTree(stairs, utility, kind))
         case shape.Variance(points):
             return PolytopeOracle(stairs, utility, Variance(stairs, points))
-        case _ if len(stairs) <= LIMITS.listed_sets:
+        case _ if len(stairs) <= LIMITS.few_symbols:
             return ListedOracle(stairs.every(), utility)
         case _:
-            pricing = Concave(stairs, utility, stairs.low, max(_STARTS, 4 * len(stairs)))
+            pricing = Concave(stairs, utility, stairs.low, max(LIMITS.starts, 4 * len(stairs)))
             return PolytopeOracle(stairs, utility, pricing)
 
 
@@ -214,8 +197,8 @@ class SetTree:
     def search(self, duals: Floats, columns: Floats, clock: Clock) -> Floats:
         """Linearise from the columns in use and from random sets, and flip symbols."""
         n = len(self.stairs)
-        sets = self.stairs.some(max(_STARTS, 4 * n))
-        clock.spend(_PER_START * len(sets) * float(n) ** 2)
+        sets = self.stairs.some(max(LIMITS.starts, 4 * n))
+        clock.spend(PASS * len(sets) * float(n) ** 2)
         starts = np.vstack([columns, self.stairs.raised(sets)])
         found = self._concave.search(duals, starts, clock)
         better = self.improved(np.vstack([self.stairs.sets(found), sets]), duals)
@@ -248,7 +231,7 @@ class SetTree:
             changes = (gain * (1.0 - 2.0 * sets))[:, :, None] * parts.T
             values = self._values(self._sums(sets, duals)[:, None, :] + changes)
             place = np.argmin(values, axis=1)
-            better = values[rows, place] < best - 1e-13
+            better = values[rows, place] < best - TOLERANCES.zero
             if not better.any():
                 break
             chosen = rows[better]
@@ -269,9 +252,9 @@ class SetTree:
 
     def prove(self, duals: Floats, goal: float, clock: Clock) -> Priced:
         """Return a safe lower bound, the goal if it is reached, and staircases below the goal."""
-        if len(self.masses) <= LIMITS.listed_sets and goal < 0:
+        if len(self.masses) <= LIMITS.few_symbols and goal < 0:
             # With few symbols a much smaller gap costs next to nothing more.
-            closer = self._explore(duals, goal / _CLOSER, clock)
+            closer = self._explore(duals, goal * TOLERANCES.close, clock)
             if closer.bound >= goal:
                 return closer
         return self._explore(duals, goal, clock)
@@ -295,7 +278,7 @@ class SetTree:
         fresh, parents = root, np.array([-np.inf])
         while len(fresh):
             looked += len(fresh)
-            clock.spend(_PER_NODE * float(fresh.marks.size))
+            clock.spend(PASS * float(fresh.marks.size))
             bounds, children = self._bounded(fresh, duals, goal, parents, found)
             open_ = bounds < goal + slack
             closed = min(closed, float(bounds[~open_].min(initial=np.inf)))
@@ -304,9 +287,9 @@ class SetTree:
                     heapq.heappush(heap, (float(bounds[place]), next(ticket), marks, low, high))
                 if not children[place]:
                     closed = min(closed, float(bounds[place]))
-            if looked >= _MOST_NODES or clock.left <= 0 or len(found) >= _KEPT:
+            if looked >= LIMITS.nodes[-1] or clock.left <= 0 or len(found) >= LIMITS.columns:
                 break
-            taken = [heapq.heappop(heap) for _ in range(min(_BATCH, len(heap)))]
+            taken = [heapq.heappop(heap) for _ in range(min(LIMITS.columns, len(heap)))]
             fresh = Nodes(
                 np.array([node[2] for node in taken], dtype=np.int8).reshape(-1, n),
                 np.array([node[3] for node in taken]),
@@ -315,7 +298,7 @@ class SetTree:
             parents = np.array([node[0] for node in taken])
         worst = min(closed, heap[0][0] if heap else np.inf)
         found.sort(key=lambda pair: pair[0])
-        columns = np.array([vertex for _, vertex in found[:_KEPT]]).reshape(-1, n)
+        columns = np.array([vertex for _, vertex in found[: LIMITS.columns]]).reshape(-1, n)
         return Priced(worst - slack, columns)
 
     def _bounded(
@@ -340,8 +323,9 @@ class SetTree:
         for place in below:
             marks, low, high = nodes.marks[place], nodes.low[place], nodes.high[place]
             where, symbol = float(least.place[place]), int(least.part[place])
-            partly = marks[symbol] == 0 and 1e-9 < least.share[place] < 1.0 - 1e-9
-            inside = low * (1 + 1e-12) < where < high * (1 - 1e-12)
+            share = float(least.share[place])
+            partly = marks[symbol] == 0 and TOLERANCES.visible < share < 1.0 - TOLERANCES.visible
+            inside = low * (1 + TOLERANCES.hair) < where < high * (1 - TOLERANCES.hair)
             if off[place] > 0.3 * (goal - least.values[place]) and inside:
                 children[place] = [(marks, low, where), (marks, where, high)]
             elif partly or (marks == 0).any():
@@ -435,7 +419,9 @@ class SetTree:
         else:
             bend = 0.0
         # A hair wider than exact, so that rounding cannot empty a node.
-        values = np.where(low <= high * (1 + 1e-12), bend + sorted_slopes + u * steep, np.inf)
+        values = np.where(
+            low <= high * (1 + TOLERANCES.hair), bend + sorted_slopes + u * steep, np.inf
+        )
         best = np.argmin(values, axis=1)[:, None]
         chosen = np.take_along_axis(u, best, axis=1)
         ends = np.take_along_axis(starts, best, axis=1)

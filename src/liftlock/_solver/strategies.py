@@ -9,6 +9,7 @@ import numpy as np
 
 from liftlock._solver import two_values
 from liftlock._solver.channel_programme import Least, least_distortion, solve_profiles
+from liftlock._solver.clock import Clock, Ending, TimeUp
 from liftlock._solver.column_generation import Decomposition, Oracle, generate
 from liftlock._solver.enumeration import (
     ListedOracle,
@@ -17,16 +18,7 @@ from liftlock._solver.enumeration import (
 )
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.outputs import finish, read_as, without_room
-from liftlock._solver.problem import (
-    Clock,
-    Ending,
-    Problem,
-    ProfileTask,
-    Solution,
-    Step,
-    Task,
-    TimeUp,
-)
+from liftlock._solver.problem import Problem, ProfileTask, Solution, Step, Task
 from liftlock._solver.reductions import REDUCTIONS
 from liftlock.contexts import Family
 from liftlock.errors import InputError
@@ -294,16 +286,12 @@ STRATEGIES = (
     Strategy(
         "numbers",
         "place outputs on the line, and solve for their weights by an interior point",
-        f"lifts of X itself; the squared error of more than {LIMITS.numbers_squared} numbers, or "
+        f"lifts of X itself; the squared error of more than {LIMITS.listed_symbols} numbers, or "
         f"the absolute error of more than {LIMITS.numbers_absolute}",
         fits=_on_line,
         best=lambda task: (
             task.symbols
-            > (
-                LIMITS.numbers_absolute
-                if isinstance(task.shape, Linear)
-                else LIMITS.numbers_squared
-            )
+            > (LIMITS.numbers_absolute if isinstance(task.shape, Linear) else LIMITS.listed_symbols)
         ),
         solve=_numbers,
     ),

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from liftlock._solver.blocks import edge_noise, response, solution_of
+from liftlock._solver.clock import Clock, Ending
 from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock._solver.linear_programme import Highs
 from liftlock._solver.output_distributions import (
@@ -26,32 +27,14 @@ from liftlock._solver.output_distributions import (
     fresh_start,
     least_cap,
 )
-from liftlock._solver.problem import (
-    Clock,
-    Ending,
-    Optimality,
-    ProfileProblem,
-    ProfileTask,
-    Solution,
-)
+from liftlock._solver.problem import Optimality, ProfileProblem, ProfileTask, Solution
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
+from liftlock.exact.weights import GRAIN
 from liftlock.utility.profile_utility import ProfileUtility
 
-_HAIRS = (1e-12, 1e-10, 1e-8)
-
-_HELPS = -1e-11
-"""A flow is worth adding if it lowers the cost by more than this for each unit."""
-
-
-_ABOVE = (1e-10, 1e-9, 1e-8)
-"""The least t is found to the solver's tolerance: matrices are sought a hair above it."""
-
-_ROUNDING = 2.0**-51
-"""What rounding a row may move a probability by, and as much again."""
-
-_RESIDUE = 1e-10
-"""A value that no profile of a part has, and none releases more often, is a solver's residue."""
+_ABOVE = (TOLERANCES.solver, TOLERANCES.visible, TOLERANCES.close)
+"""The least t is found to the solver's tolerance: matrices are sought slightly above it."""
 
 
 def in_proportion(laws: Floats, released: Floats) -> Floats:
@@ -98,7 +81,7 @@ class Transport:
         if float(simple[off].max(initial=0.0)) <= cap * (1.0 + TOLERANCES.hair):
             return np.asarray(simple)
         least = least_cap(law, released, cap)
-        for hair in _HAIRS:
+        for hair in (TOLERANCES.hair, *_ABOVE):
             flows = self._flows(law, released, least + hair)
             if flows is not None:
                 return np.asarray(completed(_per_value(flows, law)[None], least + hair)[0])
@@ -253,7 +236,7 @@ class Flows:
         left = self._cost - prices[self._from] + prices[self._to]
         if self._limited:
             left -= prices[self._cells + self._from]
-        return self._include((left < _HELPS) & ~self._in)
+        return self._include((left < -TOLERANCES.solver) & ~self._in)
 
     def _include(self, wanted: Flags) -> int:
         """Add the flows that are wanted; return how many."""
@@ -393,7 +376,7 @@ def settled(part: Part, blocks: Floats) -> Floats:
     With s of even answers on m values an edge has (1 - s) x - s (E - 1)/m left of an excess x.
     """
     released = (part.laws[:, :, None] * blocks).sum(axis=1)
-    used = (part.laws.max(axis=0) > 0) | (released.max(axis=0) > _RESIDUE)
+    used = (part.laws.max(axis=0) > 0) | (released.max(axis=0) > TOLERANCES.solver)
     count = int(used.sum())
     if (released[:, ~used] > 0).any():
         # Values that no profile of the part has are covered when the draft is made.
@@ -402,7 +385,7 @@ def settled(part: Part, blocks: Floats) -> Floats:
         blocks /= blocks.sum(axis=2, keepdims=True)
         released = (part.laws[:, :, None] * blocks).sum(axis=1)
     excess = float(part.excess(released)[:, used].max())
-    wanted = excess + (1.0 + part.ratio) * _ROUNDING
+    wanted = excess + (1.0 + part.ratio) * 2.0 * GRAIN
     if wanted <= 0:
         return blocks
     noise = min(1.0, wanted / (max(excess, 0.0) + (part.ratio - 1.0) / count))

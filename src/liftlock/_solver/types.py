@@ -30,9 +30,7 @@ import numpy as np
 from liftlock._solver.limits import LIMITS
 from liftlock.contexts import Joint
 from liftlock.exact.integers import Floats
-
-_BITS = 62
-"""Shares of a type are cut in units of 2^-62 of it."""
+from liftlock.exact.weights import MOST_BITS
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class _Queue:
     def __init__(self, places: Sequence[int], counts: list[int], row: list[float]) -> None:
         self.places, self.counts = places, counts
         self.total = sum(counts)
-        self.shares = [round(math.ldexp(share, _BITS)) for share in row]
+        self.shares = [round(math.ldexp(share, MOST_BITS)) for share in row]
         self.whole = sum(self.shares)
         self.used = 0
         """Of the outputs, in units of the shares."""

@@ -125,7 +125,8 @@ def answer(model: Model, counted: Counted, question: Question, options: Options)
     fit = model.fit(question, counted)
     if options.method == "auto":
         estimator, why = choose(model, question, fit, options.about)
-        check_weights(counted, question, replace(options, method=cast("Method", estimator.key)))
+        if counted.weights is not None:
+            counted.weights.refuse(question.of, options.about, estimator.key)
     else:
         estimator = ESTIMATORS[options.method](model, question)
         why = "as asked" if len(model.estimators) > 1 else model.why

@@ -14,7 +14,7 @@ import numpy as np
 from liftlock.exact.integers import Floats
 from liftlock.exact.reproducible import dot
 
-_BLOCK = 48
+BLOCK = 48
 """Columns that are eliminated at a time."""
 
 
@@ -40,8 +40,8 @@ class Factors:
         reach = rows if width is None else width
         order = np.arange(rows)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            for begin in range(0, columns, _BLOCK):
-                end = min(begin + _BLOCK, columns)
+            for begin in range(0, columns, BLOCK):
+                end = min(begin + BLOCK, columns)
                 # Nothing is below, or to the right of, the band.
                 low, far = min(end + reach, rows), min(end + 2 * reach, columns)
                 _eliminate_block(both, order, begin, end, low)
@@ -58,13 +58,13 @@ class Factors:
         both = self.both if found.ndim == 1 else self.both[:, :, None]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # Rows were exchanged after they were eliminated: multipliers may be anywhere below.
-            for begin in range(0, size, _BLOCK):
-                end = min(begin + _BLOCK, size)
+            for begin in range(0, size, BLOCK):
+                end = min(begin + BLOCK, size)
                 for k in range(begin, end - 1):
                     found[k + 1 : end] -= both[k + 1 : end, k] * found[k]
                 found[end:] -= dot(self.both[end:, begin:end], found[begin:end])
-            for end in range(size, 0, -_BLOCK):
-                begin = max(end - _BLOCK, 0)
+            for end in range(size, 0, -BLOCK):
+                begin = max(end - BLOCK, 0)
                 for k in range(end - 1, begin - 1, -1):
                     found[k] /= self.both[k, k]
                     found[begin:k] -= both[begin:k, k] * found[k]
@@ -77,8 +77,8 @@ class Factors:
         rows, columns = self.both.shape
         share = self.both[columns:, :columns].copy()
         # share L = the lower rows of L, from the last column to the first.
-        for end in range(columns, 0, -_BLOCK):
-            begin = max(end - _BLOCK, 0)
+        for end in range(columns, 0, -BLOCK):
+            begin = max(end - BLOCK, 0)
             for k in range(end - 1, begin - 1, -1):
                 share[:, begin:k] -= share[:, k, None] * self.both[k, begin:k]
             if begin:

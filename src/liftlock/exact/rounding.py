@@ -5,6 +5,9 @@ from __future__ import annotations
 UNIT = 2.0**-53
 """The relative error of one operation, or of reading an exact number, at most."""
 
+QUOTIENT = 16 * UNIT
+"""The relative error of a quotient of up to five rounded numbers, compared with a rounded limit."""
+
 
 def rounding(terms: int) -> float:
     """Return how far a sum of so many products may be off, relative to the sum of their sizes.

@@ -19,6 +19,9 @@ DEFAULT_BITS = 52
 MOST_BITS = 62
 """The widest row that fits int64 and one 64-bit random word."""
 
+GRAIN = 2.0**-DEFAULT_BITS
+"""The smallest probability of a row of 52 bits: rounding moves each by at most this."""
+
 _DRAFT_BITS = 62
 LARGE = 1 << 18
 """Matrices of more cells are rounded in float64 instead of unbounded integers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from liftlock._solver.problem import Clock
+from liftlock._solver.clock import Clock
 from liftlock.contexts import Context
 from liftlock.designs.api import design
 from liftlock.designs.base import Design

@@ -13,7 +13,8 @@ import pytest
 from liftlock import ProfileGraph
 from liftlock._solver.ascent import ascend, climb, least_uncertainty, slopes
 from liftlock._solver.channel_programme import ProfileProgramme, solve_profiles
-from liftlock._solver.problem import Clock, ProfileTask, Solution
+from liftlock._solver.clock import Clock
+from liftlock._solver.problem import ProfileTask, Solution
 from liftlock.designs import cluster, lock
 from liftlock.designs.base import draft_of_blocks
 from liftlock.notions import ProfilePrivacy

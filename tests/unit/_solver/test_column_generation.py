@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import Decomposition, Priced, generate
 from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.utility import Histogram, MutualInformation, Utility, make_utility
 from tests.brute_force import COSTS, best_mixture, brute_vertices, lift_cuts
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from liftlock._solver.box import Box
+from liftlock._solver.clock import Clock
 from liftlock._solver.line_losses import Absolute, Squared, at_least, least, windows
-from liftlock._solver.problem import Clock
 
 
 def world(seed: int, count: int = 6) -> tuple[Box, np.ndarray, np.ndarray]:

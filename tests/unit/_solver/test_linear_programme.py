@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from liftlock._solver.clock import SPEED, Clock
 from liftlock._solver.linear_programme import LARGEST_COST, Highs, run
-from liftlock._solver.problem import SPEED, Clock
 
 
 class Endless:

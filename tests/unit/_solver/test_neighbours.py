@@ -24,7 +24,7 @@ def test_the_bound_is_below_the_optimum_and_the_cost_above(
     monkeypatch: pytest.MonkeyPatch, utility: str, seed: int
 ) -> None:
     """Few enough symbols for the true optimum, joined to half as many."""
-    monkeypatch.setattr(neighbours, "LIMITS", replace(LIMITS, groups=4))
+    monkeypatch.setattr(neighbours, "LIMITS", replace(LIMITS, few_symbols=4))
     generator = np.random.default_rng(seed)
     points = np.sort(generator.integers(0, 1000, 8) * 10 + np.arange(8))
     prior = ll.Prior.from_counts(

@@ -12,10 +12,11 @@ import pytest
 import liftlock as ll
 from liftlock import Step
 from liftlock._solver.channel_programme import least_distortion
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import Decomposition, generate
 from liftlock._solver.numbers import least_loss
 from liftlock._solver.outputs import joined, strain
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock._solver.separable import rows_oracle
 from liftlock.notions import MaxLift, MinLift, Notion
 from liftlock.utility import Distortion, Mean, make_utility
@@ -157,7 +158,7 @@ def test_hardly_any_time_still_gains_something_within_the_limits(utility: str) -
 
 @pytest.mark.parametrize("after", [1, 3, 6])
 def test_an_interrupt_keeps_the_best_so_far(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("liftlock._solver.numbers._OFTEN", 0.0)
+    monkeypatch.setattr("liftlock._solver.numbers.MOMENT", 0.0)
     prior = world(13, 300)
     problem, goal = Problem.of(prior, ll.LIP("2")), Mean.of(prior.inputs)
     told = 0

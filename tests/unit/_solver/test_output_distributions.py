@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from liftlock._solver.clock import Clock
 from liftlock._solver.output_distributions import (
     Master,
     OutOfTime,
@@ -17,7 +18,6 @@ from liftlock._solver.output_distributions import (
     least_cap,
     violated_sets,
 )
-from liftlock._solver.problem import Clock
 from tests.profile_oracles import Array, solved
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from liftlock import Prior
 from liftlock._solver.box import Box
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import generate
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock._solver.separable import SeparableOracle, rows_oracle
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LIP, MaxLift, MinLift, Notion

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from liftlock import Ball, Context, Family, Intervals, Prior
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import generate
 from liftlock._solver.enumeration import ListedOracle, enumerate_vertices
 from liftlock._solver.prior_set import prior_set_oracle
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock.designs import lock, optimal
 from liftlock.exact.integers import Floats
 from liftlock.notions import ALIP, LIP, Notion

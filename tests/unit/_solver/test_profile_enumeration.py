@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,5 +106,6 @@ def test_what_listing_cannot_do_it_leaves(monkeypatch: pytest.MonkeyPatch) -> No
     assert list_posteriors(task) is not None
     for name in ("listed_symbols", "profile_numbers", "listed_vertices"):
         with monkeypatch.context() as patch:
-            patch.setattr(ascent, "LIMITS", replace(LIMITS, **{name: 1}))
+            lowered: dict[str, Any] = {name: 1}
+            patch.setattr(ascent, "LIMITS", replace(LIMITS, **lowered))
             assert list_posteriors(task) is None

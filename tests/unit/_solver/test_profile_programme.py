@@ -13,8 +13,9 @@ from liftlock import ProfileGraph
 from liftlock._solver import channel_programme
 from liftlock._solver.blocks import response, settled, without_budget
 from liftlock._solver.channel_programme import ProfileProgramme, solve_profiles
+from liftlock._solver.clock import Clock
 from liftlock._solver.limits import LIMITS
-from liftlock._solver.problem import Clock, ProfileProblem, ProfileTask, Solution
+from liftlock._solver.problem import ProfileProblem, ProfileTask, Solution
 from liftlock.designs import lock
 from liftlock.designs.base import draft_of_blocks
 from liftlock.notions import ProfilePrivacy

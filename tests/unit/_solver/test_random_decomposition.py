@@ -7,7 +7,8 @@ import pytest
 
 from liftlock import Prior
 from liftlock._solver.box import Box
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.clock import Clock
+from liftlock._solver.problem import Problem
 from liftlock._solver.random_decomposition import decompose, even_columns, reduced
 from liftlock.notions import LIP
 from liftlock.utility import Guess, Histogram, MutualInformation, Utility

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import liftlock as ll
+from liftlock._solver.clock import Clock
 from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
 from liftlock._solver.prior_set import prior_set_oracle
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock._solver.separable import rows_oracle
 from liftlock._solver.staircase import staircase_oracle
 from liftlock.utility import make_utility

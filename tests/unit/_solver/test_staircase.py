@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from liftlock import Prior
+from liftlock._solver.clock import Clock
 from liftlock._solver.column_generation import generate
 from liftlock._solver.enumeration import ListedOracle
 from liftlock._solver.pricing import Concave, PolytopeOracle
-from liftlock._solver.problem import Clock, Problem
+from liftlock._solver.problem import Problem
 from liftlock._solver.staircase import SetTree, Stairs, staircase_oracle
 from liftlock.designs import optimal
 from liftlock.exact.integers import Floats

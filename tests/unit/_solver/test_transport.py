@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from liftlock._solver import transport
+from liftlock._solver.clock import Clock
 from liftlock._solver.limits import LIMITS
 from liftlock._solver.output_distributions import OutOfTime, Part, least_cap
-from liftlock._solver.problem import Clock
 from liftlock._solver.transport import Transport, completed, in_proportion, least_moved
 from tests.profile_oracles import Array, solved
 

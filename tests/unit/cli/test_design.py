@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from liftlock import Mechanism, Step
-from liftlock._solver.problem import SearchStep
+from liftlock._solver.clock import SearchStep
 from liftlock.cli import design as command
 from liftlock.cli.main import INTERRUPTED
 from liftlock.designs import design

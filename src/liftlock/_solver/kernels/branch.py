@@ -21,16 +21,19 @@ from liftlock._solver.kernels.simplex import (
     AT_LOWER,
     AT_UPPER,
     FLAGS,
+    HAIR,
     INTEGER,
     MATRIX,
     NOTHING,
     NUMBERS,
     PROGRAMME,
     REAL,
+    RESIDUE,
     ROUNDING,
     TRUTH,
     VECTOR,
     VERTEX,
+    VISIBLE,
     Programme,
     Vertex,
     doubt,
@@ -42,12 +45,12 @@ from liftlock._solver.kernels.simplex import (
     stand,
     tuple_of,
 )
+from liftlock._solver.limits import LIMITS, TOLERANCES
 from liftlock.exact.compiled import compiled
 from liftlock.exact.integers import Floats
 
-_STEPS = 2000
-"""Steps of the simplex method for one box."""
-_LEAK = 0.02
+_STEPS = LIMITS.steps
+_LEAK = TOLERANCES.share
 """What coordinates left out may take from a bound, as a share of what it lacks."""
 
 
@@ -130,7 +133,7 @@ def squeeze(programme, count, lower, upper, room):  # type: ignore[no-untyped-de
             if room[j] * (row[j] - least) > over:
                 room[j] = over / (row[j] - least)
     for j in range(count):
-        top = lower[j] + max(room[j], 0.0) + 1e-12
+        top = lower[j] + max(room[j], 0.0) + HAIR
         if top < upper[j]:
             upper[j] = top
 
@@ -144,9 +147,9 @@ def tighten(lower, upper, place, reduced, off, slack):  # type: ignore[no-untype
         if rate * wide <= slack:
             continue
         if place[j] == AT_LOWER and reduced[j] > 0.0:
-            upper[j] = lower[j] + slack / rate * (1 + 1e-9)
+            upper[j] = lower[j] + slack / rate * (1 + VISIBLE)
         elif place[j] == AT_UPPER and reduced[j] < 0.0:
-            lower[j] = upper[j] - slack / rate * (1 + 1e-9)
+            lower[j] = upper[j] - slack / rate * (1 + VISIBLE)
 
 
 @compiled(NOTHING(BOXES, INTEGER))
@@ -316,7 +319,7 @@ def place_to_cut(cost, low, high, here, slopes, star):  # type: ignore[no-untype
             return star, 1.0 - np.sqrt(near * far)
     cut = -1
     at = 0.0
-    worst = 1e-15
+    worst = RESIDUE
     for k in range(len(here)):
         x = here[k]
         kind = cost.kinds[k]
@@ -345,7 +348,7 @@ def enter_half(  # type: ignore[no-untyped-def]
     else:
         high[cut] = at
     optimise(programme, low, high, vertex, drive, multipliers, reduced, _STEPS)
-    if side * vertex.values[cut] > side * at + 1e-9:
+    if side * vertex.values[cut] > side * at + VISIBLE:
         least = safe_bound(programme, low, high, drive, multipliers, reduced, 0.0)
         least += leak(rest, np.zeros(len(rest.most)), multipliers, space)
         least -= doubt(programme, drive, multipliers)
@@ -391,7 +394,7 @@ def bound_child(  # type: ignore[no-untyped-def]
         vertex.basis[i] = boxes.bases[node, i]
         for k in range(rows):
             vertex.inverse[i, k] = boxes.inverses[node, i, k]
-    if side * vertex.values[cut] > side * at + 1e-15 and not enter_half(
+    if side * vertex.values[cut] > side * at + RESIDUE and not enter_half(
         programme, rest, low, high, vertex, cut, at, side, multipliers, reduced, space
     ):
         return np.inf, 0.0

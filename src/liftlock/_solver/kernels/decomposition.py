@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from liftlock._solver.kernels.simplex import INTEGER, MATRIX, NOTHING, NUMBERS, VECTOR
+from liftlock._solver.kernels.simplex import HAIR, INTEGER, MATRIX, NOTHING, NUMBERS, VECTOR
 from liftlock.exact.compiled import compiled
 
 
@@ -38,7 +38,7 @@ def draw(shares, width, orders, coins):  # type: ignore[no-untyped-def]
             else:
                 share += take / width[x]
                 part -= take / width[held]
-            if part < 1e-12 or part > 1.0 - 1e-12:
+            if part < HAIR or part > 1.0 - HAIR:
                 shown[k, held] = 0.0 if part < 0.5 else 1.0
                 held, part = x, share
             else:
@@ -100,13 +100,13 @@ def eliminate(null, left, first, last):  # type: ignore[no-untyped-def]
             size = null[d, k]
             if left[k] <= 0.0:
                 continue
-            if size > 1e-12 and left[k] / size < best:
+            if size > HAIR and left[k] / size < best:
                 best, place = left[k] / size, k
         worst = np.inf
         other = -1
         for k in range(count):
             size = -null[d, k]
-            if left[k] > 0.0 and size > 1e-12 and left[k] / size < worst:
+            if left[k] > 0.0 and size > HAIR and left[k] / size < worst:
                 worst, other = left[k] / size, k
         if place < 0 and other < 0:
             continue

@@ -22,16 +22,19 @@ from liftlock._solver.kernels.simplex import (
     AT_LOWER,
     AT_UPPER,
     BASIC,
+    CLOSE,
+    HAIR,
     INTEGER,
     MATRIX,
     NOTHING,
     NUMBERS,
-    PIVOT,
     PROGRAMME,
     REAL,
+    SOLVER,
     TRUTH,
     VECTOR,
     VERTEX,
+    VISIBLE,
     Vertex,
     move,
     purify,
@@ -39,11 +42,6 @@ from liftlock._solver.kernels.simplex import (
     stand,
 )
 from liftlock.exact.compiled import compiled, log
-
-_ROUGH = 1e-6
-"""Changes of the cost of this size are computed again, exactly."""
-_GAIN = 1e-10
-"""A step must gain this much."""
 
 
 @compiled(REAL(COST, VERTEX, MATRIX, REAL, REAL, INTEGER))
@@ -87,7 +85,7 @@ def best_edge(programme, cost, vertex, tableau, space, star):  # type: ignore[no
         for j in range(size):
             rate = signs[j] * row[j]
             limit = (down if rate < 0.0 else up) / max(abs(rate), 1e-30)
-            limit = limit if abs(rate) > PIVOT else 1e30
+            limit = limit if abs(rate) > VISIBLE else 1e30
             steps[j] = min(steps[j], limit)
     for j in range(size):
         sums[j] = -signs[j] * steps[j] * linear[j]
@@ -96,7 +94,7 @@ def best_edge(programme, cost, vertex, tableau, space, star):  # type: ignore[no
             row = tableau[i]
             down = max(values[star] - lower[star], 0.0)
             for j in range(size):
-                if -signs[j] * row[j] * steps[j] >= down - 1e-12:
+                if -signs[j] * row[j] * steps[j] >= down - HAIR:
                     sums[j] = np.inf
     # The entering variable itself, then each basic one.
     for j in range(size):
@@ -125,16 +123,16 @@ def best_edge(programme, cost, vertex, tableau, space, star):  # type: ignore[no
             for j in range(size):
                 sums[j] -= points[j] * points[j]
     entering = -1
-    best = -_ROUGH
+    best = -CLOSE  # changes of this size are computed again, exactly
     for j in range(size):
         if sums[j] < best and place[j] != BASIC:
             best = sums[j]
             entering = j
     if entering >= 0:
         return entering
-    best = -_GAIN
+    best = -SOLVER
     for j in range(size):
-        if sums[j] < _ROUGH and place[j] != BASIC and steps[j] > 0.0:
+        if sums[j] < CLOSE and place[j] != BASIC and steps[j] > 0.0:
             change = exact_change(cost, vertex, tableau, signs[j], steps[j], j)
             if change < best:
                 best = change
@@ -165,7 +163,7 @@ def exchange(programme, cost, vertex, space):  # type: ignore[no-untyped-def]
         gains[j] = linear[j] * moves[j]
         gains[j] += phi(kinds[j], values[j] + moves[j]) - phi(kinds[j], values[j])
     moves[middle] = 2.0  # more than it can take
-    best = -_GAIN
+    best = -SOLVER
     first, second = -1, -1
     for i in range(len(values)):
         for j in range(i):

@@ -18,24 +18,22 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from liftlock._solver.limits import TOLERANCES
 from liftlock.exact.compiled import compiled
 from liftlock.exact.integers import Floats
+from liftlock.exact.rounding import UNIT
 
 AT_LOWER, AT_UPPER, BASIC, BETWEEN = 0, 1, 2, 3
 """Where a variable is: at a bound, in the basis, or (before `purify`) between its bounds."""
 
-PIVOT = 1e-9
-"""Smaller pivots are refused."""
-REFRESH = 60
-"""After so many pivots the inverse is computed anew."""
-ROUNDING = 2.0**-52
+# Compiled code sees no attributes: the tolerances by their names.
+RESIDUE, ZERO, HAIR = TOLERANCES.residue, TOLERANCES.zero, TOLERANCES.hair
+SOLVER, VISIBLE, CLOSE = TOLERANCES.solver, TOLERANCES.visible, TOLERANCES.close
+ROUNDING = 2 * UNIT
 """The rounding error of one operation, twice."""
-_SLACK = 1e-13
-"""By how much a basic variable may pass its bound in favour of a larger pivot."""
-_OPTIMAL = 1e-11
-"""Reduced costs of this size do not count."""
-_PATIENCE = 30
-"""After so many steps that do not move, entering variables are chosen by their number."""
+REFRESH = 60
+"""After so many pivots the inverse is computed anew; after so many that do not move, entering
+variables are chosen by their number."""
 
 REAL, INTEGER, TRUTH, NOTHING = types.float64, types.int64, types.boolean, types.void
 MATRIX, VECTOR = types.Array(REAL, 2, "C"), types.Array(REAL, 1, "C")
@@ -109,7 +107,7 @@ def invert(programme, vertex):  # type: ignore[no-untyped-def]
         for i in range(k + 1, size):
             if abs(work[i, k]) > abs(work[best, k]):
                 best = i
-        if abs(work[best, k]) < 1e-11:
+        if abs(work[best, k]) < HAIR:
             return False
         if best != k:
             for c in range(size):
@@ -174,12 +172,12 @@ def move(programme, lower, upper, vertex, entering, sign, column):  # type: igno
     for i in range(size):
         rate = -sign * column[i]
         variable = basis[i]
-        if rate < -PIVOT:
-            limit = (max(values[variable] - lower[variable], 0.0) + _SLACK) / -rate
+        if rate < -VISIBLE:
+            limit = (max(values[variable] - lower[variable], 0.0) + ZERO) / -rate
             if limit < reach:
                 reach = limit
-        elif rate > PIVOT:
-            limit = (max(upper[variable] - values[variable], 0.0) + _SLACK) / rate
+        elif rate > VISIBLE:
+            limit = (max(upper[variable] - values[variable], 0.0) + ZERO) / rate
             if limit < reach:
                 reach = limit
     leaving = -1
@@ -189,7 +187,7 @@ def move(programme, lower, upper, vertex, entering, sign, column):  # type: igno
         for i in range(size):
             rate = -sign * column[i]
             variable = basis[i]
-            if abs(rate) <= PIVOT:
+            if abs(rate) <= VISIBLE:
                 continue
             if rate < 0:
                 limit = max(values[variable] - lower[variable], 0.0) / -rate
@@ -271,16 +269,16 @@ def optimise(programme, lower, upper, vertex, cost, multipliers, reduced, limit)
             if where == BASIC:
                 continue
             gain = -reduced[j] if where == AT_LOWER else reduced[j]
-            if gain > best and gain > _OPTIMAL and upper[j] > lower[j]:
+            if gain > best and gain > HAIR and upper[j] > lower[j]:
                 entering = j
-                if still > _PATIENCE:
+                if still > REFRESH:
                     break
                 best = gain
         if entering < 0:
             return step
         sign = 1.0 if place[entering] == AT_LOWER else -1.0
         moved = move(programme, lower, upper, vertex, entering, sign, column)
-        still = still + 1 if moved <= 1e-14 else 0
+        still = still + 1 if moved <= RESIDUE else 0
         pivots += 1
         if pivots == REFRESH:
             pivots = 0
@@ -420,24 +418,15 @@ def safe_bound(programme, lower, upper, cost, multipliers, reduced, constant):  
     return total - ROUNDING * (terms + 4) * size - doubt(programme, cost, multipliers)
 
 
-@compiled(INTEGER(PROGRAMME, VERTEX, VECTOR, MATRIX, INTEGER, INTEGER, INTEGER))
-def extremes(programme, vertex, reach, vertices, first, last, most):  # type: ignore[no-untyped-def]
-    """Maximise coordinates first..last - 1 in turn; write safe upper bounds and the vertices.
+def maximise(programme: Programme, vertex: Vertex, x: int) -> tuple[int, float]:
+    """Walk towards the largest value of a variable, until the inverse has to be computed anew.
 
-    Each takes at most so many steps; returns the steps taken.
+    Returns the steps taken, -1 if there is farther to go, and a safe upper bound of the variable.
     """
     lower, upper = programme.lower, programme.upper
-    size = len(vertex.values)
-    cost = np.zeros(size)
-    multipliers, reduced = np.empty(len(vertex.basis)), np.empty(size)
-    taken = 0
-    for x in range(first, last):
-        cost[x] = -1.0
-        steps = optimise(programme, lower, upper, vertex, cost, multipliers, reduced, most)
-        taken += steps + 1 if steps >= 0 else most
-        bound = safe_bound(programme, lower, upper, cost, multipliers, reduced, 0.0)
-        reach[x] = min(reach[x], -bound)
-        for j in range(vertices.shape[1]):
-            vertices[x - first, j] = vertex.values[j]
-        cost[x] = 0.0
-    return taken
+    rows, size = programme.matrix.shape
+    cost, multipliers, reduced = np.zeros(size), np.empty(rows), np.empty(size)
+    cost[x] = -1.0
+    steps = optimise(programme, lower, upper, vertex, cost, multipliers, reduced, REFRESH)
+    bound = safe_bound(programme, lower, upper, cost, multipliers, reduced, 0.0)
+    return int(steps), -float(bound)

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from liftlock._solver.blocks import NO_ROOM, differing, without_budget
-from liftlock._solver.problem import Clock, ProfileTask, Step
+from liftlock._solver.clock import Clock
+from liftlock._solver.problem import ProfileTask, Step
 from liftlock._solver.strategies import solve
 from liftlock.contexts import ProfileGraph
 from liftlock.designs.base import Design, Draft, draft_of_blocks, draft_of_profiles

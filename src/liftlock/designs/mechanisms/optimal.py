@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from liftlock._solver.problem import Clock, Problem, Step, Task
+from liftlock._solver.clock import Clock
+from liftlock._solver.problem import Problem, Step, Task
 from liftlock._solver.strategies import AUTO, WAYS, check_way, memory, solve
 from liftlock.contexts import Context
 from liftlock.designs.base import LIFT_NOTIONS, PRIOR_KINDS, Design, Draft, draft_of

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from liftlock._solver.blocks import NO_ROOM, differing, mean_bound, response, settled, shares
+from liftlock._solver.clock import Clock
 from liftlock._solver.linear_programme import LinearProgram, Solver, safe_bound
-from liftlock._solver.problem import Clock, Optimality, ProfileProblem
+from liftlock._solver.problem import Optimality, ProfileProblem
 from liftlock.contexts import ProfileGraph
 from liftlock.designs.base import Design, Draft, draft_of_blocks
 from liftlock.errors import InputError, NotDefined

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from liftlock._solver.clock import Clock, Ending, TimeUp
 from liftlock._solver.column_generation import Oracle, generate
 from liftlock._solver.enumeration import ListedOracle, enumerate_vertices, half_spaces
 from liftlock._solver.outputs import joined, named_outputs
-from liftlock._solver.problem import Clock, Ending, Problem, TimeUp
+from liftlock._solver.problem import Problem
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import Context, Joint
 from liftlock.designs.base import LIFT_NOTIONS, Design, Draft

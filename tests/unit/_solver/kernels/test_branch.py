@@ -11,7 +11,7 @@ import pytest
 
 from liftlock._solver.kernels import branch
 from liftlock._solver.kernels.costs import ENTROPY, SQUARE, Cost, total
-from liftlock._solver.kernels.simplex import Programme, extremes, new_vertex, purify, stand
+from liftlock._solver.kernels.simplex import Programme, Vertex, maximise, new_vertex, purify, stand
 from liftlock.exact.integers import Floats
 
 
@@ -62,6 +62,17 @@ def vertices_of(given: Programme) -> Floats:
     return np.array(found)
 
 
+def extremes(given: Programme, vertex: Vertex, reach: Floats, count: int) -> Floats:
+    """Maximise each coordinate; lower its reach, and return the vertices."""
+    tops = np.zeros((count, count))
+    for x in range(count):
+        steps, most = maximise(given, vertex, x)
+        assert steps >= 0
+        reach[x] = min(reach[x], most)
+        tops[x] = vertex.values[:count]
+    return tops
+
+
 @pytest.mark.parametrize("width", [1, 3, 8])
 @pytest.mark.parametrize("kind", [ENTROPY, SQUARE])
 @pytest.mark.parametrize("make", [own_secret, behind])
@@ -75,10 +86,10 @@ def test_bounds_are_below_every_vertex_and_tight(make, kind, width, seed) -> Non
     kinds[:count] = kind
     reach = given.upper.copy()
     reach[:count] = np.minimum(reach[:count], 1.0)
-    vertex, tops = new_vertex(given), np.zeros((count, count))
+    vertex = new_vertex(given)
     assert stand(given, masses, vertex)
     purify(given, given.lower, given.upper, vertex, np.zeros(size))
-    extremes(given, vertex, reach, tops, 0, count, 1000)
+    tops = extremes(given, vertex, reach, count)
     every = vertices_of(given)
     assert (every[:, :count].max(axis=0) <= reach[:count]).all()
     linear = np.zeros(size)
@@ -112,10 +123,10 @@ def test_coordinates_left_out_join_when_they_would_spoil_a_bound() -> None:
         kinds = np.zeros(14, np.int8)
         kinds[:12] = ENTROPY
         reach = np.minimum(given.upper, np.where(np.arange(14) < 12, 1.0, np.inf))
-        vertex, tops = new_vertex(given), np.zeros((12, 12))
+        vertex = new_vertex(given)
         stand(given, masses, vertex)
         purify(given, given.lower, given.upper, vertex, np.zeros(14))
-        extremes(given, vertex, reach, tops, 0, 12, 1000)
+        tops = extremes(given, vertex, reach, 12)
         cost = Cost(np.concatenate([rng.standard_normal(12), np.zeros(2)]), kinds)
         least = min(total(cost, each) for each in vertices_of(given))
         for width in (1, 12):
