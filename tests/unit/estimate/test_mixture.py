@@ -16,7 +16,8 @@ from liftlock.estimate import Aggregate, Fit, Question, estimate
 from liftlock.estimate.api import choose
 from liftlock.estimate.estimators import Bayes, Unbiased
 from liftlock.estimate.expected import expected_of_profiles
-from liftlock.estimate.models.mixture import BELIEVED, FREE, Mixture, read_profiles
+from liftlock.estimate.models import Mixture, read_profiles
+from liftlock.estimate.models.mixture import BELIEVED, FREE
 from liftlock.forms import UnaryChannel
 
 GRAPH = ProfileGraph.chain(
