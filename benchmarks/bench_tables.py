@@ -32,9 +32,9 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 import liftlock as ll
-from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.rewriting import Change, rewrite
-from liftlock.frames.table_file import open_table
+from liftlock.tables.encoding import ArrowColumn
+from liftlock.tables.formats import open_table
+from liftlock.tables.stream import Change, rewrite
 
 ROWS = 50_000_000
 SYMBOLS = 15

@@ -11,7 +11,6 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet
 from liftlock.channel import Table
-from liftlock.column_code import ColumnCode, GroupCode
 from liftlock.contexts import (
     AnyUserPrior,
     Context,
@@ -22,6 +21,7 @@ from liftlock.contexts import (
     context_from_data,
     representative,
 )
+from liftlock.contexts.columns import ColumnCode, GroupCode
 from liftlock.contexts.per_user import read_alphabet, read_limits
 from liftlock.errors import FileError, InputError, NotCertified, NotDefined
 from liftlock.estimate.aggregate import Aggregate

@@ -18,27 +18,24 @@ from sklearn.utils.validation import (
 )
 
 from liftlock.alphabet import Alphabet
-from liftlock.column_code import MISSING_LABEL, CellReader, ColumnCode
 from liftlock.contexts import Joint, Prior
+from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnCode
 from liftlock.designs.api import lock
 from liftlock.designs.base import Draft
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
-from liftlock.frames.arrow_cells import numbers_of_column
-from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.change import value_type
-from liftlock.frames.frame import arrow_columns, release_frame
 from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import ALIP, LIP
-from liftlock.protection.learning import Tally
-from liftlock.protection.making import make_mechanism
-from liftlock.protection.rules import (
-    CELLS_WITH_SECRET,
-    Policy,
-    learn_labels,
-    learn_numbers,
-)
+from liftlock.tables.cells import numbers_of_column
+from liftlock.tables.encoding import ArrowColumn
+from liftlock.tables.formats.base import value_type
+from liftlock.tables.formats.frame import arrow_columns
+from liftlock.tables.protect.context import CELLS_WITH_SECRET, learn_labels, learn_numbers
+from liftlock.tables.protect.count import Tally
+from liftlock.tables.protect.design import make_mechanism
+from liftlock.tables.protect.spec import Policy
+from liftlock.tables.releases import release_frame
 
 _NOTHING = Alphabet.of(["(nothing)"])
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import liftlock as ll
 from liftlock.accounting import account
 from liftlock.mechanism import lock_users
-from liftlock.protection.result import CombinedLeak, InTable, ProtectedColumn, Protection
 from liftlock.report.html import html_report
+from liftlock.tables.protect.result import CombinedLeak, InTable, ProtectedColumn, Protection
 from tests.unit.report.html import examples
 
 FOLDER = Path(__file__).parent / "pages"

@@ -24,11 +24,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from liftlock.column_code import KEPT
+from liftlock.contexts.columns import KEPT
 from liftlock.errors import CellError, InputError
-from liftlock.frames.arrow_column import ArrowColumn
 from liftlock.line import GridPrior
 from liftlock.sklearn import PrivateColumn
+from liftlock.tables.encoding import ArrowColumn
 
 ANEW = "it compares the results of two calls of transform, and each call draws anew"
 JOBS = ["nurse"] * 30 + ["cook"] * 50 + ["clerk"] * 15 + ["baker"] * 5

@@ -33,13 +33,12 @@ from scipy.stats import binom
 
 import liftlock as ll
 from liftlock import spark as ls
-from liftlock.column_code import ColumnCode
+from liftlock.contexts.columns import ColumnCode
 from liftlock.errors import CellError, FileError, InputError, LabelError
-from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.protection.rules import Policy
-from liftlock.protection.wish import Wish
 from liftlock.spark import once, refusals, releasing
 from liftlock.spark.workers import Worker
+from liftlock.tables.encoding import ArrowColumn
+from liftlock.tables.protect.spec import Policy, Wish
 from tests.docs.pages import DOCS, ROOT, blocks
 
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ

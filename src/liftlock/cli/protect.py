@@ -30,14 +30,14 @@ from liftlock.cli.tables import (
     table_options,
 )
 from liftlock.cli.wishes import wishes_of
-from liftlock.column_code import MISSING, UNSEEN
+from liftlock.contexts.columns import MISSING, UNSEEN
 from liftlock.errors import FileError, InputError, NotProved
 from liftlock.exact.numbers import exact
 from liftlock.progress import Step
 from liftlock.storage import check_writable, destination, written_atomically
 
 if TYPE_CHECKING:
-    from liftlock.protection.result import Protection
+    from liftlock.tables.protect.result import Protection
 
 
 _A_YEAR = Fraction(365 * 24 * 3600)
@@ -199,9 +199,9 @@ def protect_command(
     outputs |= {f"the mechanism of {name!r}": path for name, path in files.items()}
     replaced = output.exists()
     source = opened(table, delimiter, names, note)
-    from liftlock.frames.rewriting import check_output, rewrite
-    from liftlock.protection.protecting import prepare
-    from liftlock.protection.releasing import Releasing
+    from liftlock.tables.protect.plan import prepare
+    from liftlock.tables.releases import Releasing
+    from liftlock.tables.stream import check_output, rewrite
 
     wishes = wishes_of(source, columns, secrets, asked, note)
     before = _state(table)

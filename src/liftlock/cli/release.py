@@ -12,15 +12,15 @@ import click
 from liftlock.cli.console import Notes, passing, show, show_json
 from liftlock.cli.options import FILE
 from liftlock.cli.tables import check_outputs, force_option, opened, safe_option, table_options
-from liftlock.column_code import UNSEEN, ColumnCode, GroupCode
+from liftlock.contexts.columns import UNSEEN, ColumnCode, GroupCode
 from liftlock.files import read_mechanism
 from liftlock.forms import StructuredChannel
 from liftlock.mechanism import Mechanism
 from liftlock.report.format import shown as shown_label
 
 if TYPE_CHECKING:
-    from liftlock.frames.table_file import TableFile
-    from liftlock.protection.releasing import ColumnRelease, GroupRelease
+    from liftlock.tables.formats.base import TableFile
+    from liftlock.tables.releases import ColumnRelease, GroupRelease
 
 
 @click.command("release", short_help="Replace a column of a table through a mechanism you have.")
@@ -76,8 +76,8 @@ def release_command(
             f"the mechanism is for {' and '.join(made.group.names)} together: leave out --column"
         )
     source = opened(table, delimiter, names, note)
-    from liftlock.frames.rewriting import check_output, rewrite
-    from liftlock.protection.releasing import ColumnRelease, GroupRelease
+    from liftlock.tables.releases import ColumnRelease, GroupRelease
+    from liftlock.tables.stream import check_output, rewrite
 
     check_outputs({"the output": output}, {"MECHANISM": mechanism, "TABLE": table}, force=force)
     check_output(source, output, force=force)
@@ -117,7 +117,7 @@ def left_out(
     note: Notes,
 ) -> tuple[str, ...]:
     """Return the columns that are left out, the secret too; refuse copies of a replaced one."""
-    from liftlock.protection.kept import look_at_kept
+    from liftlock.tables.protect.inspect import look_at_kept
 
     for name in (*work.columns, *drop, *keep):
         source.type_of(name)

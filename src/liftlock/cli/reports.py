@@ -11,8 +11,8 @@ import click
 from liftlock.alphabet import Alphabet
 from liftlock.cli.console import Notes, ProgressBar
 from liftlock.cli.tables import opened
-from liftlock.column_code import PLAIN, CellReader, ColumnCode
 from liftlock.contexts import PerUserPriors
+from liftlock.contexts.columns import PLAIN, CellReader, ColumnCode
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
@@ -21,8 +21,8 @@ from liftlock.mechanism import Mechanism
 from liftlock.storage import located, parse_json, read_text
 
 if TYPE_CHECKING:
-    from liftlock.frames.table_file import Piece
-    from liftlock.protection.per_user import UserColumn
+    from liftlock.tables.formats.base import Piece
+    from liftlock.tables.per_user import UserColumn
 
 _START = 64
 _ANY = Alphabet.of(["any"])
@@ -55,9 +55,8 @@ def read_reports(
     if not column and group is None:
         raise click.UsageError(f"which column of {path} holds the reports? give --column")
     source = opened(path, delimiter, names, note)
-    from liftlock.frames.arrow_column import ArrowColumn
-    from liftlock.frames.arrow_group import ArrowGroup
-    from liftlock.protection.learning import placed
+    from liftlock.tables.encoding import ArrowColumn, ArrowGroup
+    from liftlock.tables.formats.base import placed
 
     if group is not None:
         several = ArrowGroup(made)
@@ -131,8 +130,8 @@ class UserReports:
             raise click.UsageError(
                 "the mechanism is for users with a prior each: name their columns, --local-priors"
             )
-        from liftlock.protection.learning import placed
-        from liftlock.protection.per_user import UserColumn
+        from liftlock.tables.formats.base import placed
+        from liftlock.tables.per_user import UserColumn
 
         labels = made.channel.inputs.labels
         columns = {label: f"{self.prefix}{label}" for label in labels}
@@ -174,7 +173,7 @@ class UserReports:
         self, worker: UserColumn, note: Notes, delimiter: str | None, names: str | None
     ) -> PerUserPriors:
         """Read the priors, and the budgets, of all rows from a table of their own."""
-        from liftlock.protection.learning import placed
+        from liftlock.tables.formats.base import placed
 
         assert self.priors is not None
         source = opened(self.priors, delimiter, names, note)
@@ -207,7 +206,7 @@ def _numbers(piece: Piece, column: str) -> Floats:
     import numpy as np
 
     from liftlock.errors import CellError
-    from liftlock.frames.arrow_cells import numbers_of_column
+    from liftlock.tables.cells import numbers_of_column
 
     reader = CellReader(ColumnCode(column), _ANY)
     found = numbers_of_column(piece.batch.column(column), reader)

@@ -20,8 +20,8 @@ from liftlock.notions.base import Notion
 from liftlock.notions.registry import parse_claim
 
 if TYPE_CHECKING:
-    from liftlock.frames.table_file import TableFile
-    from liftlock.protection.wish import Wish
+    from liftlock.tables.formats.base import TableFile
+    from liftlock.tables.protect.spec import Wish
 
 _ITSELF = "-"
 
@@ -34,8 +34,7 @@ def wishes_of(
     note: Notes,
 ) -> list[Wish]:
     """Read what is wanted of each column."""
-    from liftlock.protection.rules import Policy
-    from liftlock.protection.wish import Wish
+    from liftlock.tables.protect.spec import Policy, Wish
 
     usual, others = _notions(columns, asked)
     told = [

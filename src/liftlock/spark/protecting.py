@@ -12,17 +12,16 @@ import pyarrow as pa
 from liftlock.errors import InputError
 from liftlock.forms import StructuredChannel
 from liftlock.notions.base import Notion
-from liftlock.protection.choosing import SECONDS
-from liftlock.protection.protecting import prepare
-from liftlock.protection.result import ProtectedColumn, Protection
-from liftlock.protection.rules import Policy
-from liftlock.protection.wish import Wish
 from liftlock.spark.columns import arrow_type, check_frame, check_same_again, place_of
 from liftlock.spark.counting import aggregate
 from liftlock.spark.grouped import GroupedTable
 from liftlock.spark.once import check_place
 from liftlock.spark.releasing import release_columns
 from liftlock.spark.workers import Worker
+from liftlock.tables.protect.design import SECONDS
+from liftlock.tables.protect.plan import prepare
+from liftlock.tables.protect.result import ProtectedColumn, Protection
+from liftlock.tables.protect.spec import Policy, Wish
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from liftlock.column_code import check_secret_gone
+from liftlock.contexts.columns import check_secret_gone
 from liftlock.mechanism import Mechanism
 from liftlock.spark.columns import arrow_type, check_frame, place_of, plainly_named, spark_type
 from liftlock.spark.once import check_place, computed_once

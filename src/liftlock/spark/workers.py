@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from liftlock.errors import InputError
 from liftlock.estimate.aggregate import Aggregate
-from liftlock.frames.arrow_column import ArrowColumn
-from liftlock.frames.arrow_group import ArrowGroup
 from liftlock.mechanism import Mechanism
+from liftlock.tables.encoding import ArrowColumn, ArrowGroup
 
 if TYPE_CHECKING:
     import pyarrow as pa

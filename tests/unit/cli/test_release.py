@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from liftlock import LIP, Mechanism, Prior, design
-from liftlock.column_code import ColumnCode
+from liftlock.contexts.columns import ColumnCode
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
@@ -167,7 +167,7 @@ def test_an_interrupted_release_leaves_nothing(
         raise KeyboardInterrupt
 
     Path("t.csv").write_bytes(TABLE.encode())
-    monkeypatch.setattr("liftlock.protection.releasing.ColumnRelease.released", stop)
+    monkeypatch.setattr("liftlock.tables.releases.ColumnRelease.released", stop)
     done = run(*COMMAND)
     assert done.code not in (0, 2)
     assert done.made == frozenset()

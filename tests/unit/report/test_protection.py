@@ -13,7 +13,8 @@ from rich.console import Console
 from liftlock import LIP, Prior, design
 from liftlock.accounting import account
 from liftlock.mechanism import lock_users
-from liftlock.protection.result import (
+from liftlock.report.protection import protection_data, protection_report
+from liftlock.tables.protect.result import (
     CombinedLeak,
     Curve,
     CurvePoint,
@@ -22,7 +23,6 @@ from liftlock.protection.result import (
     Protection,
     Resampled,
 )
-from liftlock.report.protection import protection_data, protection_report
 
 PRIOR = Prior.from_counts({"a": 3, "b": 2, "c": 1})
 MADE = design(PRIOR, LIP("1"), method="optimal")

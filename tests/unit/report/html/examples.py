@@ -8,7 +8,7 @@ import numpy as np
 
 import liftlock as ll
 from liftlock.accounting import account
-from liftlock.protection.result import (
+from liftlock.tables.protect.result import (
     CombinedLeak,
     Curve,
     CurvePoint,

@@ -17,8 +17,8 @@ from liftlock.exact.decimals import rounded_down, rounded_up
 from liftlock.mechanism import lock_users
 from liftlock.notions import MaxLift, MinLift
 from liftlock.notions.registry import make_notion
-from liftlock.protection.result import ProtectedColumn
 from liftlock.report.html.view import ColumnView, promise_of, proved_laws
+from liftlock.tables.protect.result import ProtectedColumn
 from tests.unit.report.html import examples
 
 BUDGETS = st.decimals("0.001", "12", places=3)

@@ -13,8 +13,8 @@ import pytest
 import liftlock as ll
 from liftlock.errors import FileError
 from liftlock.mechanism import lock_users
-from liftlock.protection.result import InTable, ProtectedColumn, Protection
 from liftlock.report.html import html_report, write_report
+from liftlock.tables.protect.result import InTable, ProtectedColumn, Protection
 from tests.unit.report.html import examples
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}

@@ -1,0 +1,195 @@
+"""A column whose rows each bring a prior of their own, in other columns of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from liftlock.alphabet import Alphabet, Label
+from liftlock.contexts import PerUserPriors
+from liftlock.contexts.columns import CellReader, ColumnCode
+from liftlock.contexts.per_user import read_limits
+from liftlock.errors import CellError, InputError
+from liftlock.estimate.per_user_aggregate import PerUserAggregate
+from liftlock.exact.integers import Floats
+from liftlock.forms import ArcChannel
+from liftlock.mechanism import Mechanism
+from liftlock.tables.cells import numbers_of_column
+from liftlock.tables.formats.base import Source, placed
+
+_SUMS = 1e-6
+
+
+@dataclass(frozen=True)
+class UserColumn:
+    """A mechanism of users at work on batches: the value in one column, its prior in others."""
+
+    mechanism: Mechanism
+    column: str
+    priors: Mapping[Label, str]
+    budgets: str | None = None
+    """The column that holds the budget of each row, if they differ."""
+
+    def __post_init__(self) -> None:
+        missing = [label for label in self._alphabet.labels if label not in self.priors]
+        if missing:
+            raise InputError(
+                "no column with the probability of a value",
+                value=missing[0],
+                remedy="give one for every value",
+            )
+
+    @property
+    def _alphabet(self) -> Alphabet:
+        return self.mechanism.channel.inputs
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        return (self.column, *self.knows)
+
+    @property
+    def knows(self) -> tuple[str, ...]:
+        """The columns that say what is known of each row: its prior, and its budget."""
+        own = tuple(self.priors[label] for label in self._alphabet.labels)
+        return own if self.budgets is None else (*own, self.budgets)
+
+    @cached_property
+    def _reader(self) -> CellReader:
+        return CellReader(ColumnCode(self.column), self._alphabet)
+
+    def released_type(self, before: pa.DataType) -> pa.DataType:
+        """Return the type of the released column: a number of 32 bits for the arc."""
+        return pa.uint32() if isinstance(self.mechanism.channel, ArcChannel) else before
+
+    def released(self, batch: pa.RecordBatch) -> pa.Array:
+        """Randomise each value under the prior of its own row."""
+        cells = batch.column(self.column)
+        codes = self._codes(cells)
+        priors = self.known([batch])
+        own = priors.rows(0, len(codes))[np.arange(len(codes)), codes]
+        for row in np.flatnonzero(own <= 0)[:1]:
+            raise CellError(
+                "a value that its own prior calls impossible, which nothing could protect",
+                int(row),
+                self.column,
+                value=cells[int(row)].as_py(),
+                remedy="smooth the model's probabilities so that none is 0",
+            )
+        reports = self.mechanism.release(codes, priors, coded=True)
+        kind = self.released_type(cells.type)
+        if isinstance(self.mechanism.channel, ArcChannel):
+            return pa.array(np.asarray(reports), type=kind)
+        labels = [str(label) for label in self._alphabet.labels]
+        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+        named = pa.array(labels).cast(inner)
+        found = pa.DictionaryArray.from_arrays(pa.array(np.asarray(reports, dtype=np.int32)), named)
+        return found.cast(kind) if pa.types.is_dictionary(kind) else found.dictionary_decode()
+
+    def counted(
+        self, cells: pa.Array, priors: PerUserPriors, of: str, value: Any = None, **numbers: Any
+    ) -> PerUserAggregate:
+        """Add up a column of reports under the priors of their rows, for one question."""
+        if isinstance(self.mechanism.channel, ArcChannel):
+            reports = self._points(cells)
+        else:
+            reports = self._codes(cells)
+        return self.mechanism.aggregate(reports, priors, of, value=value, coded=True, **numbers)
+
+    def _points(self, cells: pa.Array) -> npt.NDArray[np.int64]:
+        """Return the numbers that the arc reports."""
+        found = numbers_of_column(cells, self._reader)
+        for row in np.flatnonzero(~(np.floor(found) == found))[:1]:
+            raise CellError(
+                "a report that is no whole number",
+                int(row),
+                self.column,
+                value=cells[int(row)].as_py(),
+                remedy="give what was released; nothing was counted",
+            )
+        return found.astype(np.int64)
+
+    def _codes(self, cells: pa.Array) -> npt.NDArray[np.int64]:
+        """Return the position of each cell among the labels."""
+        known = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+        entries = known.dictionary.to_pylist()
+        values = known.indices.to_numpy(zero_copy_only=False)
+        codes = np.zeros(len(cells), dtype=np.int64)
+        empty = np.asarray(known.indices.is_null())
+        for row in np.flatnonzero(empty)[:1]:
+            self._reader.index(None, int(row))
+        for at, entry in enumerate(entries):
+            here = ~empty & (values == at)
+            if here.any():
+                codes[here] = self._reader.index(entry, int(np.argmax(here)))
+        return codes
+
+    def known(self, batches: Sequence[pa.RecordBatch]) -> PerUserPriors:
+        """Return the prior and the budget of each row of some batches."""
+        rows = [self._masses(batch) for batch in batches]
+        width = len(self._alphabet)
+        masses = np.concatenate(rows) if rows else np.empty((0, width))
+        found = PerUserPriors.of(self._alphabet, masses)
+        name = self.budgets
+        if name is None:
+            return found
+        budgets = [text for batch in batches for text in budget_cells(batch.column(name), name)]
+        return found.with_budgets(budgets)
+
+    def _masses(self, batch: pa.RecordBatch) -> Floats:
+        columns: Sequence[Any] = [
+            numbers_of_column(
+                batch.column(self.priors[label]),
+                CellReader(ColumnCode(self.priors[label]), self._alphabet),
+            )
+            for label in self._alphabet.labels
+        ]
+        masses: Floats = np.stack(columns, axis=1)
+        wrong = np.isnan(masses).any(axis=1) | (masses < 0).any(axis=1)
+        wrong |= np.abs(masses.sum(axis=1) - 1) > _SUMS
+        for row in np.flatnonzero(wrong)[:1]:
+            raise CellError(
+                "the probabilities of a row are no prior",
+                int(row),
+                next(iter(self.priors.values())),
+                value=[float(mass) for mass in masses[row][:8]],
+                remedy="they are 0 or more and sum to 1",
+            )
+        return masses
+
+
+def budget_cells(cells: pa.Array, column: str) -> list[str]:
+    """Return the budgets of rows as texts; refuse a cell that is none.
+
+    >>> budget_cells(pa.array(["1", "0.5", "1"]), "epsilon")
+    ['1', '0.5', '1']
+    """
+    known: set[str] = set()
+    found = []
+    for row, cell in enumerate(cells.to_pylist()):
+        text = "" if cell is None else str(cell).strip()
+        if text not in known:
+            try:
+                read_limits(text)
+            except InputError as error:
+                raise CellError(
+                    "not a budget", row, column, value=cell, remedy=error.remedy or "give a number"
+                ) from None
+            known.add(text)
+        found.append(text)
+    return found
+
+
+def budgets_of(source: Source, column: str) -> list[str]:
+    """Return the different budgets of the rows of a table, in the order of their first rows."""
+    found: dict[str, None] = {}
+    for piece in source.batches([column]):
+        with placed(source, piece):
+            found |= dict.fromkeys(budget_cells(piece.batch.column(column), column))
+    return list(found)

@@ -1,0 +1,324 @@
+"""Protecting the columns of a table: learn, design, prove, account; then release."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from liftlock.contexts.columns import ColumnCode
+from liftlock.errors import InputError, NotCertified
+from liftlock.exact.budget import Budget
+from liftlock.exact.numbers import exact
+from liftlock.mechanism import lock_users
+from liftlock.notions.base import LiftLimits
+from liftlock.progress import Progress, Step, silent
+from liftlock.tables.formats.base import Source
+from liftlock.tables.per_user import budgets_of
+from liftlock.tables.protect.context import Learned
+from liftlock.tables.protect.design import (
+    SECONDS,
+    Made,
+    choose,
+    curve_around,
+    make_mechanism,
+    with_tuples,
+)
+from liftlock.tables.protect.inspect import KeptLook, look_at_kept
+from liftlock.tables.protect.leakage import Released, combined_leaks, measured_in_table, resampled
+from liftlock.tables.protect.learn import CELLS, learn_together, learned_of
+from liftlock.tables.protect.result import Curve, KeptColumn, ProtectedColumn, Protection
+from liftlock.tables.protect.spec import Wish, check_together, is_numeric
+
+_FOR_THE_DESIGN = 0.6
+"""The share of the time that goes into the mechanism itself; the rest draws the curve."""
+
+
+def prepare(
+    source: Source,
+    wishes: Sequence[Wish],
+    *,
+    name: str = "table",
+    drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    seconds: float = SECONDS,
+    curve: bool = True,
+    together: bool = False,
+    watch: Progress = silent,
+) -> Protection:
+    """Learn, design, prove and account for what is wanted; nothing is released yet.
+
+    With `together` all columns are protected as one value, by one mechanism. Secrets, and priors of
+    each row's own, are left out of the output unless they are in `keep`, which is also for columns
+    that tell a secret or a protected column value by value; `drop` names others to leave out.
+    """
+    dropped, kept = _checked(source, wishes, tuple(drop), tuple(keep))
+    parts = wishes
+    if together:
+        check_together(wishes)
+        parts = [_part(source, wish) for wish in wishes]
+    watch(Step("counting"))
+    counted, rows = learned_of(source, parts, watch)
+    if together:
+        columns = [_together(source, wishes, counted, rows, seconds, curve, watch)]
+    else:
+        share = seconds / len(wishes)
+        columns = [
+            _column(source, wish, learned, rows, share, curve, watch)
+            for wish, learned in zip(wishes, counted, strict=True)
+        ]
+    watch(Step("looking at the columns that stay"))
+    hidden = [each for each in map(_hidden, wishes) if each in source.columns]
+    look = look_at_kept(
+        source,
+        [column for column in source.columns if column not in dropped],
+        [secret for secret in dict.fromkeys(hidden) if secret not in keep],
+        [wish.column for wish in wishes],
+        allowed=tuple(keep),
+    )
+    released = [
+        Released(column.name, column.mechanism)
+        for column in columns
+        if not column.mechanism.per_user
+    ]
+    if len(released) > 1:
+        watch(Step("accounting for all columns together"))
+    told = [wish.secret for wish in wishes if not wish.local]
+    combined, missed = combined_leaks(source, released, told, watch)
+    alone = [column.name for column in columns if column.mechanism.per_user]
+    if alone and len(columns) > 1:
+        missed.append(
+            f"{', '.join(map(repr, alone))}: what it tells together with the other columns was not "
+            "accounted for, since each row has a prior of its own"
+        )
+    notes = [*missed, *_kept_notes(look, kept)]
+    beyond = tuple(leak for leak in look.leaks if _beyond(leak, wishes))
+    return Protection(
+        name, rows, tuple(columns), tuple(combined), beyond, dropped, notes=tuple(notes)
+    )
+
+
+# --- what is asked for --------------------------------------------------------------------------
+
+
+def _checked(
+    source: Source, wishes: Sequence[Wish], drop: tuple[str, ...], keep: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Check the names of columns; return those that are left out, and those insisted on."""
+    if not wishes:
+        raise InputError("no column to protect", remedy="name at least one")
+    for wish in wishes:
+        budgets = () if wish.local_budgets is None else (wish.local_budgets,)
+        for column in (wish.column, *wish.local.values(), *budgets):
+            source.type_of(column)
+        # With a joint that is given, nobody needs to hold the secret.
+        if wish.secret is not None and (wish.context is None or wish.secret in source.columns):
+            source.type_of(wish.secret)
+    for column in (*drop, *keep):
+        source.type_of(column)
+    columns = [wish.column for wish in wishes]
+    twice = [column for column in columns if columns.count(column) > 1]
+    if twice:
+        raise InputError("a column is protected twice", value=twice[0], remedy="name it once")
+    both = [column for column in drop if column in keep]
+    if both:
+        raise InputError("a column is both kept and left out", value=both[0])
+    for column in drop:
+        if column in columns:
+            raise InputError(
+                "a protected column is left out", value=column, remedy="leave out --drop for it"
+            )
+    secrets = [wish.secret for wish in wishes if wish.secret in source.columns and wish.secret]
+    # A model's opinion of a person is a statement about that person, too.
+    models = [name for wish in wishes for name in wish.local.values()]
+    out = [*drop, *(name for name in (*secrets, *models) if name not in (*keep, *columns))]
+    return tuple(dict.fromkeys(out)), keep
+
+
+def _hidden(wish: Wish) -> str | None:
+    """Return the column that kept ones are measured against: the secret, or the column itself."""
+    if wish.secret is not None:
+        return wish.secret
+    return None if wish.local else wish.column
+
+
+# --- designing ----------------------------------------------------------------------------------
+
+
+def _column(
+    source: Source,
+    wish: Wish,
+    learned: Learned | None,
+    rows: int,
+    seconds: float,
+    curve: bool,
+    watch: Progress,
+) -> ProtectedColumn:
+    if learned is None:
+        return _local(source, wish)
+
+    def say(step: Step) -> None:
+        watch(Step(f"{wish.column}: {step}"))
+
+    start = time.monotonic()
+    made = make_mechanism(
+        learned,
+        wish.notion,
+        utility=wish.utility,
+        method=wish.method,
+        seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
+        watch=say,
+    )
+    counted = wish.context is None
+    notes, own = learned.notes, None
+    if not counted or exact(wish.policy.smooth, name="smooth"):
+        say(Step("measuring under the table's own statistics"))
+        own = measured_in_table(source, made.mechanism, wish.column, wish.secret, watch)
+        if own is not None and own.mapped:
+            became = made.mechanism.column.other if made.mechanism.column is not None else None
+            notes = (
+                *notes,
+                f"{own.mapped:,} values of {wish.column!r} that were not known became {became!r}",
+            )
+    return ProtectedColumn(
+        wish.column,
+        wish.secret,
+        made.mechanism,
+        counted,
+        notes,
+        _curve(made, wish, seconds - (time.monotonic() - start), say) if curve else None,
+        resampled(made.mechanism, rows) if counted else None,
+        in_table=own,
+    )
+
+
+def _part(source: Source, wish: Wish) -> Wish:
+    """Return what is wanted of a column that is a part: rare are combinations, cells are few."""
+    cells = CELLS if wish.cells is None and is_numeric(source, wish) else wish.cells
+    return replace(wish, cells=cells, policy=replace(wish.policy, rare=0))
+
+
+def _together(
+    source: Source,
+    wishes: Sequence[Wish],
+    learned: Sequence[Learned | None],
+    rows: int,
+    seconds: float,
+    curve: bool,
+    watch: Progress,
+) -> ProtectedColumn:
+    """Make one mechanism for all columns."""
+    wish = wishes[0]
+    name = " + ".join(each.column for each in wishes)
+
+    def say(step: Step) -> None:
+        watch(Step(f"{name}: {step}"))
+
+    say(Step("counting combinations"))
+    found = learn_together(source, wishes, [each for each in learned if each], watch)
+    start = time.monotonic()
+    core = choose(
+        found.context,
+        wish.notion,
+        utility=wish.utility,
+        method=wish.method,
+        seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
+        watch=say,
+    )
+    whole = with_tuples(core, found.group)
+    made = Made(whole, core, found.context, wish.notion, wish.utility)
+    return ProtectedColumn(
+        name,
+        wish.secret,
+        whole,
+        True,
+        found.notes,
+        _curve(made, wish, seconds - (time.monotonic() - start), say) if curve else None,
+        resampled(whole, rows),
+    )
+
+
+def _curve(made: Made, wish: Wish, seconds: float, say: Progress) -> Curve | None:
+    origin = made.core.origin
+    return curve_around(
+        made.core,
+        made.context,
+        made.notion,
+        utility=made.utility,
+        method=origin.method if origin is not None else wish.method,
+        seconds=max(1.0, seconds),
+        watch=say,
+    )
+
+
+def _local(source: Source, wish: Wish) -> ProtectedColumn:
+    notion = wish.notion
+    limits = notion.lift_limits()
+    if limits is None or None in limits:
+        raise InputError(
+            "a prior of each row's own goes with lip or alip",
+            value=notion.name,
+            remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
+        )
+    method = "safe-response" if wish.method in (None, "auto") else wish.method
+    budgets = [] if wish.local_budgets is None else budgets_of(source, wish.local_budgets)
+    try:
+        made = lock_users(list(wish.local), notion, method, budgets)
+    except NotCertified:
+        raise InputError(
+            "a row has a larger budget than the guarantee",
+            value=f"{', '.join(budgets[:8])} for {notion.guarantee}",
+            remedy="let the guarantee be that of the largest budget",
+        ) from None
+    notes = [f"each row has a prior of its own, in {len(wish.local)} columns of the table"]
+    if wish.local_budgets is not None:
+        notes.append(
+            f"each row has the budget that {wish.local_budgets!r} says, {len(budgets)} of them; "
+            "this column is public and stays"
+        )
+    code = ColumnCode(wish.column)
+    return ProtectedColumn(wish.column, None, replace(made, column=code), False, tuple(notes))
+
+
+# --- what is worth saying -----------------------------------------------------------------------
+
+
+def _beyond(leak: KeptColumn, wishes: Sequence[Wish]) -> bool:
+    """Tell whether a kept column tells more about a secret than a released one may."""
+    for wish in wishes:
+        if leak.secret != (wish.column if wish.secret is None else wish.secret):
+            continue
+        limits = wish.notion.belief_limits()
+        if limits == (None, None):
+            # Of other notions lifts say nothing: whatever is told may be too much.
+            limits = LiftLimits(Budget.of(0), Budget.of(0))
+        if limits.lower is not None and leak.eps_lower > float(limits.lower):
+            return True
+        if limits.upper is not None and leak.eps_upper > float(limits.upper):
+            return True
+    return False
+
+
+def _kept_notes(look: KeptLook, kept: tuple[str, ...]) -> Iterable[str]:
+    if look.identities:
+        yield (
+            f"{_listed(look.identities)}: nearly every row has a value of its own there; whoever "
+            "knows it elsewhere knows whose row it is"
+        )
+    if look.unknown:
+        yield (
+            f"{_listed(look.unknown)}: too many values, too few rows of each, or no plain ones, to "
+            "see what they tell about what is protected; they stay as they are"
+        )
+    if look.ordered:
+        yield (
+            f"the rows are sorted or grouped by {_listed(look.ordered)}, and stay in their order, "
+            "which tells it: shuffle them before"
+        )
+    for name in kept:
+        yield f"{name!r} is kept because you insisted, whatever it tells"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:4]))
+    return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown
