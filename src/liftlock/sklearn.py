@@ -28,7 +28,7 @@ from liftlock.mechanism import Mechanism
 from liftlock.notions.base import Notion
 from liftlock.notions.lip import ALIP, LIP
 from liftlock.tables.cells import numbers_of_column
-from liftlock.tables.encoding import ArrowColumn
+from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.formats.base import value_type
 from liftlock.tables.formats.frame import arrow_columns
 from liftlock.tables.protect.context import CELLS_WITH_SECRET, learn_labels, learn_numbers
@@ -155,11 +155,11 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             for name, mechanism in zip(columns, self.mechanisms_, strict=True):
                 X = release_frame(X, mechanism, name)
             return X
-        works = [ArrowColumn(mechanism) for mechanism in self.mechanisms_]
+        works = [EncodedColumns(mechanism) for mechanism in self.mechanisms_]
         released = [
-            work.released(cells) for work, cells in zip(works, columns.values(), strict=True)
+            work.released([cells])[0] for work, cells in zip(works, columns.values(), strict=True)
         ]
-        may_be_none = any(work.may_be_none for work in works)
+        may_be_none = any(work.may_be_none() for work in works)
         return _as_array(released, may_be_none, np.asarray(X).dtype)
 
     def __sklearn_tags__(self) -> Any:

@@ -36,9 +36,8 @@ from liftlock import spark as ls
 from liftlock.contexts.columns import ColumnCode
 from liftlock.errors import CellError, FileError, InputError, LabelError
 from liftlock.spark import once, refusals, releasing
-from liftlock.spark.workers import Worker
-from liftlock.tables.encoding import ArrowColumn
-from liftlock.tables.protect.spec import Policy, Wish
+from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.protect.spec import ColumnSpec, Policy
 from tests.docs.pages import DOCS, ROOT, blocks
 
 HAS_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
@@ -227,7 +226,7 @@ def prepare_notes(here: Here) -> None:
 def without_care_a_result_changes(here: Here) -> None:
     """The danger is real: the same DataFrame, two actions, two draws for each row."""
     df = constant_rows(here.spark)
-    work = releasing.randomising([(Worker.of(NOISY, "letter"), [1])], [0, 1], df.columns)
+    work = releasing.randomising([(EncodedColumns.of(NOISY, "letter"), [1])], [0, 1], df.columns)
     lazy = df.mapInArrow(work, df.schema)
     assert by_id(lazy.collect()) != by_id(lazy.collect())
 
@@ -407,14 +406,14 @@ def everything_else_stays(here: Here) -> None:
         ll.Prior.from_counts({"cook": 3, "(missing)": 1}), ll.LIP("1"), method="safe-response"
     )
     workers = {
-        "job": ArrowColumn(encoded),
-        "size": ArrowColumn(ll.design(ll.Prior.uniform([0, 1]), ll.LIP("1/2"), method="k-rr")),
-        "flag": ArrowColumn(ll.design(ll.Prior.uniform([False, True]), ll.LIP("1"), method="k-rr")),
-        "grade": ArrowColumn(with_code(missing, ColumnCode("grade", missing="(missing)"))),
-        "word": ArrowColumn(with_code(plain, ColumnCode("word", keeps_missing=True))),
+        "job": encoded,
+        "size": ll.design(ll.Prior.uniform([0, 1]), ll.LIP("1/2"), method="k-rr"),
+        "flag": ll.design(ll.Prior.uniform([False, True]), ll.LIP("1"), method="k-rr"),
+        "grade": with_code(missing, ColumnCode("grade", missing="(missing)")),
+        "word": with_code(plain, ColumnCode("word", keeps_missing=True)),
     }
     for path in (None, str(here.folder / "safe")):
-        named = [Worker((name,), column) for name, column in workers.items()]
+        named = [EncodedColumns.of(made, name) for name, made in workers.items()]
         result = releasing.release_columns(df, named, path=path)
         kept = [place for place, name in enumerate(df.columns) if name not in workers]
         found = result.collect()
@@ -435,7 +434,7 @@ def everything_else_stays(here: Here) -> None:
         assert {row["grade"] for row in found} == {None, "cook"}
         assert [row["word"] is None for row in found] == [row[6] is None for row in rows]
         assert encoded.channel.fingerprint == ls.aggregate(result, encoded, "job").channel
-        words = ls.aggregate(result, workers["word"].mechanism, "word")
+        words = ls.aggregate(result, workers["word"], "word")
         assert words.reports == sum(row[6] is not None for row in rows)
     twice = df.toDF(*(f"x{place // 2}" for place in range(len(df.columns))))
     with pytest.raises(LabelError, match="2 columns of the same name"):
@@ -534,7 +533,7 @@ def a_secret_is_protected(here: Here) -> None:
     assert {label: count for label, count in column.counts.items() if count} == released
 
     # Job and city as one value: one mechanism, whose reports are counted column by column.
-    parts = [Wish(name, notion, "health") for name in ("job", "city")]
+    parts = [ColumnSpec(name, notion, "health") for name in ("job", "city")]
     both, pair = ls.protect(df, parts, path=str(here.folder / "both"), seconds=2, together=True)
     (group,) = pair.columns
     made = group.mechanism
@@ -548,9 +547,12 @@ def a_secret_is_protected(here: Here) -> None:
     with pytest.raises(InputError, match="several columns at once"):
         ls.release(df.drop("health"), made, "job")
 
-    wishes = [Wish("job", notion, "health", policy=Policy("refuse")), Wish("city", ll.LIP("1"))]
+    specs = [
+        ColumnSpec("job", notion, "health", policy=Policy("refuse")),
+        ColumnSpec("city", ll.LIP("1")),
+    ]
     with pytest.raises(InputError, match="values of 'job' are missing"):
-        ls.protect(df, wishes)
+        ls.protect(df, specs)
 
 
 @check

@@ -29,7 +29,7 @@ from liftlock.cli.tables import (
     safe_option,
     table_options,
 )
-from liftlock.cli.wishes import wishes_of
+from liftlock.cli.wishes import column_specs
 from liftlock.contexts.columns import MISSING, UNSEEN
 from liftlock.errors import FileError, InputError, NotProved
 from liftlock.exact.numbers import exact
@@ -200,10 +200,10 @@ def protect_command(
     replaced = output.exists()
     source = opened(table, delimiter, names, note)
     from liftlock.tables.protect.plan import prepare
-    from liftlock.tables.releases import Releasing
+    from liftlock.tables.releases import TableRelease
     from liftlock.tables.stream import check_output, rewrite
 
-    wishes = wishes_of(source, columns, secrets, asked, note)
+    specs = column_specs(source, columns, secrets, asked, note)
     before = _state(table)
     check_outputs(outputs, inputs, force=force)
     check_output(source, output, force=force)
@@ -218,7 +218,7 @@ def protect_command(
 
         protection = prepare(
             source,
-            wishes,
+            specs,
             name=table.name,
             drop=drop,
             keep=keep,
@@ -229,11 +229,9 @@ def protect_command(
         )
         if most is not None:
             _require(protection, most)
-        local = {wish.column: wish.local for wish in wishes if wish.local}
-        budgets = {wish.column: wish.local_budgets for wish in wishes}
-        releasing = Releasing(protection, source, local, budgets)
+        release = TableRelease(protection, source, specs)
         tell(Step("releasing"))
-        rewrite(source, output, releasing.change(), watch=shown, force=force, note=note)
+        rewrite(source, output, release.change(), watch=shown, force=force, note=note)
         try:
             if _state(table) != before:
                 raise FileError(
@@ -241,7 +239,7 @@ def protect_command(
                     where=str(table),
                     remedy="what was counted is not what was released: try again; nothing is kept",
                 )
-            done = _written(releasing.done(), files, output, report, table, shown)
+            done = _written(release.done(), files, output, report, table, shown)
         except BaseException:
             # A table whose mechanism is not known is of no use, and nobody has seen it yet.
             destination(output).unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from liftlock.report.format import shown as shown_label
 
 if TYPE_CHECKING:
     from liftlock.tables.formats.base import TableFile
-    from liftlock.tables.releases import ColumnRelease, GroupRelease
+    from liftlock.tables.releases import ColumnRelease
 
 
 @click.command("release", short_help="Replace a column of a table through a mechanism you have.")
@@ -76,20 +76,18 @@ def release_command(
             f"the mechanism is for {' and '.join(made.group.names)} together: leave out --column"
         )
     source = opened(table, delimiter, names, note)
-    from liftlock.tables.releases import ColumnRelease, GroupRelease
+    from liftlock.tables.encoding import EncodedColumns
+    from liftlock.tables.releases import ColumnRelease, change_of
     from liftlock.tables.stream import check_output, rewrite
 
     check_outputs({"the output": output}, {"MECHANISM": mechanism, "TABLE": table}, force=force)
     check_output(source, output, force=force)
     replaced = output.exists()
-    work: ColumnRelease | GroupRelease
-    if made.group is not None:
-        work = GroupRelease(made, source, unseen)
-    else:
-        work = ColumnRelease(made, chosen, source, unseen)
+    work = ColumnRelease(EncodedColumns.of(made, chosen or None, unseen), source)
     dropped = left_out(source, work, made.group or made.column, drop, keep, note)
     with passing("releasing", source.unit) as shown:
-        rows = rewrite(source, output, work.change(dropped), watch=shown, force=force, note=note)
+        change = change_of(source, [work], dropped)
+        rows = rewrite(source, output, change, watch=shown, force=force, note=note)
     if work.kept:
         note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
     if replaced:
@@ -110,7 +108,7 @@ def release_command(
 
 def left_out(
     source: TableFile,
-    work: ColumnRelease | GroupRelease,
+    work: ColumnRelease,
     rules: ColumnCode | GroupCode | None,
     drop: Sequence[str],
     keep: Sequence[str],

@@ -21,20 +21,20 @@ from liftlock.notions.registry import parse_claim
 
 if TYPE_CHECKING:
     from liftlock.tables.formats.base import TableFile
-    from liftlock.tables.protect.spec import Wish
+    from liftlock.tables.protect.spec import ColumnSpec
 
 _ITSELF = "-"
 
 
-def wishes_of(
+def column_specs(
     source: TableFile,
     columns: Sequence[str],
     secrets: Sequence[str],
     asked: dict[str, Any],
     note: Notes,
-) -> list[Wish]:
+) -> list[ColumnSpec]:
     """Read what is wanted of each column."""
-    from liftlock.tables.protect.spec import Policy, Wish
+    from liftlock.tables.protect.spec import ColumnSpec, Policy
 
     usual, others = _notions(columns, asked)
     told = [
@@ -58,7 +58,7 @@ def wishes_of(
     _check_used(asked, told)
     _check_learned(asked, columns, told)
     joints, priors = list(asked["joints"]), list(asked["priors"])
-    wishes = []
+    specs = []
     for column, secret in zip(columns, told, strict=True):
         context: Any = None
         if secret is not None and joints:
@@ -66,7 +66,7 @@ def wishes_of(
         elif secret is None and priors:
             context = read_prior(priors.pop(0) if len(asked["priors"]) > 1 else priors[0], note)
         count = cells.get(column)
-        wish = Wish(
+        spec = ColumnSpec(
             column,
             others.get(column, usual) if usual is not None else others[column],
             secret,
@@ -80,9 +80,9 @@ def wishes_of(
             local_budgets=asked["local_budgets"],
         )
         if asked["utility"] is not None or asked["loss"] is not None:
-            wish = replace(wish, utility=_utility(asked, context))
-        wishes.append(wish)
-    return wishes
+            spec = replace(spec, utility=_utility(asked, context))
+        specs.append(spec)
+    return specs
 
 
 def _utility(asked: dict[str, Any], context: Any) -> Any:

@@ -17,11 +17,11 @@ from liftlock.spark.counting import aggregate
 from liftlock.spark.grouped import GroupedTable
 from liftlock.spark.once import check_place
 from liftlock.spark.releasing import release_columns
-from liftlock.spark.workers import Worker
+from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.protect.design import SECONDS
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import ProtectedColumn, Protection
-from liftlock.tables.protect.spec import Policy, Wish
+from liftlock.tables.protect.spec import ColumnSpec, Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def protect(
     df: DataFrame,
-    column: str | Sequence[Wish],
+    column: str | Sequence[ColumnSpec],
     secret: str | None = None,
     notion: Notion | None = None,
     *,
@@ -50,36 +50,36 @@ def protect(
     of the result, unless they are in `keep`.
 
     `policy` says what becomes of missing, rare and unseen values. `how` are other parts of a
-    `Wish`: context, utility, method, numbers, domain, cells. For several columns give a list of
-    wishes; with `together` they are protected as one value. Numbers that must be cut into cells
+    `ColumnSpec`: context, utility, method, numbers, domain, cells. For several columns give a list
+    of specs; with `together` they are protected as one value. Numbers that must be cut into cells
     come to the driver all of them.
     """
-    wishes = _wishes(column, secret, notion, policy, how)
+    specs = _wishes(column, secret, notion, policy, how)
     check_frame(df)
     check_same_again(df)
     learned: set[str] = set()
     numeric: set[str] = set()
-    for wish in wishes:
-        if wish.local:
+    for spec in specs:
+        if spec.local:
             raise InputError(
                 "priors of each row's own in a Spark DataFrame",
-                value=wish.column,
+                value=spec.column,
                 remedy="release files or data frames with them",
             )
-        for name in (wish.column, wish.secret):
+        for name in (spec.column, spec.secret):
             if name is not None:
                 arrow_type(df.schema[place_of(df, name)])
                 learned.add(name)
-        kind = arrow_type(df.schema[place_of(df, wish.column)])
+        kind = arrow_type(df.schema[place_of(df, spec.column)])
         typed = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-        if typed or wish.numbers or wish.domain is not None or wish.cells is not None:
-            numeric.add(wish.column)
+        if typed or spec.numbers or spec.domain is not None or spec.cells is not None:
+            numeric.add(spec.column)
     place = None if path is None else os.fspath(path)
     check_place(df.sparkSession, place)
     source = GroupedTable(df, frozenset(learned), frozenset(numeric))
     prepared = prepare(
         source,
-        wishes,
+        specs,
         name="Spark DataFrame",
         drop=drop,
         keep=keep,
@@ -88,7 +88,7 @@ def protect(
         together=together,
     )
     workers = [
-        Worker.of(each.mechanism, None if together else each.name)
+        EncodedColumns.of(each.mechanism)
         for each in prepared.columns
         if not each.mechanism.per_user
     ]
@@ -98,18 +98,18 @@ def protect(
 
 
 def _wishes(
-    column: str | Sequence[Wish],
+    column: str | Sequence[ColumnSpec],
     secret: str | None,
     notion: Notion | None,
     policy: Policy | None,
     how: dict[str, Any],
-) -> list[Wish]:
+) -> list[ColumnSpec]:
     if not isinstance(column, str):
         if secret is not None or notion is not None or policy is not None or how:
             raise InputError(
-                "wishes with something beside them",
+                "specs with something beside them",
                 value=", ".join(how) or None,
-                remedy="say it in each wish",
+                remedy="say it in each spec",
             )
         return list(column)
     if notion is None:
@@ -117,7 +117,7 @@ def _wishes(
             "no notion to keep", remedy="give one, such as notion=ALIP(lower='1.3', upper='0.7')"
         )
     policy = Policy() if policy is None else policy
-    return [Wish(column, notion, secret, policy=policy, **how)]
+    return [ColumnSpec(column, notion, secret, policy=policy, **how)]
 
 
 def _counted(result: DataFrame, column: ProtectedColumn) -> ProtectedColumn:

@@ -21,7 +21,7 @@ from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel
 from liftlock.mechanism import Mechanism
 from liftlock.tables.cells import numbers_of_column
-from liftlock.tables.formats.base import Source, placed
+from liftlock.tables.formats.base import TableSource, name_cells
 
 _SUMS = 1e-6
 
@@ -50,6 +50,11 @@ class UserColumn:
         return self.mechanism.channel.inputs
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are replaced: one."""
+        return (self.column,)
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The columns that are read."""
         return (self.column, *self.knows)
@@ -64,9 +69,14 @@ class UserColumn:
     def _reader(self) -> CellReader:
         return CellReader(ColumnCode(self.column), self._alphabet)
 
-    def released_type(self, before: pa.DataType) -> pa.DataType:
+    def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
         """Return the type of the released column: a number of 32 bits for the arc."""
-        return pa.uint32() if isinstance(self.mechanism.channel, ArcChannel) else before
+        arc = isinstance(self.mechanism.channel, ArcChannel)
+        return [pa.uint32() if arc else kind for kind in before]
+
+    def may_be_missing(self, _place: int) -> bool:
+        """Tell whether the column may have missing cells once it is released: never."""
+        return False
 
     def released(self, batch: pa.RecordBatch) -> pa.Array:
         """Randomise each value under the prior of its own row."""
@@ -83,7 +93,7 @@ class UserColumn:
                 remedy="smooth the model's probabilities so that none is 0",
             )
         reports = self.mechanism.release(codes, priors, coded=True)
-        kind = self.released_type(cells.type)
+        (kind,) = self.released_types([cells.type])
         if isinstance(self.mechanism.channel, ArcChannel):
             return pa.array(np.asarray(reports), type=kind)
         labels = [str(label) for label in self._alphabet.labels]
@@ -186,10 +196,10 @@ def budget_cells(cells: pa.Array, column: str) -> list[str]:
     return found
 
 
-def budgets_of(source: Source, column: str) -> list[str]:
+def budgets_of(source: TableSource, column: str) -> list[str]:
     """Return the different budgets of the rows of a table, in the order of their first rows."""
     found: dict[str, None] = {}
     for piece in source.batches([column]):
-        with placed(source, piece):
+        with name_cells(source, piece):
             found |= dict.fromkeys(budget_cells(piece.batch.column(column), column))
     return list(found)

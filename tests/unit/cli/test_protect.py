@@ -634,7 +634,7 @@ def test_a_table_without_its_mechanism_is_removed_behind_a_link(
 @pytest.mark.parametrize(
     ("place", "error"),
     [
-        ("liftlock.tables.releases.ColumnRelease.released", KeyboardInterrupt()),
+        ("liftlock.tables.releases.ColumnRelease.arrays", KeyboardInterrupt()),
         ("liftlock.tables.protect.plan.make_mechanism", KeyboardInterrupt()),
         ("liftlock.tables.protect.plan.make_mechanism", "not certified"),
         ("liftlock.mechanism.Mechanism.save", KeyboardInterrupt()),
@@ -725,14 +725,14 @@ def test_a_table_that_changes_meanwhile_is_not_released(
     """What was counted must be what is released: otherwise the guarantee is about other rows."""
     from liftlock.tables import releases as releasing
 
-    draw = releasing.ColumnRelease.released
+    draw = releasing.ColumnRelease.arrays
 
     def written_to(self: Any, batch: Any) -> Any:
         with Path("t.csv").open("a") as stream:
             stream.write("a,m\n")
         return draw(self, batch)
 
-    monkeypatch.setattr(releasing.ColumnRelease, "released", written_to)
+    monkeypatch.setattr(releasing.ColumnRelease, "arrays", written_to)
     rows = "".join(f"{x},{s}\n" for x in "ab" for s in "mf") * 30
     outcome = run(
         *("protect", "t.csv", "--column", "x", "--secret", "s", "--epsilon", "1", "-o", "o.csv"),

@@ -167,7 +167,7 @@ def test_an_interrupted_release_leaves_nothing(
         raise KeyboardInterrupt
 
     Path("t.csv").write_bytes(TABLE.encode())
-    monkeypatch.setattr("liftlock.tables.releases.ColumnRelease.released", stop)
+    monkeypatch.setattr("liftlock.tables.releases.ColumnRelease.arrays", stop)
     done = run(*COMMAND)
     assert done.code not in (0, 2)
     assert done.made == frozenset()

@@ -19,22 +19,29 @@ from liftlock.contexts.columns import MISSING_LABEL
 from liftlock.errors import FileError
 from liftlock.mechanism import lock_users
 from liftlock.notions import LIP
+from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.formats.base import Piece
 from liftlock.tables.per_user import UserColumn
 from liftlock.tables.protect.context import learn_labels
 from liftlock.tables.protect.count import counts_of
 from liftlock.tables.protect.design import make_mechanism
 from liftlock.tables.protect.spec import Policy
-from liftlock.tables.releases import ColumnRelease
+from liftlock.tables.releases import ColumnRelease, change_of
 from tests.unit.tables.protect.memory import Memory, rows_of
 
 ALARM = 1e-6
 
 
+def release_of(
+    made: Mechanism, column: str, source: Memory, unseen: str | None = None
+) -> ColumnRelease:
+    return ColumnRelease(EncodedColumns.of(made, column, unseen), source)
+
+
 def all_released(work: ColumnRelease) -> list[Any]:
-    change = work.change()
+    change = change_of(work.source, [work])
     found: list[Any] = []
-    for piece in work.source.batches([work.column]):
+    for piece in work.source.batches(work.columns):
         (array,) = change.applied(piece)
         found += array.to_pylist()
     return found
@@ -67,7 +74,7 @@ def test_outputs_follow_the_channel_and_are_counted(dictionary: bool) -> None:
     column = cells.dictionary_encode() if dictionary else cells
     source = Memory.of(1000, x=column, s=[*"stsstt"] * 4000)
     made = made_for(source)
-    work = ColumnRelease(made, "x", source)
+    work = release_of(made, "x", source)
     found = [MISSING_LABEL if cell is None else cell for cell in all_released(work)]
     inputs = [MISSING_LABEL if cell is None else cell.strip() for cell in cells.to_pylist()]
     assert follows(Counter(zip(inputs, found, strict=True)), made)
@@ -79,7 +86,7 @@ def test_outputs_follow_the_channel_and_are_counted(dictionary: bool) -> None:
 def test_two_releases_differ() -> None:
     source = Memory.of(100, x=[*"aabbc"] * 100)
     made = made_for(source)
-    first, second = (all_released(ColumnRelease(made, "x", source)) for _ in range(2))
+    first, second = (all_released(release_of(made, "x", source)) for _ in range(2))
     assert first != second
 
 
@@ -87,7 +94,7 @@ def test_kept_cells_stay_where_they_are() -> None:
     cells = ["a", None, "b", "", "a"] * 60
     source = Memory.of(11, x=cells)
     made = made_for(source, Policy("keep"))
-    work = ColumnRelease(made, "x", source)
+    work = release_of(made, "x", source)
     found = all_released(work)
     assert [cell is None for cell in found] == [not cell for cell in cells]
     assert work.kept == 120
@@ -98,7 +105,7 @@ def test_kept_cells_beside_a_secret_come_out_and_no_others_do() -> None:
     cells: list[Any] = ["a", None, "b", "c", "a", "b", None, "c", "b"] * 60
     source = Memory.of(50, x=cells, s=[*"stssttsst"] * 60)
     made = made_for(source, Policy("keep"), "s")
-    work = ColumnRelease(made, "x", source)
+    work = release_of(made, "x", source)
     assert [cell is None for cell in all_released(work)] == [cell is None for cell in cells]
     assert work.counts[MISSING_LABEL] == 120
 
@@ -107,18 +114,18 @@ def test_rare_values_are_randomised_like_the_merged_ones_and_unseen_ones_are_ref
     cells = ["a"] * 300 + ["b"] * 200 + ["c", "d", "e"] * 20
     source = Memory.of(100, x=cells)
     made = made_for(source, Policy(rare=30))
-    assert set(all_released(ColumnRelease(made, "x", source))) <= {"a", "b", "(other)"}
+    assert set(all_released(release_of(made, "x", source))) <= {"a", "b", "(other)"}
     new = Memory.of(10, x=["a"] * 17 + ["new"])
     with pytest.raises(FileError, match=r"does not know at row 18, column 'x': 'new'"):
-        all_released(ColumnRelease(made, "x", new))
-    assert len(all_released(ColumnRelease(made, "x", new, unseen="map"))) == 18
+        all_released(release_of(made, "x", new))
+    assert len(all_released(release_of(made, "x", new, "map"))) == 18
 
 
 def test_a_mechanism_works_on_a_column_of_another_name() -> None:
     made = made_for(Memory.of(x=["a", "b"] * 20))
     other = Memory.of(4, y=["a", "b"] * 3 + ["new"])
     with pytest.raises(FileError, match="row 7, column 'y'"):
-        all_released(ColumnRelease(made, "y", other))
+        all_released(release_of(made, "y", other))
 
 
 # --- priors of each row's own -------------------------------------------------------------------
@@ -189,7 +196,7 @@ def test_a_value_without_a_column_of_its_own_is_refused() -> None:
 
 def test_pieces_name_rows_of_the_whole_table() -> None:
     source = Memory.of(2, x=["a", "b", "b", "a", "zzz"])
-    work = ColumnRelease(made_for(Memory.of(x=["a", "b"] * 20)), "x", source)
+    work = release_of(made_for(Memory.of(x=["a", "b"] * 20)), "x", source)
     batch = pa.record_batch({"x": ["zzz"]})
     with pytest.raises(FileError, match="row 5"):
-        work.change().applied(Piece(batch, 4))
+        change_of(work.source, [work]).applied(Piece(batch, 4))

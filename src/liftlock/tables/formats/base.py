@@ -25,16 +25,32 @@ class Piece:
     first_row: int
 
 
-class TableFile(Protocol):
-    """A table in a file, of which some columns are read piece by piece, as often as one likes."""
-
-    @property
-    def path(self) -> Path:
-        """Where the file is."""
+class TableSource(Protocol):
+    """A table of which some columns are read piece by piece, as often as one likes."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of all columns."""
+
+    def type_of(self, column: str) -> pa.DataType:
+        """Return the type of a column: text for all those of a CSV."""
+
+    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
+        """Give the rows in order, these columns only, in this order.
+
+        A column of text may come as a dictionary of such text, where it is stored so.
+        """
+
+    def where(self, row: int, column: str) -> str:
+        """Name the place of a cell, for an error; may read the whole table."""
+
+
+class TableFile(TableSource, Protocol):
+    """A table in a file."""
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
 
     @property
     def rows(self) -> int | None:
@@ -43,18 +59,6 @@ class TableFile(Protocol):
     @property
     def unit(self) -> Literal["rows", "bytes"]:
         """What progress is counted in."""
-
-    def type_of(self, column: str) -> pa.DataType:
-        """Return the type of a column: text for all those of a CSV."""
-
-    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
-        """Give the rows in order, these columns only, in this order.
-
-        A column of text may come as a dictionary of such text, where the file stores it so.
-        """
-
-    def where(self, row: int, column: str) -> str:
-        """Name the place of a cell, for an error; may read the whole file."""
 
 
 def named_tsv(path: Path) -> bool:
@@ -291,25 +295,8 @@ def is_bytes(kind: pa.DataType) -> bool:
     )
 
 
-class Source(Protocol):
-    """A table that can be read again and again, by some of its columns."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of its columns."""
-
-    def type_of(self, column: str) -> pa.DataType:
-        """Return the type of a column."""
-
-    def batches(self, columns: Sequence[str], watch: Progress | None = None) -> Iterator[Piece]:
-        """Read some columns, batch after batch."""
-
-    def where(self, row: int, column: str) -> str:
-        """Name the place of a cell."""
-
-
 @contextmanager
-def placed(source: Source, piece: Piece) -> Iterator[None]:
+def name_cells(source: TableSource, piece: Piece) -> Iterator[None]:
     """Name the place in the table of a cell that is refused while a batch is worked on."""
     try:
         yield

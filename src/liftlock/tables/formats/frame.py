@@ -14,7 +14,7 @@ from liftlock.estimate.aggregate import numbers_each
 from liftlock.exact.integers import Floats
 from liftlock.progress import Progress, Step
 from liftlock.tables.change import Change, changed_schema, new_field
-from liftlock.tables.formats.base import Piece, Source
+from liftlock.tables.formats.base import Piece, TableSource
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -242,7 +242,7 @@ def _holds(kind: Any, released: pa.ChunkedArray) -> bool:
 
 
 @dataclass(frozen=True)
-class FrameSource(Source):
+class FrameSource(TableSource):
     """A data frame, read as a table is."""
 
     opened: OpenedFrame

@@ -23,8 +23,8 @@ from liftlock.tables.formats.frame import FrameSource, NewColumn, OpenedFrame
 from liftlock.tables.protect.design import SECONDS
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import Protection
-from liftlock.tables.protect.spec import Policy, Wish
-from liftlock.tables.releases import Releasing
+from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.releases import TableRelease
 from liftlock.utility.utility import Utility
 
 
@@ -97,8 +97,8 @@ def protect(
             f"{len(secrets)} secrets for {len(names)} columns", remedy="give one for each, or one"
         )
     policy = Policy(missing, unseen, rare, tuple(spelled), smooth)
-    wishes = [
-        Wish(
+    specs = [
+        ColumnSpec(
             name,
             _notion(_of(notion, name), name),
             hidden,
@@ -120,7 +120,7 @@ def protect(
     source = FrameSource.of(opened)
     protection = prepare(
         source,
-        wishes,
+        specs,
         name="data frame",
         drop=drop,
         keep=keep,
@@ -129,23 +129,19 @@ def protect(
         together=together,
         watch=silent if watch is None else watch,
     )
-    local_columns = {wish.column: wish.local for wish in wishes}
-    budget_columns = {wish.column: wish.local_budgets for wish in wishes}
-    releasing = Releasing(protection, source, local_columns, budget_columns)
-    safe = _released(opened, source, releasing)
-    return Protected(safe, releasing.done())
+    release = TableRelease(protection, source, specs)
+    safe = _released(opened, source, release)
+    return Protected(safe, release.done())
 
 
-def _released(opened: OpenedFrame, source: FrameSource, releasing: Releasing) -> Any:
+def _released(opened: OpenedFrame, source: FrameSource, release: TableRelease) -> Any:
     """Return the frame with its columns replaced, and others left out."""
-    change = releasing.change()
+    change = release.change()
     parts: dict[str, list[pa.Array]] = {name: [] for name in change.gives}
     for piece in source.batches(change.needs):
         for name, array in zip(change.gives, change.applied(piece), strict=True):
             parts[name].append(array)
-    missing: dict[str, bool] = {}
-    for worker in releasing.workers.values():
-        missing |= worker.may_be_missing()
+    missing = release.may_be_missing()
     columns = {
         name: NewColumn(pa.chunked_array(parts[name], type=kind), opened.cells(name), missing[name])
         for name, kind in change.gives.items()

@@ -21,7 +21,7 @@ from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
 from liftlock.progress import Progress
 from liftlock.tables.cells import numbers_of_column, whole_array
-from liftlock.tables.formats.base import Piece, Source, placed
+from liftlock.tables.formats.base import Piece, TableSource, name_cells
 from liftlock.tables.protect.spec import _reserved
 
 MOST_VALUES = 10_000
@@ -122,7 +122,7 @@ class Numbers:
 
 
 def counts_of(
-    source: Source,
+    source: TableSource,
     pairs: Sequence[tuple[str | None, str]],
     numbers: Sequence[Numbers] = (),
     watch: Progress | None = None,
@@ -134,7 +134,7 @@ def counts_of(
     wanted = wanted or {source.columns[0]}  # there are rows to be counted in any case
     rows = 0
     for piece in source.batches([name for name in source.columns if name in wanted], watch):
-        with placed(source, piece):
+        with name_cells(source, piece):
             for tally in tallies:
                 tally.add(piece.batch)
                 tally.check_few()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from liftlock.errors import InputError
-from liftlock.tables.formats.base import Source
+from liftlock.tables.formats.base import TableSource
 from liftlock.tables.protect.count import MOST_VALUES, Tally, countable
 from liftlock.tables.protect.result import KeptColumn
 
@@ -47,7 +47,7 @@ class KeptLook:
 
 
 def look_at_kept(
-    source: Source,
+    source: TableSource,
     kept: Sequence[str],
     secrets: Sequence[str],
     replaced: Sequence[str],

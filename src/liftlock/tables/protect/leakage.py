@@ -21,8 +21,8 @@ from liftlock.exact.integers import Floats
 from liftlock.mechanism import Mechanism
 from liftlock.notions.lift import extremes
 from liftlock.progress import Progress
-from liftlock.tables.encoding import ArrowColumn
-from liftlock.tables.formats.base import Source, placed
+from liftlock.tables.encoding import EncodedColumns
+from liftlock.tables.formats.base import TableSource, name_cells
 from liftlock.tables.protect.count import count_tuples
 from liftlock.tables.protect.result import CombinedLeak, InTable, Resampled
 
@@ -39,7 +39,7 @@ class Released:
 
 
 def combined_leaks(
-    source: Source,
+    source: TableSource,
     released: Sequence[Released],
     secrets: Sequence[str | None],
     watch: Progress | None = None,
@@ -52,7 +52,7 @@ def combined_leaks(
     """
     if len(released) < 2:
         return [], []
-    columns = [ArrowColumn(each.mechanism) for each in released]
+    columns = [EncodedColumns(each.mechanism) for each in released]
     told = sorted({secret for secret in secrets if secret is not None and secret in source.columns})
     own = [at for at, secret in enumerate(secrets) if secret is None]
     tallies: list[Counter[tuple[Any, ...]]] = [Counter() for _ in told]
@@ -60,9 +60,9 @@ def combined_leaks(
     wanted = {each.name for each in released} | set(told)
     names = [name for name in source.columns if name in wanted]
     for piece in source.batches(names, watch):
-        with placed(source, piece):
+        with name_cells(source, piece):
             codes = [
-                column.codes(piece.batch.column(each.name))
+                column.inputs([piece.batch.column(each.name)])
                 for column, each in zip(columns, released, strict=True)
             ]
         count_tuples(piece, codes, told, tallies)
@@ -135,7 +135,11 @@ _FEWEST = 2
 
 
 def measured_in_table(
-    source: Source, made: Mechanism, column: str, secret: str | None, watch: Progress | None = None
+    source: TableSource,
+    made: Mechanism,
+    column: str,
+    secret: str | None,
+    watch: Progress | None = None,
 ) -> InTable | None:
     """Count the table by the mechanism's own inputs, and measure exactly what it leaks there.
 
@@ -143,15 +147,15 @@ def measured_in_table(
     """
     if secret is not None and secret not in source.columns:
         return None
-    work = ArrowColumn(made)
+    work = EncodedColumns(made)
     tally: Counter[tuple[Any, ...]] = Counter()
     mapped = 0
     names = [name for name in source.columns if name in (column, secret)]
     for piece in source.batches(names, watch):
         cells = piece.batch.column(column)
-        with placed(source, piece):
-            codes = work.codes(cells)
-            mapped += work.mapped(cells)
+        with name_cells(source, piece):
+            codes = work.inputs([cells])
+            mapped += work.mapped([cells])
         count_tuples(piece, [codes], [secret], [tally])
     counts = {(told, code): number for (told, code), number in tally.items() if code >= 0}
     places = sorted({code for _, code in counts})

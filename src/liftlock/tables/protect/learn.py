@@ -19,63 +19,63 @@ from liftlock.exact.numbers import exact
 from liftlock.line.grid import GridPrior
 from liftlock.progress import Progress
 from liftlock.tables.cells import CellCodes
-from liftlock.tables.formats.base import Source, placed
+from liftlock.tables.formats.base import TableSource, name_cells
 from liftlock.tables.protect.context import Learned, learn_labels, learn_numbers
 from liftlock.tables.protect.count import Counts, Numbers, count_tuples, counts_of, secret_label
 from liftlock.tables.protect.leakage import MOST_TUPLES
-from liftlock.tables.protect.spec import Wish, is_numeric
+from liftlock.tables.protect.spec import ColumnSpec, is_numeric
 
 
 def learned_of(
-    source: Source, wishes: Sequence[Wish], watch: Progress | None = None
+    source: TableSource, specs: Sequence[ColumnSpec], watch: Progress | None = None
 ) -> tuple[list[Learned | None], int]:
     """Read the table once, and make of it what each mechanism is to know."""
-    numeric = [is_numeric(source, wish) for wish in wishes]
+    numeric = [is_numeric(source, spec) for spec in specs]
     pairs: list[tuple[str | None, str]] = []
     numbers: list[Numbers] = []
-    for wish, of_numbers in zip(wishes, numeric, strict=True):
-        if wish.local or wish.context is not None:
-            if wish.secret is not None and wish.secret in source.columns:
-                pairs.append((None, wish.secret))
+    for spec, of_numbers in zip(specs, numeric, strict=True):
+        if spec.local or spec.context is not None:
+            if spec.secret is not None and spec.secret in source.columns:
+                pairs.append((None, spec.secret))
             continue
         if of_numbers:
-            numbers.append(Numbers(wish.column, wish.secret, wish.policy.spelled))
+            numbers.append(Numbers(spec.column, spec.secret, spec.policy.spelled))
         else:
-            pairs.append((wish.secret, wish.column))
+            pairs.append((spec.secret, spec.column))
     counts, rows = counts_of(source, pairs, numbers, watch)
     by_pair: dict[tuple[str | None, str], Counts] = dict(zip(pairs, counts, strict=True))
     by_column = {each.column: each for each in numbers}
     found: list[Learned | None] = []
-    for wish, of_numbers in zip(wishes, numeric, strict=True):
-        if wish.local:
+    for spec, of_numbers in zip(specs, numeric, strict=True):
+        if spec.local:
             found.append(None)
-        elif wish.context is not None:
-            if wish.secret is not None and wish.secret in source.columns:
-                _check_secrets(wish, by_pair[None, wish.secret])
-            found.append(_given(wish))
+        elif spec.context is not None:
+            if spec.secret is not None and spec.secret in source.columns:
+                _check_secrets(spec, by_pair[None, spec.secret])
+            found.append(_given(spec))
         elif of_numbers:
-            each = by_column[wish.column]
+            each = by_column[spec.column]
             found.append(
                 learn_numbers(
-                    wish.column,
+                    spec.column,
                     each.numbers(),
                     each.secrets(),
-                    wish.policy,
-                    secret=wish.secret,
-                    cells=wish.cells,
-                    domain=wish.domain,
+                    spec.policy,
+                    secret=spec.secret,
+                    cells=spec.cells,
+                    domain=spec.domain,
                 )
             )
         else:
-            pair = by_pair[wish.secret, wish.column]
-            found.append(learn_labels(wish.column, pair, wish.policy, secret=wish.secret))
+            pair = by_pair[spec.secret, spec.column]
+            found.append(learn_labels(spec.column, pair, spec.policy, secret=spec.secret))
     return found, rows
 
 
-def _check_secrets(wish: Wish, counts: Counts) -> None:
+def _check_secrets(spec: ColumnSpec, counts: Counts) -> None:
     """Refuse secrets that a public joint does not know: nothing is proved about them."""
-    assert isinstance(wish.context, Joint)
-    joint = wish.context
+    assert isinstance(spec.context, Joint)
+    joint = spec.context
     known = {
         str(label)
         for label, row in zip(joint.secrets.labels, joint.counts, strict=True)
@@ -85,25 +85,25 @@ def _check_secrets(wish: Wish, counts: Counts) -> None:
         label = secret_label(told)
         if label != MISSING_LABEL and known.isdisjoint(texts_of(label)):
             raise InputError(
-                f"a value of the secret {wish.secret!r} that the joint does not know",
+                f"a value of the secret {spec.secret!r} that the joint does not know",
                 value=label,
                 remedy=f"add it to the joint, which knows {', '.join(sorted(known)[:6])}",
             )
 
 
-def _given(wish: Wish) -> Learned:
+def _given(spec: ColumnSpec) -> Learned:
     """Take a public joint or prior as it is, with what it says about missing and other values."""
-    context = wish.context
+    context = spec.context
     assert context is not None
-    policy = wish.policy
+    policy = spec.policy
     labels = context.inputs.labels
     masses = (context.prior if isinstance(context, Joint) else context).floats()
     # What cannot occur is no input of the mechanism.
     known = {label for label, mass in zip(labels, masses, strict=True) if mass}
     keeps = policy.missing == "keep"
-    if keeps and wish.secret is None and MISSING_LABEL in known:
+    if keeps and spec.secret is None and MISSING_LABEL in known:
         raise InputError(
-            f"the prior of {wish.column!r} knows {MISSING_LABEL}, and missing cells are kept",
+            f"the prior of {spec.column!r} knows {MISSING_LABEL}, and missing cells are kept",
             remedy="take it out of the prior, or make it a category (--missing category)",
         )
     asks = MISSING_LABEL in known and policy.missing != "refuse"
@@ -111,13 +111,13 @@ def _given(wish: Wish) -> Learned:
     other: Label | None = OTHER_LABEL if OTHER_LABEL in known else None
     if other is None and policy.unseen == "map":
         other = labels[int(np.argmax(masses))]
-        notes.append(f"values of {wish.column!r} that are unseen become {other!r}, the likeliest")
+        notes.append(f"values of {spec.column!r} that are unseen become {other!r}, the likeliest")
     code = ColumnCode(
-        wish.column,
+        spec.column,
         missing=MISSING_LABEL if asks else None,
-        keeps_missing=keeps and wish.secret is None,
+        keeps_missing=keeps and spec.secret is None,
         spelled=policy.spelled,
-        secret=wish.secret,
+        secret=spec.secret,
         other=other,
         unseen=policy.unseen,
     )
@@ -138,8 +138,8 @@ class LearnedGroup:
 
 
 def learn_together(
-    source: Source,
-    wishes: Sequence[Wish],
+    source: TableSource,
+    specs: Sequence[ColumnSpec],
     learned: Sequence[Learned],
     watch: Progress | None = None,
 ) -> LearnedGroup:
@@ -158,23 +158,23 @@ def learn_together(
         points.append(numbers)
     group = GroupCode(tuple(codes), tuple(parts), tuple(points) if any(points) else ())
     readers = [CellCodes(code, part) for code, part in zip(codes, parts, strict=True)]
-    secret = wishes[0].secret
+    secret = specs[0].secret
     tally: Counter[tuple[Any, ...]] = Counter()
-    wanted = {wish.column for wish in wishes} | ({secret} - {None})
+    wanted = {spec.column for spec in specs} | ({secret} - {None})
     for piece in source.batches([name for name in source.columns if name in wanted], watch):
-        with placed(source, piece):
+        with name_cells(source, piece):
             cells = [
-                reader.codes(piece.batch.column(wish.column))
-                for reader, wish in zip(readers, wishes, strict=True)
+                reader.codes(piece.batch.column(spec.column))
+                for reader, spec in zip(readers, specs, strict=True)
             ]
         count_tuples(piece, cells, [secret], [tally])
         if len(tally) > MOST_TUPLES * 2:
-            raise _too_many(wishes, len(tally))
+            raise _too_many(specs, len(tally))
     rows = sum(tally.values())
-    tally, merged = _merged(tally, wishes[0].policy.rare)
+    tally, merged = _merged(tally, specs[0].policy.rare)
     keys = sorted({key[1:] for key in tally})
     if len(keys) > MOST_TUPLES or 2 * len(keys) > rows:
-        raise _too_many(wishes, len(keys), rows)
+        raise _too_many(specs, len(keys), rows)
 
     def named(key: tuple[int, ...]) -> tuple[Label, ...]:
         return tuple(part.labels[place] for part, place in zip(parts, key, strict=True))
@@ -182,7 +182,7 @@ def learn_together(
     inputs = Alphabet.of(named(key) for key in keys)
     pairs = tuple((named(rare), named(kept)) for rare, kept in merged.items())
     group = replace(group, merged=pairs)
-    more = exact(wishes[0].policy.smooth, name="smooth")
+    more = exact(specs[0].policy.smooth, name="smooth")
     context: Prior | Joint
     if secret is None:
         context = Prior(inputs, common_integers([tally[None, *key] + more for key in keys]))
@@ -196,7 +196,7 @@ def learn_together(
     notes = [note for each in learned for note in each.notes]
     if merged:
         notes.append(
-            f"{len(merged)} combinations in fewer than {wishes[0].policy.rare} rows were merged "
+            f"{len(merged)} combinations in fewer than {specs[0].policy.rare} rows were merged "
             "with the most similar ones that are more frequent"
         )
     return LearnedGroup(context, group, tuple(notes))
@@ -238,8 +238,8 @@ def _merged(
     return found, target
 
 
-def _too_many(wishes: Sequence[Wish], tuples: int, rows: int | None = None) -> InputError:
-    shown = ", ".join(wish.column for wish in wishes)
+def _too_many(specs: Sequence[ColumnSpec], tuples: int, rows: int | None = None) -> InputError:
+    shown = ", ".join(spec.column for spec in specs)
     found = f"{tuples:,} combinations of values" + ("" if rows is None else f" in {rows:,} rows")
     return InputError(
         f"{found}: too many to learn how often each occurs",

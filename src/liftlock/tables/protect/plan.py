@@ -13,7 +13,7 @@ from liftlock.exact.numbers import exact
 from liftlock.mechanism import lock_users
 from liftlock.notions.base import LiftLimits
 from liftlock.progress import Progress, Step, silent
-from liftlock.tables.formats.base import Source
+from liftlock.tables.formats.base import TableSource
 from liftlock.tables.per_user import budgets_of
 from liftlock.tables.protect.context import Learned
 from liftlock.tables.protect.design import (
@@ -28,15 +28,15 @@ from liftlock.tables.protect.inspect import KeptLook, look_at_kept
 from liftlock.tables.protect.leakage import Released, combined_leaks, measured_in_table, resampled
 from liftlock.tables.protect.learn import CELLS, learn_together, learned_of
 from liftlock.tables.protect.result import Curve, KeptColumn, ProtectedColumn, Protection
-from liftlock.tables.protect.spec import Wish, check_together, is_numeric
+from liftlock.tables.protect.spec import ColumnSpec, check_together, is_numeric
 
 _FOR_THE_DESIGN = 0.6
 """The share of the time that goes into the mechanism itself; the rest draws the curve."""
 
 
 def prepare(
-    source: Source,
-    wishes: Sequence[Wish],
+    source: TableSource,
+    specs: Sequence[ColumnSpec],
     *,
     name: str = "table",
     drop: Iterable[str] = (),
@@ -52,28 +52,28 @@ def prepare(
     each row's own, are left out of the output unless they are in `keep`, which is also for columns
     that tell a secret or a protected column value by value; `drop` names others to leave out.
     """
-    dropped, kept = _checked(source, wishes, tuple(drop), tuple(keep))
-    parts = wishes
+    dropped, kept = _checked(source, specs, tuple(drop), tuple(keep))
+    parts = specs
     if together:
-        check_together(wishes)
-        parts = [_part(source, wish) for wish in wishes]
+        check_together(specs)
+        parts = [_part(source, spec) for spec in specs]
     watch(Step("counting"))
     counted, rows = learned_of(source, parts, watch)
     if together:
-        columns = [_together(source, wishes, counted, rows, seconds, curve, watch)]
+        columns = [_together(source, specs, counted, rows, seconds, curve, watch)]
     else:
-        share = seconds / len(wishes)
+        share = seconds / len(specs)
         columns = [
-            _column(source, wish, learned, rows, share, curve, watch)
-            for wish, learned in zip(wishes, counted, strict=True)
+            _column(source, spec, learned, rows, share, curve, watch)
+            for spec, learned in zip(specs, counted, strict=True)
         ]
     watch(Step("looking at the columns that stay"))
-    hidden = [each for each in map(_hidden, wishes) if each in source.columns]
+    hidden = [each for each in map(_hidden, specs) if each in source.columns]
     look = look_at_kept(
         source,
         [column for column in source.columns if column not in dropped],
         [secret for secret in dict.fromkeys(hidden) if secret not in keep],
-        [wish.column for wish in wishes],
+        [spec.column for spec in specs],
         allowed=tuple(keep),
     )
     released = [
@@ -83,7 +83,7 @@ def prepare(
     ]
     if len(released) > 1:
         watch(Step("accounting for all columns together"))
-    told = [wish.secret for wish in wishes if not wish.local]
+    told = [spec.secret for spec in specs if not spec.local]
     combined, missed = combined_leaks(source, released, told, watch)
     alone = [column.name for column in columns if column.mechanism.per_user]
     if alone and len(columns) > 1:
@@ -92,7 +92,7 @@ def prepare(
             "accounted for, since each row has a prior of its own"
         )
     notes = [*missed, *_kept_notes(look, kept)]
-    beyond = tuple(leak for leak in look.leaks if _beyond(leak, wishes))
+    beyond = tuple(leak for leak in look.leaks if _beyond(leak, specs))
     return Protection(
         name, rows, tuple(columns), tuple(combined), beyond, dropped, notes=tuple(notes)
     )
@@ -102,21 +102,21 @@ def prepare(
 
 
 def _checked(
-    source: Source, wishes: Sequence[Wish], drop: tuple[str, ...], keep: tuple[str, ...]
+    source: TableSource, specs: Sequence[ColumnSpec], drop: tuple[str, ...], keep: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Check the names of columns; return those that are left out, and those insisted on."""
-    if not wishes:
+    if not specs:
         raise InputError("no column to protect", remedy="name at least one")
-    for wish in wishes:
-        budgets = () if wish.local_budgets is None else (wish.local_budgets,)
-        for column in (wish.column, *wish.local.values(), *budgets):
+    for spec in specs:
+        budgets = () if spec.local_budgets is None else (spec.local_budgets,)
+        for column in (spec.column, *spec.local.values(), *budgets):
             source.type_of(column)
         # With a joint that is given, nobody needs to hold the secret.
-        if wish.secret is not None and (wish.context is None or wish.secret in source.columns):
-            source.type_of(wish.secret)
+        if spec.secret is not None and (spec.context is None or spec.secret in source.columns):
+            source.type_of(spec.secret)
     for column in (*drop, *keep):
         source.type_of(column)
-    columns = [wish.column for wish in wishes]
+    columns = [spec.column for spec in specs]
     twice = [column for column in columns if columns.count(column) > 1]
     if twice:
         raise InputError("a column is protected twice", value=twice[0], remedy="name it once")
@@ -128,26 +128,26 @@ def _checked(
             raise InputError(
                 "a protected column is left out", value=column, remedy="leave out --drop for it"
             )
-    secrets = [wish.secret for wish in wishes if wish.secret in source.columns and wish.secret]
+    secrets = [spec.secret for spec in specs if spec.secret in source.columns and spec.secret]
     # A model's opinion of a person is a statement about that person, too.
-    models = [name for wish in wishes for name in wish.local.values()]
+    models = [name for spec in specs for name in spec.local.values()]
     out = [*drop, *(name for name in (*secrets, *models) if name not in (*keep, *columns))]
     return tuple(dict.fromkeys(out)), keep
 
 
-def _hidden(wish: Wish) -> str | None:
+def _hidden(spec: ColumnSpec) -> str | None:
     """Return the column that kept ones are measured against: the secret, or the column itself."""
-    if wish.secret is not None:
-        return wish.secret
-    return None if wish.local else wish.column
+    if spec.secret is not None:
+        return spec.secret
+    return None if spec.local else spec.column
 
 
 # --- designing ----------------------------------------------------------------------------------
 
 
 def _column(
-    source: Source,
-    wish: Wish,
+    source: TableSource,
+    spec: ColumnSpec,
     learned: Learned | None,
     rows: int,
     seconds: float,
@@ -155,52 +155,52 @@ def _column(
     watch: Progress,
 ) -> ProtectedColumn:
     if learned is None:
-        return _local(source, wish)
+        return _local(source, spec)
 
     def say(step: Step) -> None:
-        watch(Step(f"{wish.column}: {step}"))
+        watch(Step(f"{spec.column}: {step}"))
 
     start = time.monotonic()
     made = make_mechanism(
         learned,
-        wish.notion,
-        utility=wish.utility,
-        method=wish.method,
+        spec.notion,
+        utility=spec.utility,
+        method=spec.method,
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
         watch=say,
     )
-    counted = wish.context is None
+    counted = spec.context is None
     notes, own = learned.notes, None
-    if not counted or exact(wish.policy.smooth, name="smooth"):
+    if not counted or exact(spec.policy.smooth, name="smooth"):
         say(Step("measuring under the table's own statistics"))
-        own = measured_in_table(source, made.mechanism, wish.column, wish.secret, watch)
+        own = measured_in_table(source, made.mechanism, spec.column, spec.secret, watch)
         if own is not None and own.mapped:
             became = made.mechanism.column.other if made.mechanism.column is not None else None
             notes = (
                 *notes,
-                f"{own.mapped:,} values of {wish.column!r} that were not known became {became!r}",
+                f"{own.mapped:,} values of {spec.column!r} that were not known became {became!r}",
             )
     return ProtectedColumn(
-        wish.column,
-        wish.secret,
+        spec.column,
+        spec.secret,
         made.mechanism,
         counted,
         notes,
-        _curve(made, wish, seconds - (time.monotonic() - start), say) if curve else None,
+        _curve(made, spec, seconds - (time.monotonic() - start), say) if curve else None,
         resampled(made.mechanism, rows) if counted else None,
         in_table=own,
     )
 
 
-def _part(source: Source, wish: Wish) -> Wish:
+def _part(source: TableSource, spec: ColumnSpec) -> ColumnSpec:
     """Return what is wanted of a column that is a part: rare are combinations, cells are few."""
-    cells = CELLS if wish.cells is None and is_numeric(source, wish) else wish.cells
-    return replace(wish, cells=cells, policy=replace(wish.policy, rare=0))
+    cells = CELLS if spec.cells is None and is_numeric(source, spec) else spec.cells
+    return replace(spec, cells=cells, policy=replace(spec.policy, rare=0))
 
 
 def _together(
-    source: Source,
-    wishes: Sequence[Wish],
+    source: TableSource,
+    specs: Sequence[ColumnSpec],
     learned: Sequence[Learned | None],
     rows: int,
     seconds: float,
@@ -208,51 +208,51 @@ def _together(
     watch: Progress,
 ) -> ProtectedColumn:
     """Make one mechanism for all columns."""
-    wish = wishes[0]
-    name = " + ".join(each.column for each in wishes)
+    spec = specs[0]
+    name = " + ".join(each.column for each in specs)
 
     def say(step: Step) -> None:
         watch(Step(f"{name}: {step}"))
 
     say(Step("counting combinations"))
-    found = learn_together(source, wishes, [each for each in learned if each], watch)
+    found = learn_together(source, specs, [each for each in learned if each], watch)
     start = time.monotonic()
     core = choose(
         found.context,
-        wish.notion,
-        utility=wish.utility,
-        method=wish.method,
+        spec.notion,
+        utility=spec.utility,
+        method=spec.method,
         seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
         watch=say,
     )
     whole = with_tuples(core, found.group)
-    made = Made(whole, core, found.context, wish.notion, wish.utility)
+    made = Made(whole, core, found.context, spec.notion, spec.utility)
     return ProtectedColumn(
         name,
-        wish.secret,
+        spec.secret,
         whole,
         True,
         found.notes,
-        _curve(made, wish, seconds - (time.monotonic() - start), say) if curve else None,
+        _curve(made, spec, seconds - (time.monotonic() - start), say) if curve else None,
         resampled(whole, rows),
     )
 
 
-def _curve(made: Made, wish: Wish, seconds: float, say: Progress) -> Curve | None:
+def _curve(made: Made, spec: ColumnSpec, seconds: float, say: Progress) -> Curve | None:
     origin = made.core.origin
     return curve_around(
         made.core,
         made.context,
         made.notion,
         utility=made.utility,
-        method=origin.method if origin is not None else wish.method,
+        method=origin.method if origin is not None else spec.method,
         seconds=max(1.0, seconds),
         watch=say,
     )
 
 
-def _local(source: Source, wish: Wish) -> ProtectedColumn:
-    notion = wish.notion
+def _local(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
+    notion = spec.notion
     limits = notion.lift_limits()
     if limits is None or None in limits:
         raise InputError(
@@ -260,35 +260,35 @@ def _local(source: Source, wish: Wish) -> ProtectedColumn:
             value=notion.name,
             remedy="give --epsilon, or --epsilon-lower and --epsilon-upper",
         )
-    method = "safe-response" if wish.method in (None, "auto") else wish.method
-    budgets = [] if wish.local_budgets is None else budgets_of(source, wish.local_budgets)
+    method = "safe-response" if spec.method in (None, "auto") else spec.method
+    budgets = [] if spec.local_budgets is None else budgets_of(source, spec.local_budgets)
     try:
-        made = lock_users(list(wish.local), notion, method, budgets)
+        made = lock_users(list(spec.local), notion, method, budgets)
     except NotCertified:
         raise InputError(
             "a row has a larger budget than the guarantee",
             value=f"{', '.join(budgets[:8])} for {notion.guarantee}",
             remedy="let the guarantee be that of the largest budget",
         ) from None
-    notes = [f"each row has a prior of its own, in {len(wish.local)} columns of the table"]
-    if wish.local_budgets is not None:
+    notes = [f"each row has a prior of its own, in {len(spec.local)} columns of the table"]
+    if spec.local_budgets is not None:
         notes.append(
-            f"each row has the budget that {wish.local_budgets!r} says, {len(budgets)} of them; "
+            f"each row has the budget that {spec.local_budgets!r} says, {len(budgets)} of them; "
             "this column is public and stays"
         )
-    code = ColumnCode(wish.column)
-    return ProtectedColumn(wish.column, None, replace(made, column=code), False, tuple(notes))
+    code = ColumnCode(spec.column)
+    return ProtectedColumn(spec.column, None, replace(made, column=code), False, tuple(notes))
 
 
 # --- what is worth saying -----------------------------------------------------------------------
 
 
-def _beyond(leak: KeptColumn, wishes: Sequence[Wish]) -> bool:
+def _beyond(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
     """Tell whether a kept column tells more about a secret than a released one may."""
-    for wish in wishes:
-        if leak.secret != (wish.column if wish.secret is None else wish.secret):
+    for spec in specs:
+        if leak.secret != (spec.column if spec.secret is None else spec.secret):
             continue
-        limits = wish.notion.belief_limits()
+        limits = spec.notion.belief_limits()
         if limits == (None, None):
             # Of other notions lifts say nothing: whatever is told may be too much.
             limits = LiftLimits(Budget.of(0), Budget.of(0))

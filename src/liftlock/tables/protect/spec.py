@@ -21,7 +21,7 @@ from liftlock.contexts.columns import (
 from liftlock.errors import InputError, LabelError
 from liftlock.exact.numbers import exact
 from liftlock.notions.base import Notion
-from liftlock.tables.formats.base import Source
+from liftlock.tables.formats.base import TableSource
 from liftlock.utility.utility import Utility
 
 
@@ -62,7 +62,7 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ColumnSpec:
     """One column to be replaced by what may be seen of it."""
 
     column: str
@@ -123,45 +123,45 @@ class Wish:
             )
 
 
-def check_together(wishes: Sequence[Wish]) -> None:
+def check_together(specs: Sequence[ColumnSpec]) -> None:
     """Refuse what columns that are one value cannot have each for themselves."""
-    first = wishes[0]
-    if len(wishes) < 2:
+    first = specs[0]
+    if len(specs) < 2:
         raise InputError(
             "one column is not several", value=first.column, remedy="leave out --together"
         )
-    for wish in wishes:
+    for spec in specs:
         for what, same in (
-            ("secret", wish.secret == first.secret),
-            ("guarantee", str(wish.notion) == str(first.notion)),
-            ("utility", wish.utility == first.utility),
+            ("secret", spec.secret == first.secret),
+            ("guarantee", str(spec.notion) == str(first.notion)),
+            ("utility", spec.utility == first.utility),
         ):
             if not same:
                 raise InputError(
                     f"columns that are protected as one value have one {what}",
-                    value=wish.column,
+                    value=spec.column,
                     remedy="leave out --together, or give them the same",
                 )
-        if wish.local or wish.context is not None:
+        if spec.local or spec.context is not None:
             raise InputError(
                 "columns that are protected as one value are counted in the table",
-                value=wish.column,
+                value=spec.column,
                 remedy="leave out --together, or what is said of the prior",
             )
-        if wish.policy.missing == "keep":
+        if spec.policy.missing == "keep":
             raise InputError(
                 "columns that are protected as one value keep no cell missing",
-                value=wish.column,
+                value=spec.column,
                 remedy="make missing values a category (--missing category)",
             )
 
 
-def is_numeric(source: Source, wish: Wish) -> bool:
+def is_numeric(source: TableSource, spec: ColumnSpec) -> bool:
     """Tell whether the cells of a column are numbers that are cut into cells."""
-    kind = source.type_of(wish.column)
+    kind = source.type_of(spec.column)
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     typed = pa.types.is_floating(inner) or pa.types.is_decimal(inner)
-    return wish.numbers or wish.domain is not None or wish.cells is not None or typed
+    return spec.numbers or spec.domain is not None or spec.cells is not None or typed
 
 
 def _reserved(what: str, label: str) -> LabelError:

@@ -17,11 +17,11 @@ from liftlock import Mechanism
 from liftlock.contexts.columns import GroupCode
 from liftlock.errors import CellError, InputError
 from liftlock.notions import LIP
-from liftlock.tables.encoding import ArrowGroup
+from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.example import HEADER, people
 from liftlock.tables.protect.plan import prepare
-from liftlock.tables.protect.spec import Policy, Wish
-from liftlock.tables.releases import Releasing
+from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.releases import TableRelease
 from tests.unit.tables.protect.memory import Memory
 
 ROWS = people(1_500)
@@ -41,8 +41,8 @@ SOURCE = Memory(TABLE, 400)
 
 def made(*columns: str, rare: int = 10, secret: str | None = "household", **more: Any) -> Mechanism:
     policy = Policy(rare=rare, **more)
-    wishes = [Wish(name, LIP("0.5"), secret, policy=policy) for name in columns]
-    found = prepare(SOURCE, wishes, together=True, curve=False, drop=["pay"])
+    specs = [ColumnSpec(name, LIP("0.5"), secret, policy=policy) for name in columns]
+    found = prepare(SOURCE, specs, together=True, curve=False, drop=["pay"])
     (column,) = found.columns
     assert column.name == " + ".join(columns)
     assert not found.combined  # nothing else is released
@@ -61,8 +61,8 @@ def test_the_guarantee_is_for_all_columns_at_once() -> None:
     """Every lift of the whole tuple, from the rows of the table and the integers of the channel."""
     group = PAIR.group
     assert group is not None
-    work = ArrowGroup(PAIR)
-    codes = work.codes([TABLE["job"].combine_chunks(), TABLE["schooling"].combine_chunks()])
+    work = EncodedColumns(PAIR)
+    codes = work.inputs([TABLE["job"].combine_chunks(), TABLE["schooling"].combine_chunks()])
     told = TABLE["household"].to_pylist()
     counts = Counter(zip(told, codes.tolist(), strict=True))
     weights = PAIR.table.weights
@@ -104,7 +104,7 @@ def test_rare_combinations_become_similar_ones() -> None:
 
 
 def test_released_columns_are_written_in_their_own_types_and_counted_again() -> None:
-    work = ArrowGroup(PAIR)
+    work = EncodedColumns(PAIR)
     columns = [TABLE["job"].combine_chunks(), TABLE["schooling"].combine_chunks()]
     arrays = work.released(columns)
     assert [array.type for array in arrays] == [pa.string(), pa.int64()]
@@ -130,7 +130,7 @@ def test_outputs_follow_the_channel() -> None:
     row = PAIR.table.inputs.index(label)
     job, years = label
     number = 100_000
-    work = ArrowGroup(PAIR)
+    work = EncodedColumns(PAIR)
     cells = [pa.array([None if job == "(missing)" else job] * number), pa.array([years] * number)]
     counts = np.array(work.counted(work.released(cells)).counts)
     expected = PAIR.table.floats()[row] * number
@@ -149,30 +149,30 @@ def test_the_mechanism_survives_its_file(tmp_path: Path) -> None:
 def test_unseen_combinations_are_refused_or_become_the_likeliest() -> None:
     cells = [pa.array(["craft", "student"]), pa.array([11, 22])]
     with pytest.raises(CellError, match="combination of values that the mechanism") as told:
-        ArrowGroup(PAIR).codes(cells)
+        EncodedColumns(PAIR).inputs(cells)
     assert told.value.row == 1
     mapping = made("job", "region", unseen="map")
     assert mapping.group is not None
-    work = ArrowGroup(mapping)
-    codes = work.codes([pa.array(["craft", "cook"]), pa.array(["north", "north"])])
+    work = EncodedColumns(mapping)
+    codes = work.inputs([pa.array(["craft", "cook"]), pa.array(["north", "north"])])
     # An unseen job is the most frequent one, in the region that was told.
     assert tuples(mapping.table.inputs.labels)[int(codes[1])][1] == "north"
     with pytest.raises(InputError, match="no input that unseen"):
-        ArrowGroup(PAIR, "map").codes(cells)
+        EncodedColumns(PAIR, "map").inputs(cells)
 
 
 def test_numbers_are_parts_too() -> None:
     policy = Policy(rare=5)
-    wishes = [
-        Wish("job", LIP("1"), "household", policy=policy),
-        Wish("pay", LIP("1"), "household", None, policy=policy, domain="0:150000", cells=4),
+    specs = [
+        ColumnSpec("job", LIP("1"), "household", policy=policy),
+        ColumnSpec("pay", LIP("1"), "household", None, policy=policy, domain="0:150000", cells=4),
     ]
-    found = prepare(SOURCE, wishes, together=True, curve=False, drop=["schooling"])
+    found = prepare(SOURCE, specs, together=True, curve=False, drop=["schooling"])
     mechanism = found.columns[0].mechanism
     assert isinstance(mechanism, Mechanism)
     assert mechanism.group is not None
     assert len(mechanism.group.parts[1]) == 4
-    change = Releasing(found, SOURCE).change()
+    change = TableRelease(found, SOURCE, []).change()
     piece, *_ = SOURCE.batches(change.needs)
     jobs, pays = change.applied(piece)
     assert pays.type in (pa.int64(), pa.float64())
@@ -191,17 +191,20 @@ def test_numbers_are_parts_too() -> None:
     ],
 )
 def test_what_parts_cannot_have_for_themselves(change: dict[str, Any], said: str) -> None:
-    wishes = [Wish("job", LIP("0.5"), "household"), Wish("schooling", LIP("0.5"), "household")]
-    wishes[1] = replace(wishes[1], **change)
+    specs = [
+        ColumnSpec("job", LIP("0.5"), "household"),
+        ColumnSpec("schooling", LIP("0.5"), "household"),
+    ]
+    specs[1] = replace(specs[1], **change)
     with pytest.raises(InputError, match=said):
-        prepare(SOURCE, wishes, together=True)
+        prepare(SOURCE, specs, together=True)
 
 
 def test_one_column_and_too_many_combinations() -> None:
     with pytest.raises(InputError, match="one column is not several"):
-        prepare(SOURCE, [Wish("job", LIP("0.5"), "household")], together=True)
-    several = [Wish(name, LIP("0.5"), "household") for name in ("job", "schooling", "region")]
-    numbers = Wish("pay", LIP("0.5"), "household", numbers=True, cells=40, domain="0:150000")
+        prepare(SOURCE, [ColumnSpec("job", LIP("0.5"), "household")], together=True)
+    several = [ColumnSpec(name, LIP("0.5"), "household") for name in ("job", "schooling", "region")]
+    numbers = ColumnSpec("pay", LIP("0.5"), "household", numbers=True, cells=40, domain="0:150000")
     with pytest.raises(InputError, match="combinations of values in 1,500 rows"):
         prepare(SOURCE, [*several, numbers], together=True)
     with pytest.raises(InputError, match="every combination of values is rarer"):

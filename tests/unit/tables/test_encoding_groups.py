@@ -12,7 +12,7 @@ from liftlock import LIP, Alphabet, Prior, lock
 from liftlock.contexts.columns import ColumnCode, GroupCode
 from liftlock.designs import Draft
 from liftlock.errors import InputError
-from liftlock.tables.encoding import ArrowGroup
+from liftlock.tables.encoding import EncodedColumns
 
 PAIRS = [("cook", "A"), ("cook", "B"), ("nurse", "A")]
 GROUP = GroupCode(
@@ -21,12 +21,12 @@ GROUP = GroupCode(
 )
 
 
-def group_of(outputs: list[Any]) -> ArrowGroup:
+def group_of(outputs: list[Any]) -> EncodedColumns:
     """Return a group that releases any of its outputs, each as often."""
     prior = Prior.from_counts(dict.fromkeys(PAIRS, 1))
     rows = [[1 / len(outputs)] * len(outputs)] * len(PAIRS)
     made = lock(Draft.of(PAIRS, outputs, rows), LIP("1"), prior)
-    return ArrowGroup(replace(made, group=GROUP))
+    return EncodedColumns(replace(made, group=GROUP))
 
 
 def columns(rows: list[tuple[str, str]]) -> list[pa.Array]:
