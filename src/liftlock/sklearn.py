@@ -31,16 +31,19 @@ from liftlock.tables.cells import numbers_of_column
 from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.formats.base import value_type
 from liftlock.tables.formats.frame import arrow_columns
-from liftlock.tables.protect.context import CELLS_WITH_SECRET, learn_labels, learn_numbers
+from liftlock.tables.protect.context import learn_labels, learn_numbers
 from liftlock.tables.protect.count import Tally
-from liftlock.tables.protect.design import make_mechanism
-from liftlock.tables.protect.spec import Policy
+from liftlock.tables.protect.design import design_column
+from liftlock.tables.protect.spec import (
+    CELLS_FITTED,
+    CELLS_WITH_SECRET,
+    ColumnSpec,
+    Policy,
+    is_numeric,
+)
 from liftlock.tables.releases import release_frame
 
 _NOTHING = Alphabet.of(["(nothing)"])
-
-CELLS = 64
-"""So many cells of numbers, unless told otherwise, if the numbers themselves are the secret."""
 
 
 class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -252,7 +255,10 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         if column.is_constant(counts, policy):
             return _constant(title, counts, notion, policy, secret)
         domain = self.domain.get(name) if isinstance(self.domain, Mapping) else self.domain
-        if column.numeric or (column.whole and (self.cells is not None or domain is not None)):
+        spec = ColumnSpec(title, notion, secret, utility=self.utility, method=self.method)
+        if column.numeric:
+            spec = replace(spec, domain=domain, cells=self.cells)
+        if is_numeric(spec, cells.type):
             learned = learn_numbers(
                 title,
                 column.numbers(),
@@ -260,13 +266,17 @@ class PrivateColumn(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
                 # Rare values are merged by the cells that they are in.
                 replace(policy, rare=0),
                 secret=secret,
-                cells=self.cells or (CELLS if secret is None else CELLS_WITH_SECRET),
+                cells=spec.cells or (CELLS_FITTED if secret is None else CELLS_WITH_SECRET),
                 domain=domain,
             )
         else:
             learned = learn_labels(title, counts, policy, secret=secret)
-        made = make_mechanism(
-            learned, notion, utility=self.utility, method=self.method, seconds=float(self.seconds)
+        made = design_column(
+            learned,
+            notion,
+            utility=spec.utility,
+            method=spec.method,
+            seconds=float(self.seconds),
         )
         # Notes name options as the command line does.
         return made.mechanism, tuple(note.replace("--", "") for note in learned.notes)
@@ -286,13 +296,10 @@ class _Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether cells are numbers with fractions."""
-        return bool(pa.types.is_floating(self._kind) or pa.types.is_decimal(self._kind))
-
-    @property
-    def whole(self) -> bool:
-        """Whether cells are whole numbers."""
-        return bool(pa.types.is_integer(self._kind))
+        """Whether cells are numbers."""
+        types = pa.types
+        kind = self._kind
+        return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
     def numbers(self) -> Floats:
         """Return the numbers, not a number where a cell is missing."""

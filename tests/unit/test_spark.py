@@ -509,7 +509,8 @@ def a_secret_is_protected(here: Here) -> None:
     df = here.spark.createDataFrame(rows, "id long, health string, job string, city string")
     path = str(here.folder / "safe")
     notion = ll.ALIP(lower="1", upper="1/2")
-    safe, done = ls.protect(df, "job", "health", notion, path=path, seconds=2)
+    protected = ls.protect(df, "job", notion, secret="health", path=path, seconds=2)
+    safe, done = protected.frame, protected.protection
     assert safe.columns == ["id", "job", "city"]
     assert done.dropped == ("health",)
     assert (done.rows, done.output) == (240, path)
@@ -534,9 +535,9 @@ def a_secret_is_protected(here: Here) -> None:
 
     # Job and city as one value: one mechanism, whose reports are counted column by column.
     parts = [ColumnSpec(name, notion, "health") for name in ("job", "city")]
-    both, pair = ls.protect(df, parts, path=str(here.folder / "both"), seconds=2, together=True)
-    (group,) = pair.columns
-    made = group.mechanism
+    pair = ls.protect(df, parts, path=str(here.folder / "both"), seconds=2, together=True)
+    (group,) = pair.protection.columns
+    both, made = pair.frame, group.mechanism
     assert isinstance(made, ll.Mechanism)
     assert made.group is not None
     pairs = Counter((row["job"] or "(missing)", row["city"]) for row in both.collect())
@@ -565,7 +566,7 @@ def what_is_counted_is_what_is_released(here: Here) -> None:
     assert ls.counts(alike, ["told", "word"]) == Counter(rows)
     drawn = df.withColumn("word", F.when(F.rand() < 0.5, "ab").otherwise("cd"))
     with pytest.raises(InputError, match="drawn anew whenever it is computed"):
-        ls.protect(drawn, "word", "told", ll.LIP("1"))
+        ls.protect(drawn, "word", ll.LIP("1"), secret="told")
 
 
 @check
@@ -603,7 +604,7 @@ def what_is_refused(here: Here) -> None:
     stream = here.spark.readStream.format("rate").load().withColumn("letter", F.lit("a"))
     with pytest.raises(InputError, match="foreachBatch"):
         ls.release(stream, NOISY, "letter")
-    with pytest.raises(InputError, match="no notion"):
+    with pytest.raises(InputError, match="no guarantee is asked for"):
         ls.protect(df, "letter")
     with pytest.raises(InputError, match="no input that unseen values could become"):
         ls.release(df, NOISY, "letter", unseen="map")

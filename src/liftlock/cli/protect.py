@@ -29,7 +29,7 @@ from liftlock.cli.tables import (
     safe_option,
     table_options,
 )
-from liftlock.cli.wishes import column_specs
+from liftlock.cli.wishes import read_specs
 from liftlock.contexts.columns import MISSING, UNSEEN
 from liftlock.errors import FileError, InputError, NotProved
 from liftlock.exact.numbers import exact
@@ -203,7 +203,7 @@ def protect_command(
     from liftlock.tables.releases import TableRelease
     from liftlock.tables.stream import check_output, rewrite
 
-    specs = column_specs(source, columns, secrets, asked, note)
+    specs = read_specs(source, columns, secrets, asked, note)
     before = _state(table)
     check_outputs(outputs, inputs, force=force)
     check_output(source, output, force=force)

@@ -635,8 +635,8 @@ def test_a_table_without_its_mechanism_is_removed_behind_a_link(
     ("place", "error"),
     [
         ("liftlock.tables.releases.ColumnRelease.arrays", KeyboardInterrupt()),
-        ("liftlock.tables.protect.plan.make_mechanism", KeyboardInterrupt()),
-        ("liftlock.tables.protect.plan.make_mechanism", "not certified"),
+        ("liftlock.tables.protect.plan.design_column", KeyboardInterrupt()),
+        ("liftlock.tables.protect.plan.design_column", "not certified"),
         ("liftlock.mechanism.Mechanism.save", KeyboardInterrupt()),
         ("liftlock.mechanism.Mechanism.save", OSError(28, "No space left on device")),
         ("liftlock.report.html.write_report", OSError(28, "No space left on device")),

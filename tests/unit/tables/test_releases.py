@@ -24,7 +24,7 @@ from liftlock.tables.formats.base import Piece
 from liftlock.tables.per_user import UserColumn
 from liftlock.tables.protect.context import learn_labels
 from liftlock.tables.protect.count import counts_of
-from liftlock.tables.protect.design import make_mechanism
+from liftlock.tables.protect.design import design_column
 from liftlock.tables.protect.spec import Policy
 from liftlock.tables.releases import ColumnRelease, change_of
 from tests.unit.tables.protect.memory import Memory, rows_of
@@ -50,7 +50,7 @@ def all_released(work: ColumnRelease) -> list[Any]:
 def made_for(source: Memory, policy: Policy | None = None, secret: str | None = None) -> Mechanism:
     (counts,), _ = counts_of(source, [(secret, "x")])
     learned = learn_labels("x", counts, policy, secret=secret)
-    return make_mechanism(learned, LIP("0.8"), seconds=5).mechanism
+    return design_column(learned, LIP("0.8"), seconds=5).mechanism
 
 
 def follows(counts: Counter[tuple[Any, Any]], made: Mechanism) -> bool:

@@ -5,27 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
-from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import Missing, Unseen
-from liftlock.errors import InputError
 from liftlock.mechanism import Mechanism
-from liftlock.notions.base import Notion
-from liftlock.notions.lip import LIP
-from liftlock.notions.registry import parse_claim
 from liftlock.progress import Progress, silent
 from liftlock.tables.formats.frame import FrameSource, NewColumn, OpenedFrame
 from liftlock.tables.protect.design import SECONDS
 from liftlock.tables.protect.plan import prepare
 from liftlock.tables.protect.result import Protection
-from liftlock.tables.protect.spec import ColumnSpec, Policy
+from liftlock.tables.protect.spec import AnyNotion, ColumnSpec, SpecOptions, column_specs
 from liftlock.tables.releases import TableRelease
-from liftlock.utility.utility import Utility
 
 
 @dataclass(frozen=True)
@@ -53,36 +45,27 @@ class Protected:
 
 def protect(
     frame: Any,
-    column: str | Sequence[str],
-    notion: Notion | str | float | Mapping[str, Notion | str | float],
+    column: str | Sequence[str] | Sequence[ColumnSpec],
+    notion: AnyNotion | Mapping[str, AnyNotion] | None = None,
     *,
     secret: str | Sequence[str | None] | None = None,
     together: bool = False,
-    context: Joint | Prior | Mapping[str, Joint | Prior] | None = None,
-    local: Mapping[Any, str] | None = None,
-    local_budgets: str | None = None,
-    utility: str | Utility | None = None,
-    method: str | None = None,
-    seconds: float = SECONDS,
-    missing: Missing = "category",
-    spelled: Sequence[str] = (),
-    unseen: Unseen = "refuse",
-    rare: int = 0,
-    smooth: object = 0,
-    numbers: Sequence[str] = (),
-    domain: Any = None,
-    cells: int | Mapping[str, int] | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    seconds: float = SECONDS,
     curve: bool = False,
     watch: Progress | None = None,
+    **how: Unpack[SpecOptions],
 ) -> Protected:
     """Replace columns of a frame by what may be seen of them, and prove how little that tells.
 
     pandas, Polars and PyArrow go in, the same kind comes out: the order of rows and all other
     columns are kept, secrets are left out. What is not given for each column is for all of them;
     a secret of None is the value itself. A notion may be written as a claim, ``"alip=1.3,0.7"``; a
-    number is an epsilon of LIP. The options are those of ``liftlock protect``.
+    number is an epsilon of LIP. The options are those of ``liftlock protect``: `how` may give
+    context, local, local_budgets, utility, method, missing, spelled, unseen, rare, smooth, numbers,
+    domain and cells (see `liftlock.tables.protect.spec.SpecOptions`). Columns that differ in any of
+    these are given as a list of `ColumnSpec`, without a notion beside it.
 
     >>> from liftlock.notions.lip import LIP
     >>> people = pa.table({"job": ["cook", "cook", "nurse"] * 40, "sex": ["f", "m", "f", "m"] * 30})
@@ -90,33 +73,10 @@ def protect(
     >>> done.frame.column_names, done.mechanisms["job"].certificate.holds
     (['job'], True)
     """
-    names = [column] if isinstance(column, str) else _names(column)
-    secrets = [secret] * len(names) if secret is None or isinstance(secret, str) else list(secret)
-    if len(secrets) != len(names):
-        raise InputError(
-            f"{len(secrets)} secrets for {len(names)} columns", remedy="give one for each, or one"
-        )
-    policy = Policy(missing, unseen, rare, tuple(spelled), smooth)
-    specs = [
-        ColumnSpec(
-            name,
-            _notion(_of(notion, name), name),
-            hidden,
-            _of(context, name),
-            utility,
-            method,
-            policy,
-            name in numbers,
-            _of(domain, name),
-            _of(cells, name),
-            dict(local or {}),
-            local_budgets,
-        )
-        for name, hidden in zip(names, secrets, strict=True)
-    ]
+    specs = column_specs(column, notion, secret, **how)
     opened = OpenedFrame.of(frame)
-    for name in names:
-        opened.cells(name)  # no level of an index, which is never replaced
+    for spec in specs:
+        opened.cells(spec.column)  # no level of an index, which is never replaced
     source = FrameSource.of(opened)
     protection = prepare(
         source,
@@ -149,38 +109,3 @@ def _released(opened: OpenedFrame, source: FrameSource, release: TableRelease) -
     safe = opened.replaced(columns, [name for name in change.dropped if name not in source.index])
     levels = [at for at, name in enumerate(source.index) if name in change.dropped]
     return safe.reset_index(level=levels, drop=True) if levels else safe
-
-
-def _names(given: Any) -> list[str]:
-    names = list(given) if isinstance(given, Sequence) else [given]
-    for name in names:
-        if not isinstance(name, str):
-            raise InputError(
-                "the name of a column is not a text",
-                value=name,
-                remedy="rename the columns: frame.columns = frame.columns.astype(str)",
-            )
-    return names
-
-
-def _notion(given: Any, name: str) -> Notion:
-    """Read a guarantee: a notion, a claim such as ``lip=1``, or an epsilon of LIP."""
-    if given is None:
-        raise InputError("no guarantee is asked for", value=name, remedy="give one for each column")
-    if isinstance(given, str) and "=" in given:
-        return parse_claim(given)
-    if isinstance(given, str | int | float | Fraction) and not isinstance(given, bool):
-        return LIP(given if isinstance(given, str) else str(given))
-    if not hasattr(given, "certify"):
-        raise InputError(
-            f"a guarantee of type {type(given).__name__}",
-            value=given,
-            remedy="give a notion such as LIP('0.5'), or its text lip=0.5",
-        )
-    found: Notion = given
-    return found
-
-
-def _of(given: Any, name: str) -> Any:
-    """Return what is given for one column: by its name, or for all."""
-    return given.get(name) if isinstance(given, Mapping) else given

@@ -18,6 +18,7 @@ from liftlock.contexts.columns import (
     OTHER_LABEL,
     CellReader,
     ColumnCode,
+    GroupCode,
 )
 from liftlock.contexts.prior import common_integers, sorted_labels
 from liftlock.errors import InputError, LabelError
@@ -25,11 +26,7 @@ from liftlock.exact.integers import Floats
 from liftlock.exact.numbers import exact
 from liftlock.line import from_data
 from liftlock.tables.protect.count import Counts, _written, secret_label
-from liftlock.tables.protect.spec import Policy, _reserved
-
-CELLS_WITH_SECRET = 48
-"""So many cells of numbers, unless told otherwise, if another column is the secret."""
-
+from liftlock.tables.protect.spec import CELLS_WITH_SECRET, Policy, reserved
 
 MOST_LABELS = 2_000
 """More categories than this take too long to design for, once rare ones are merged."""
@@ -49,6 +46,8 @@ class Learned:
     notes: tuple[str, ...] = ()
     points: tuple[float, ...] = ()
     """The mean of each cell of numbers, beside a secret."""
+    group: GroupCode | None = None
+    """The rules of several columns that are one value, instead of the code of one."""
 
 
 def learn_labels(
@@ -94,7 +93,7 @@ def learn_labels(
     )
     for taken in (MISSING_LABEL, OTHER_LABEL):
         if taken in values:
-            raise _reserved(f"a value of {name!r}", taken)
+            raise reserved(f"a value of {name!r}", taken)
     labels: list[Label] = [*kept]
     other: Label | None = None
     if rare:

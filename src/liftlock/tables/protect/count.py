@@ -22,7 +22,7 @@ from liftlock.exact.integers import Floats
 from liftlock.progress import Progress
 from liftlock.tables.cells import numbers_of_column, whole_array
 from liftlock.tables.formats.base import Piece, TableSource, name_cells
-from liftlock.tables.protect.spec import _reserved
+from liftlock.tables.protect.spec import reserved
 
 MOST_VALUES = 10_000
 """A column with more different values than this is not one of categories."""
@@ -172,7 +172,7 @@ def secret_label(told: Any) -> Label:
     written = _written(told)
     if written == MISSING_LABEL:
         # It would be joined with missing cells, and what is joined is proved less about.
-        raise _reserved("a value of the secret", MISSING_LABEL)
+        raise reserved("a value of the secret", MISSING_LABEL)
     return MISSING_LABEL if written == "" else plain_label(written)
 
 

@@ -156,10 +156,12 @@ def _the_best(found: list[Mechanism], context: Context, utility: str | Utility |
 
 
 @dataclass(frozen=True)
-class Made:
-    """A mechanism with the rules of its column, and the design inside of it."""
+class ColumnPlan:
+    """What was learned of a column, or of several as one value, and what was designed for it."""
 
+    learned: Learned
     mechanism: Mechanism
+    """With the rules of the column."""
     core: Mechanism
     """As it was designed: without cells that stay missing, and before outputs were named."""
     context: Context
@@ -168,7 +170,7 @@ class Made:
     utility: str | Utility | None
 
 
-def make_mechanism(
+def design_column(
     learned: Learned,
     notion: Notion,
     *,
@@ -176,13 +178,13 @@ def make_mechanism(
     method: str | None = None,
     seconds: float = SECONDS,
     watch: Progress | None = None,
-) -> Made:
-    """Design for a column, prove the whole, and give it the rules of the column.
+) -> ColumnPlan:
+    """Design for a column, or for several as one value, prove the whole, and add its rules.
 
     >>> from liftlock.notions.lip import LIP
     >>> from liftlock.tables.protect.context import learn_labels
     >>> jobs = learn_labels("job", {(None, "nurse"): 6, (None, "cook"): 3, (None, None): 1})
-    >>> made = make_mechanism(jobs, LIP("1")).mechanism
+    >>> made = design_column(jobs, LIP("1")).mechanism
     >>> made.certificate.guarantee, made.column.missing
     ('lip(epsilon=1)', '(missing)')
     """
@@ -200,7 +202,11 @@ def make_mechanism(
         whole = with_missing(core, learned.context, learned.fixed, notion)
     if learned.code.numeric:
         whole = with_numbers(whole, learned.code, np.array(learned.points))
-    return Made(replace(whole, column=learned.code), core, context, asked, utility)
+    if learned.group is not None:
+        whole = with_tuples(whole, learned.group)
+    else:
+        whole = replace(whole, column=learned.code)
+    return ColumnPlan(learned, whole, core, context, asked, utility)
 
 
 def with_tuples(made: Mechanism, group: GroupCode) -> Mechanism:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,23 +23,15 @@ from liftlock.progress import Progress
 from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.formats.base import TableSource, name_cells
 from liftlock.tables.protect.count import count_tuples
-from liftlock.tables.protect.result import CombinedLeak, InTable, Resampled
+from liftlock.tables.protect.result import CombinedLeak, InTable, ProtectedColumn, Resampled
 
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
 
 
-@dataclass(frozen=True)
-class Released:
-    """A column and the mechanism that releases it."""
-
-    name: str
-    mechanism: Mechanism
-
-
 def combined_leaks(
     source: TableSource,
-    released: Sequence[Released],
+    released: Sequence[ProtectedColumn],
     secrets: Sequence[str | None],
     watch: Progress | None = None,
 ) -> tuple[list[CombinedLeak], list[str]]:
@@ -93,7 +84,7 @@ def _add(
     missed: list[str],
     secret: str,
     names: tuple[str, ...],
-    released: Sequence[Released],
+    released: Sequence[ProtectedColumn],
     tally: Counter[tuple[Any, ...]],
 ) -> None:
     try:

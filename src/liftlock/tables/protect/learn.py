@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,14 @@ import numpy as np
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import MISSING_LABEL, OTHER_LABEL, ColumnCode, GroupCode, texts_of
+from liftlock.contexts.columns import (
+    MISSING_LABEL,
+    OTHER_LABEL,
+    PLAIN,
+    ColumnCode,
+    GroupCode,
+    texts_of,
+)
 from liftlock.contexts.prior import common_integers, sorted_labels
 from liftlock.errors import InputError
 from liftlock.exact.numbers import exact
@@ -30,7 +37,7 @@ def learned_of(
     source: TableSource, specs: Sequence[ColumnSpec], watch: Progress | None = None
 ) -> tuple[list[Learned | None], int]:
     """Read the table once, and make of it what each mechanism is to know."""
-    numeric = [is_numeric(source, spec) for spec in specs]
+    numeric = [is_numeric(spec, source.type_of(spec.column)) for spec in specs]
     pairs: list[tuple[str | None, str]] = []
     numbers: list[Numbers] = []
     for spec, of_numbers in zip(specs, numeric, strict=True):
@@ -124,25 +131,12 @@ def _given(spec: ColumnSpec) -> Learned:
     return Learned(context, code, MISSING_LABEL if asks and keeps else None, tuple(notes))
 
 
-CELLS = 12
-"""So many cells of numbers, unless told otherwise: combinations become many."""
-
-
-@dataclass(frozen=True)
-class LearnedGroup:
-    """Columns as one mechanism will know them."""
-
-    context: Prior | Joint
-    group: GroupCode
-    notes: tuple[str, ...]
-
-
 def learn_together(
     source: TableSource,
     specs: Sequence[ColumnSpec],
     learned: Sequence[Learned],
     watch: Progress | None = None,
-) -> LearnedGroup:
+) -> Learned:
     """Count combinations of what the cells of each column become."""
     codes: list[ColumnCode] = []
     parts: list[Alphabet] = []
@@ -199,7 +193,7 @@ def learn_together(
             f"{len(merged)} combinations in fewer than {specs[0].policy.rare} rows were merged "
             "with the most similar ones that are more frequent"
         )
-    return LearnedGroup(context, group, tuple(notes))
+    return Learned(context, PLAIN, None, tuple(notes), group=group)
 
 
 def _merged(

@@ -18,17 +18,15 @@ from liftlock.tables.per_user import budgets_of
 from liftlock.tables.protect.context import Learned
 from liftlock.tables.protect.design import (
     SECONDS,
-    Made,
-    choose,
+    ColumnPlan,
     curve_around,
-    make_mechanism,
-    with_tuples,
+    design_column,
 )
 from liftlock.tables.protect.inspect import KeptLook, look_at_kept
-from liftlock.tables.protect.leakage import Released, combined_leaks, measured_in_table, resampled
-from liftlock.tables.protect.learn import CELLS, learn_together, learned_of
+from liftlock.tables.protect.leakage import combined_leaks, measured_in_table, resampled
+from liftlock.tables.protect.learn import learn_together, learned_of
 from liftlock.tables.protect.result import Curve, KeptColumn, ProtectedColumn, Protection
-from liftlock.tables.protect.spec import ColumnSpec, check_together, is_numeric
+from liftlock.tables.protect.spec import CELLS_TOGETHER, ColumnSpec, check_together, is_numeric
 
 _FOR_THE_DESIGN = 0.6
 """The share of the time that goes into the mechanism itself; the rest draws the curve."""
@@ -59,14 +57,16 @@ def prepare(
         parts = [_part(source, spec) for spec in specs]
     watch(Step("counting"))
     counted, rows = learned_of(source, parts, watch)
+    # A column is a group of one.
+    groups: list[tuple[Sequence[ColumnSpec], Learned | None]]
+    groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
     if together:
-        columns = [_together(source, specs, counted, rows, seconds, curve, watch)]
-    else:
-        share = seconds / len(specs)
-        columns = [
-            _column(source, spec, learned, rows, share, curve, watch)
-            for spec, learned in zip(specs, counted, strict=True)
-        ]
+        watch(Step(f"{_name(specs)}: counting combinations"))
+        groups = [(specs, learn_together(source, specs, [each for each in counted if each], watch))]
+    share = seconds / len(groups)
+    columns = [
+        _column(source, group, learned, rows, share, curve, watch) for group, learned in groups
+    ]
     watch(Step("looking at the columns that stay"))
     hidden = [each for each in map(_hidden, specs) if each in source.columns]
     look = look_at_kept(
@@ -76,11 +76,7 @@ def prepare(
         [spec.column for spec in specs],
         allowed=tuple(keep),
     )
-    released = [
-        Released(column.name, column.mechanism)
-        for column in columns
-        if not column.mechanism.per_user
-    ]
+    released = [column for column in columns if not column.mechanism.per_user]
     if len(released) > 1:
         watch(Step("accounting for all columns together"))
     told = [spec.secret for spec in specs if not spec.local]
@@ -147,21 +143,24 @@ def _hidden(spec: ColumnSpec) -> str | None:
 
 def _column(
     source: TableSource,
-    spec: ColumnSpec,
+    specs: Sequence[ColumnSpec],
     learned: Learned | None,
     rows: int,
     seconds: float,
     curve: bool,
     watch: Progress,
 ) -> ProtectedColumn:
+    """Make the mechanism of a column, or of several that are one value."""
+    spec = specs[0]
     if learned is None:
         return _local(source, spec)
+    name = _name(specs)
 
     def say(step: Step) -> None:
-        watch(Step(f"{spec.column}: {step}"))
+        watch(Step(f"{name}: {step}"))
 
     start = time.monotonic()
-    made = make_mechanism(
+    plan = design_column(
         learned,
         spec.notion,
         utility=spec.utility,
@@ -171,80 +170,50 @@ def _column(
     )
     counted = spec.context is None
     notes, own = learned.notes, None
-    if not counted or exact(spec.policy.smooth, name="smooth"):
+    smoothed = exact(spec.policy.smooth, name="smooth")
+    if learned.group is None and (smoothed or not counted):
         say(Step("measuring under the table's own statistics"))
-        own = measured_in_table(source, made.mechanism, spec.column, spec.secret, watch)
+        own = measured_in_table(source, plan.mechanism, spec.column, spec.secret, watch)
         if own is not None and own.mapped:
-            became = made.mechanism.column.other if made.mechanism.column is not None else None
+            became = learned.code.other
             notes = (
                 *notes,
                 f"{own.mapped:,} values of {spec.column!r} that were not known became {became!r}",
             )
     return ProtectedColumn(
-        spec.column,
+        name,
         spec.secret,
-        made.mechanism,
+        plan.mechanism,
         counted,
         notes,
-        _curve(made, spec, seconds - (time.monotonic() - start), say) if curve else None,
-        resampled(made.mechanism, rows) if counted else None,
+        _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
+        resampled(plan.mechanism, rows) if counted else None,
         in_table=own,
     )
 
 
+def _name(specs: Sequence[ColumnSpec]) -> str:
+    """Return what columns that are one value are called together: one has its own name."""
+    return " + ".join(spec.column for spec in specs)
+
+
 def _part(source: TableSource, spec: ColumnSpec) -> ColumnSpec:
     """Return what is wanted of a column that is a part: rare are combinations, cells are few."""
-    cells = CELLS if spec.cells is None and is_numeric(source, spec) else spec.cells
+    cells = (
+        CELLS_TOGETHER
+        if spec.cells is None and is_numeric(spec, source.type_of(spec.column))
+        else spec.cells
+    )
     return replace(spec, cells=cells, policy=replace(spec.policy, rare=0))
 
 
-def _together(
-    source: TableSource,
-    specs: Sequence[ColumnSpec],
-    learned: Sequence[Learned | None],
-    rows: int,
-    seconds: float,
-    curve: bool,
-    watch: Progress,
-) -> ProtectedColumn:
-    """Make one mechanism for all columns."""
-    spec = specs[0]
-    name = " + ".join(each.column for each in specs)
-
-    def say(step: Step) -> None:
-        watch(Step(f"{name}: {step}"))
-
-    say(Step("counting combinations"))
-    found = learn_together(source, specs, [each for each in learned if each], watch)
-    start = time.monotonic()
-    core = choose(
-        found.context,
-        spec.notion,
-        utility=spec.utility,
-        method=spec.method,
-        seconds=_FOR_THE_DESIGN * seconds if curve else seconds,
-        watch=say,
-    )
-    whole = with_tuples(core, found.group)
-    made = Made(whole, core, found.context, spec.notion, spec.utility)
-    return ProtectedColumn(
-        name,
-        spec.secret,
-        whole,
-        True,
-        found.notes,
-        _curve(made, spec, seconds - (time.monotonic() - start), say) if curve else None,
-        resampled(whole, rows),
-    )
-
-
-def _curve(made: Made, spec: ColumnSpec, seconds: float, say: Progress) -> Curve | None:
-    origin = made.core.origin
+def _curve(plan: ColumnPlan, spec: ColumnSpec, seconds: float, say: Progress) -> Curve | None:
+    origin = plan.core.origin
     return curve_around(
-        made.core,
-        made.context,
-        made.notion,
-        utility=made.utility,
+        plan.core,
+        plan.context,
+        plan.notion,
+        utility=plan.utility,
         method=origin.method if origin is not None else spec.method,
         seconds=max(1.0, seconds),
         watch=say,

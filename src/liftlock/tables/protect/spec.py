@@ -1,10 +1,11 @@
-"""From counted cells to what a mechanism knows: labels, missing and rare values, numbers."""
+"""What is wanted of a column: what it must not tell, how much it may, and how to read it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from fractions import Fraction
+from typing import Any, TypedDict, Unpack
 
 import pyarrow as pa
 
@@ -21,8 +22,17 @@ from liftlock.contexts.columns import (
 from liftlock.errors import InputError, LabelError
 from liftlock.exact.numbers import exact
 from liftlock.notions.base import Notion
-from liftlock.tables.formats.base import TableSource
+from liftlock.notions.lip import LIP
+from liftlock.notions.registry import parse_claim
+from liftlock.tables.formats.base import value_type
 from liftlock.utility.utility import Utility
+
+CELLS_WITH_SECRET = 48
+"""So many cells of numbers, unless told otherwise, if another column is the secret."""
+CELLS_TOGETHER = 12
+"""And if combinations with other columns are one value: these become many."""
+CELLS_FITTED = 64
+"""And if a transformer of scikit-learn designs for each column; else `line.DEFAULT_CELLS`."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class Policy:
         for text in self.spelled:
             if text.strip() in (MISSING_LABEL, OTHER_LABEL):
                 # It would be counted as missing, and released as what it is called.
-                raise _reserved("a text for missing cells", text.strip())
+                raise reserved("a text for missing cells", text.strip())
         if self.rare < 0:
             raise InputError(
                 "rare is not a number of rows", value=self.rare, remedy="give 0 or more"
@@ -156,15 +166,138 @@ def check_together(specs: Sequence[ColumnSpec]) -> None:
             )
 
 
-def is_numeric(source: TableSource, spec: ColumnSpec) -> bool:
-    """Tell whether the cells of a column are numbers that are cut into cells."""
-    kind = source.type_of(spec.column)
-    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+def is_numeric(spec: ColumnSpec, kind: pa.DataType) -> bool:
+    """Tell whether the cells of a column of this type are numbers that are cut into cells."""
+    inner = value_type(kind)
     typed = pa.types.is_floating(inner) or pa.types.is_decimal(inner)
     return spec.numbers or spec.domain is not None or spec.cells is not None or typed
 
 
-def _reserved(what: str, label: str) -> LabelError:
+# --- what is asked for, in Python ---------------------------------------------------------------
+
+
+class SpecOptions(TypedDict, total=False):
+    """How columns are read and designed for; a mapping goes by column, all else is for each."""
+
+    context: Joint | Prior | Mapping[str, Joint | Prior] | None
+    """A public joint or prior, instead of counting the table."""
+    local: Mapping[Any, str] | None
+    """For a prior of each row's own: the column that holds the probability of each value."""
+    local_budgets: str | None
+    """The column that holds the budget of each row, where these differ."""
+    utility: str | Utility | Mapping[str, str | Utility] | None
+    method: str | None
+    missing: Missing
+    spelled: Sequence[str]
+    """Texts that mean a missing cell."""
+    unseen: Unseen
+    rare: int
+    """Values in fewer rows than this are merged."""
+    smooth: object
+    """What is added to every count."""
+    numbers: Collection[str]
+    """Columns to be read as numbers."""
+    domain: Any
+    """The ends that numbers are clamped to."""
+    cells: int | Mapping[str, int] | None
+    """How many cells numbers are cut into."""
+
+
+AnyNotion = Notion | str | float
+"""A notion, a claim such as ``"alip=1.3,0.7"``, or an epsilon of LIP."""
+
+
+def column_specs(
+    column: str | Sequence[str] | Sequence[ColumnSpec],
+    notion: AnyNotion | Mapping[str, AnyNotion] | None = None,
+    secret: str | Sequence[str | None] | None = None,
+    **how: Unpack[SpecOptions],
+) -> list[ColumnSpec]:
+    """Say what is wanted of columns: of each the same, unless it is given by column.
+
+    >>> [spec.cells for spec in column_specs(["age", "pay"], "lip=1", cells={"pay": 20})]
+    [None, 20]
+    """
+    unknown = how.keys() - SpecOptions.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"protect() got an unexpected keyword argument {min(unknown)!r}")
+    given: Any = column
+    several = isinstance(given, Sequence) and not isinstance(given, str)
+    names: list[Any] = list(given) if several else [given]
+    if names and all(isinstance(name, ColumnSpec) for name in names):
+        if notion is not None or secret is not None or how:
+            raise InputError(
+                "specs of columns with something beside them",
+                value=", ".join(how) or None,
+                remedy="say it in each spec",
+            )
+        return names
+    secrets = [secret] * len(names) if secret is None or isinstance(secret, str) else list(secret)
+    if len(secrets) != len(names):
+        raise InputError(
+            f"{len(secrets)} secrets for {len(names)} columns", remedy="give one for each, or one"
+        )
+    policy = Policy(
+        how.get("missing", "category"),
+        how.get("unseen", "refuse"),
+        how.get("rare", 0),
+        tuple(how.get("spelled", ())),
+        how.get("smooth", 0),
+    )
+    return [
+        ColumnSpec(
+            _text(name),
+            _notion(_of(notion, name), name),
+            hidden,
+            _of(how.get("context"), name),
+            _of(how.get("utility"), name),
+            how.get("method"),
+            policy,
+            name in how.get("numbers", ()),
+            _of(how.get("domain"), name),
+            _of(how.get("cells"), name),
+            dict(how.get("local") or {}),
+            how.get("local_budgets"),
+        )
+        for name, hidden in zip(names, secrets, strict=True)
+    ]
+
+
+def _of(given: Any, name: Any) -> Any:
+    """Return what is given for one column: by its name, or for all."""
+    return given.get(name) if isinstance(given, Mapping) else given
+
+
+def _text(name: Any) -> str:
+    if isinstance(name, str):
+        return name
+    raise InputError(
+        "the name of a column is not a text",
+        value=name,
+        remedy="rename the columns: frame.columns = frame.columns.astype(str)",
+    )
+
+
+def _notion(given: Any, name: Any) -> Notion:
+    """Read a guarantee: a notion, a claim such as ``lip=1``, or an epsilon of LIP."""
+    if given is None:
+        raise InputError("no guarantee is asked for", value=name, remedy="give one for each column")
+    if isinstance(given, str) and "=" in given:
+        return parse_claim(given)
+    if isinstance(given, str | int | float | Fraction) and not isinstance(given, bool):
+        return LIP(given if isinstance(given, str) else str(given))
+    if not hasattr(given, "certify"):
+        raise InputError(
+            f"a guarantee of type {type(given).__name__}",
+            value=given,
+            remedy="give a notion such as LIP('0.5'), or its text lip=0.5",
+        )
+    found: Notion = given
+    return found
+
+
+def reserved(what: str, label: str) -> LabelError:
+    """Return the refusal of a label that means something here."""
     return LabelError(
         f"{what} is called {label!r}, which has a meaning of its own here", remedy="rename it"
     )

@@ -21,13 +21,14 @@ from liftlock.designs import design
 from liftlock.errors import NotDefined
 from liftlock.notions import LIP, MaxLift
 from liftlock.tables.protect import leakage as combined
-from liftlock.tables.protect.leakage import Released, combined_leaks
+from liftlock.tables.protect.leakage import combined_leaks
+from liftlock.tables.protect.result import ProtectedColumn
 from tests.unit.tables.protect.memory import Leak, Memory, lifts, rows_of
 
 Law = dict[Any, dict[Any, Fraction]]
 
 
-def released(name: str, values: str, weights: list[list[int]], **rules: Any) -> Released:
+def released(name: str, values: str, weights: list[list[int]], **rules: Any) -> ProtectedColumn:
     """Make a mechanism of plain integers; its own guarantee is of no concern here."""
     bits = 4
     inputs = Alphabet.of([*values])
@@ -37,13 +38,12 @@ def released(name: str, values: str, weights: list[list[int]], **rules: Any) -> 
     prior = Prior.uniform([*values])
     notion = MaxLift("50")
     made = Mechanism(table, notion.certify(table, prior), prior, None)
-    return Released(
-        name,
-        Mechanism(made.channel, made.certificate, prior, None, column=ColumnCode(name, **rules)),
-    )
+    code = ColumnCode(name, **rules)
+    whole = Mechanism(made.channel, made.certificate, prior, None, column=code)
+    return ProtectedColumn(name, None, whole, True)
 
 
-def law_of(each: Released) -> Law:
+def law_of(each: ProtectedColumn) -> Law:
     law: Law = rows_of(each.mechanism)
     law[None] = {"stays missing": Fraction(1)}
     return law
@@ -82,7 +82,7 @@ def weights(draw: st.DrawFn, inputs: int, outputs: int) -> list[list[int]]:
 
 
 @st.composite
-def settings_of_two(draw: st.DrawFn) -> tuple[list[tuple[Any, ...]], list[Released]]:
+def settings_of_two(draw: st.DrawFn) -> tuple[list[tuple[Any, ...]], list[ProtectedColumn]]:
     cell = st.tuples(st.sampled_from("stu"), st.sampled_from([*"ab", None]), st.sampled_from("xyz"))
     people = draw(st.lists(cell, min_size=4, max_size=20))
     for at in range(3):
@@ -99,7 +99,9 @@ def source_of(people: list[tuple[Any, ...]], kind: pa.DataType | None = None) ->
 
 @settings(max_examples=15)
 @given(settings_of_two())
-def test_two_columns_and_one_secret(drawn: tuple[list[tuple[Any, ...]], list[Released]]) -> None:
+def test_two_columns_and_one_secret(
+    drawn: tuple[list[tuple[Any, ...]], list[ProtectedColumn]],
+) -> None:
     people, both = drawn
     found, missed = combined_leaks(source_of(people), both, ["s", "s"])
     assert not missed
@@ -111,7 +113,7 @@ def test_two_columns_and_one_secret(drawn: tuple[list[tuple[Any, ...]], list[Rel
 @settings(max_examples=10)
 @given(settings_of_two())
 def test_each_column_is_its_own_secret(
-    drawn: tuple[list[tuple[Any, ...]], list[Released]],
+    drawn: tuple[list[tuple[Any, ...]], list[ProtectedColumn]],
 ) -> None:
     people, both = drawn
     found, missed = combined_leaks(source_of(people), both, [None, None])
@@ -178,7 +180,7 @@ def test_secrets_of_any_type_are_told_apart_and_missing_ones_are_one(secrets: pa
 def test_the_product_may_leak_more_than_the_budgets_add_up_to() -> None:
     prior = Prior.from_counts({"a": 1, "b": 1})
     made = design(prior, LIP("1"), method="safe-response")
-    both = [Released(name, made) for name in ("p", "q")]
+    both = [ProtectedColumn(name, None, made, True) for name in ("p", "q")]
     source = Memory.of(p=["a", "b"] * 4, q=["a", "b"] * 4)
     (first, second), _ = combined_leaks(source, both, [None, None])
     assert float(first.account["lip"].value) > 2

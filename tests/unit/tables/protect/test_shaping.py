@@ -19,7 +19,7 @@ from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
 from liftlock.tables.protect.context import learn_labels, learn_numbers
 from liftlock.tables.protect.design import (
-    make_mechanism,
+    design_column,
     with_missing,
     with_numbers,
     without_missing,
@@ -152,7 +152,7 @@ def numeric(missing: Policy | None) -> tuple[Any, Mechanism]:
     if missing is not None:
         numbers[::7] = np.nan
     learned = learn_numbers("pay", numbers, secrets, missing, secret="s", cells=5, domain=(0, 100))
-    return learned, make_mechanism(learned, LIP("0.4"), seconds=5).core
+    return learned, design_column(learned, LIP("0.4"), seconds=5).core
 
 
 def renamed(before: Mechanism, after: Mechanism) -> Counter[tuple[Fraction, ...]]:
@@ -190,7 +190,7 @@ def test_outputs_are_named_by_the_mean_of_the_numbers_that_give_them() -> None:
 @pytest.mark.parametrize("policy", ["category", "keep"])
 def test_missing_numbers_come_out_missing_and_the_guarantee_is_of_the_whole(policy: Any) -> None:
     learned, _ = numeric(Policy(policy))
-    made = make_mechanism(learned, LIP("0.4"), seconds=5).mechanism
+    made = design_column(learned, LIP("0.4"), seconds=5).mechanism
     assert made.column == learned.code
     assert made.certificate.holds
     joint = learned.context
