@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 
 from liftlock.alphabet import Alphabet
 from liftlock.contexts import Joint, Prior
-from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnCode
+from liftlock.contexts.columns import MISSING_LABEL, CellReader, ColumnEncoding
 from liftlock.designs.api import lock
 from liftlock.designs.base import Draft
 from liftlock.errors import InputError
@@ -303,7 +303,7 @@ class _Column:
 
     def numbers(self) -> Floats:
         """Return the numbers, not a number where a cell is missing."""
-        return numbers_of_column(self.cells, CellReader(ColumnCode(self.name), _NOTHING))
+        return numbers_of_column(self.cells, CellReader(ColumnEncoding(self.name), _NOTHING))
 
     def counts(self) -> dict[tuple[Any, Any], int]:
         """Return how often each pair of a secret and a value occurs."""
@@ -317,7 +317,7 @@ class _Column:
 
         Beside a secret they are not: who has no value may tell it.
         """
-        reader = CellReader(ColumnCode(self.name), _NOTHING)
+        reader = CellReader(ColumnEncoding(self.name), _NOTHING)
         values = {None if reader.is_missing(value) else value for _, value in counts}
         if policy.missing == "keep" and self.told is None:
             values.discard(None)
@@ -332,7 +332,7 @@ def _constant(
     secret: str | None,
 ) -> tuple[Mechanism, tuple[str, ...]]:
     """Return the mechanism of a column with one value: that value, which tells nothing."""
-    reader = CellReader(ColumnCode(name), _NOTHING)
+    reader = CellReader(ColumnEncoding(name), _NOTHING)
     found = next(value for _, value in counts if not reader.is_missing(value))
     label = found if isinstance(found, str | int | float) else str(found)
     context: Prior | Joint = Prior.from_counts({label: 1})
@@ -341,7 +341,7 @@ def _constant(
             [MISSING_LABEL if told is None else str(told) for told, _ in counts],
             [label] * len(counts),
         )
-    code = ColumnCode(
+    code = ColumnEncoding(
         name,
         keeps_missing=policy.missing == "keep",
         other=label if policy.unseen == "map" else None,

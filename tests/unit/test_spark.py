@@ -33,7 +33,7 @@ from scipy.stats import binom
 
 import liftlock as ll
 from liftlock import spark as ls
-from liftlock.contexts.columns import ColumnCode
+from liftlock.contexts.columns import ColumnEncoding
 from liftlock.errors import CellError, FileError, InputError, LabelError
 from liftlock.spark import once, refusals, releasing
 from liftlock.tables.encoding import EncodedColumns
@@ -409,8 +409,8 @@ def everything_else_stays(here: Here) -> None:
         "job": encoded,
         "size": ll.design(ll.Prior.uniform([0, 1]), ll.LIP("1/2"), method="k-rr"),
         "flag": ll.design(ll.Prior.uniform([False, True]), ll.LIP("1"), method="k-rr"),
-        "grade": with_code(missing, ColumnCode("grade", missing="(missing)")),
-        "word": with_code(plain, ColumnCode("word", keeps_missing=True)),
+        "grade": with_code(missing, ColumnEncoding("grade", missing="(missing)")),
+        "word": with_code(plain, ColumnEncoding("word", keeps_missing=True)),
     }
     for path in (None, str(here.folder / "safe")):
         named = [EncodedColumns.of(made, name) for name, made in workers.items()]
@@ -443,7 +443,7 @@ def everything_else_stays(here: Here) -> None:
         ls.release(df, plain, "map")
 
 
-def with_code(mechanism: ll.Mechanism, code: ColumnCode) -> ll.Mechanism:
+def with_code(mechanism: ll.Mechanism, code: ColumnEncoding) -> ll.Mechanism:
     from dataclasses import replace
 
     return replace(mechanism, column=code)

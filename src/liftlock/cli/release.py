@@ -12,7 +12,7 @@ import click
 from liftlock.cli.console import Notes, passing, show, show_json
 from liftlock.cli.options import FILE
 from liftlock.cli.tables import check_outputs, force_option, opened, safe_option, table_options
-from liftlock.contexts.columns import UNSEEN, ColumnCode, GroupCode
+from liftlock.contexts.columns import UNSEEN, ColumnEncoding, GroupEncoding
 from liftlock.files import read_mechanism
 from liftlock.forms import StructuredChannel
 from liftlock.mechanism import Mechanism
@@ -109,13 +109,13 @@ def release_command(
 def left_out(
     source: TableFile,
     work: ColumnRelease,
-    rules: ColumnCode | GroupCode | None,
+    rules: ColumnEncoding | GroupEncoding | None,
     drop: Sequence[str],
     keep: Sequence[str],
     note: Notes,
 ) -> tuple[str, ...]:
     """Return the columns that are left out, the secret too; refuse copies of a replaced one."""
-    from liftlock.tables.protect.inspect import look_at_kept
+    from liftlock.tables.protect.inspect import inspect_other_columns
 
     for name in (*work.columns, *drop, *keep):
         source.type_of(name)
@@ -126,7 +126,7 @@ def left_out(
         note(f"{secret!r} is left out: it is the secret (--keep would keep it)")
     kept = [name for name in source.columns if name not in dropped]
     if set(kept) - set(work.columns):
-        look_at_kept(source, kept, [], work.columns, allowed=keep)
+        inspect_other_columns(source, kept, [], work.columns, allowed=keep)
     return tuple(dropped)
 
 

@@ -12,7 +12,7 @@ from liftlock.alphabet import Alphabet
 from liftlock.cli.console import Notes, ProgressBar
 from liftlock.cli.tables import opened
 from liftlock.contexts import PerUserPriors
-from liftlock.contexts.columns import CellReader, ColumnCode
+from liftlock.contexts.columns import CellReader, ColumnEncoding
 from liftlock.errors import FileError, InputError
 from liftlock.estimate.aggregate import Aggregate
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
@@ -203,7 +203,7 @@ def _numbers(piece: Piece, column: str) -> Floats:
     from liftlock.errors import CellError
     from liftlock.tables.cells import numbers_of_column
 
-    reader = CellReader(ColumnCode(column), _ANY)
+    reader = CellReader(ColumnEncoding(column), _ANY)
     found = numbers_of_column(piece.batch.column(column), reader)
     missing = np.isnan(found)
     if missing.any():

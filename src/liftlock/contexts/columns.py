@@ -35,10 +35,10 @@ _LISTED = 6
 
 
 @dataclass(frozen=True)
-class ColumnCode:
+class ColumnEncoding:
     """The rules of a column: what missing, rare and unknown values become, the cells of numbers.
 
-    >>> code = ColumnCode("job", missing="(missing)", other="(other)", merged=("cook",))
+    >>> code = ColumnEncoding("job", missing="(missing)", other="(other)", merged=("cook",))
     >>> read = CellReader(code, Alphabet.of(["clerk", "nurse", "(other)", "(missing)"]))
     >>> [read.index(cell) for cell in ("nurse", "cook", None, float("nan"))]
     [1, 2, 3, 3]
@@ -106,7 +106,7 @@ class ColumnCode:
         return data
 
     @classmethod
-    def from_data(cls, data: Any) -> ColumnCode:
+    def from_data(cls, data: Any) -> ColumnEncoding:
         """Read the JSON form."""
         if not isinstance(data, Mapping):
             raise FileError("the rules of a column are not an object", value=data)
@@ -161,16 +161,18 @@ def texts_of(cell: object) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class GroupCode:
+class GroupEncoding:
     """Columns that are protected as one value: an input is a tuple, with a part for each column.
 
-    >>> jobs, towns = ColumnCode("job"), ColumnCode("town")
-    >>> group = GroupCode((jobs, towns), (Alphabet.of(["cook", "nurse"]), Alphabet.of(["A", "B"])))
-    >>> GroupCode.from_data(group.to_data()) == group
+    >>> jobs, towns = ColumnEncoding("job"), ColumnEncoding("town")
+    >>> group = GroupEncoding(
+    ...     (jobs, towns), (Alphabet.of(["cook", "nurse"]), Alphabet.of(["A", "B"]))
+    ... )
+    >>> GroupEncoding.from_data(group.to_data()) == group
     True
     """
 
-    columns: tuple[ColumnCode, ...]
+    columns: tuple[ColumnEncoding, ...]
     parts: tuple[Alphabet, ...]
     """The inputs that the cells of each column become."""
     points: tuple[tuple[float, ...], ...] = ()
@@ -216,7 +218,7 @@ class GroupCode:
         return {"columns": columns, "merged": [label_to_json(pair) for pair in self.merged]}
 
     @classmethod
-    def from_data(cls, data: Any) -> GroupCode:
+    def from_data(cls, data: Any) -> GroupEncoding:
         """Read the JSON form."""
         listed = data.get("columns") if isinstance(data, Mapping) else None
         if not isinstance(listed, list) or not all(isinstance(each, Mapping) for each in listed):
@@ -226,7 +228,7 @@ class GroupCode:
             rules = dict(each)
             parts.append(Alphabet.of(plain_label(label) for label in rules.pop("labels", [])))
             points.append(tuple(float(point) for point in rules.pop("points", [])))
-            columns.append(ColumnCode.from_data(rules))
+            columns.append(ColumnEncoding.from_data(rules))
         merged = tuple(
             (_combination(one), _combination(other)) for one, other in data.get("merged", [])
         )
@@ -238,7 +240,9 @@ def _combination(data: Any) -> tuple[Label, ...]:
 
 
 def check_secret_gone(
-    rules: ColumnCode | GroupCode | None, columns: Collection[object], keep: Collection[object] = ()
+    rules: ColumnEncoding | GroupEncoding | None,
+    columns: Collection[object],
+    keep: Collection[object] = (),
 ) -> None:
     """Refuse to leave the secret of a mechanism beside what it releases."""
     secret = None if rules is None else rules.secret
@@ -249,7 +253,7 @@ def check_secret_gone(
         )
 
 
-PLAIN = ColumnCode()
+PLAIN = ColumnEncoding()
 """Every cell is an input, and nothing else is accepted."""
 
 
@@ -257,7 +261,7 @@ PLAIN = ColumnCode()
 class CellReader:
     """Finds the input of a cell: equal to it, or written the same."""
 
-    code: ColumnCode
+    code: ColumnEncoding
     inputs: Alphabet
 
     @cached_property

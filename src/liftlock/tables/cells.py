@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from liftlock.alphabet import Alphabet
-from liftlock.contexts.columns import CellReader, ColumnCode, texts_of
+from liftlock.contexts.columns import CellReader, ColumnEncoding, texts_of
 from liftlock.errors import CellError, InputError
 from liftlock.exact.integers import Floats
 from liftlock.forms import SupportChannel
@@ -23,12 +23,12 @@ from liftlock.forms import SupportChannel
 class CellCodes:
     """The cells of a column read by its rules.
 
-    >>> read = CellCodes(ColumnCode("job", missing="(none)"), Alphabet.of(["cook", "(none)"]))
+    >>> read = CellCodes(ColumnEncoding("job", missing="(none)"), Alphabet.of(["cook", "(none)"]))
     >>> read.codes(pa.array(["cook", None, "cook"])).tolist()
     [0, 1, 0]
     """
 
-    code: ColumnCode
+    code: ColumnEncoding
     inputs: Alphabet
 
     @cached_property
@@ -349,7 +349,9 @@ def packed(reports: npt.NDArray[Any], kind: pa.DataType, kept: Any = None) -> pa
     return found if kept is None else pc.if_else(pa.array(kept), None, found)
 
 
-def unpacked(column: pa.Array, channel: SupportChannel, code: ColumnCode) -> npt.NDArray[np.uint8]:
+def unpacked(
+    column: pa.Array, channel: SupportChannel, code: ColumnEncoding
+) -> npt.NDArray[np.uint8]:
     """Return the packed reports of an encoding: bytes, or their hexadecimal digits."""
     width = channel.report_bytes
     if pa.types.is_dictionary(column.type):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import ProfileGraph
-from liftlock.contexts.columns import KEPT, PLAIN, ColumnCode, GroupCode
+from liftlock.contexts.columns import KEPT, PLAIN, ColumnEncoding, GroupEncoding
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.estimate.aggregate import Aggregate, numbers_each
 from liftlock.forms import SupportChannel, UserChannel
@@ -110,12 +110,12 @@ class EncodedColumns:
     # --- what is said about the columns ----------------------------------------------------------
 
     @property
-    def group(self) -> GroupCode | None:
+    def group(self) -> GroupEncoding | None:
         """How combinations of cells are inputs; None for one column."""
         return self.mechanism.group
 
     @cached_property
-    def codes(self) -> tuple[ColumnCode, ...]:
+    def codes(self) -> tuple[ColumnEncoding, ...]:
         """The rules of each column."""
         codes = (self._own,) if self.group is None else self.group.columns
         if self.names:
@@ -131,7 +131,7 @@ class EncodedColumns:
         return tuple(replace(code, unseen=self.unseen) for code in codes)  # type: ignore[arg-type]
 
     @property
-    def _own(self) -> ColumnCode:
+    def _own(self) -> ColumnEncoding:
         code = self.mechanism.column or PLAIN
         context = self.mechanism.context
         if isinstance(context, GridPrior):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from liftlock.alphabet import Alphabet, Label
 from liftlock.contexts import PerUserPriors
-from liftlock.contexts.columns import CellReader, ColumnCode
+from liftlock.contexts.columns import CellReader, ColumnEncoding
 from liftlock.contexts.per_user import read_limits
 from liftlock.errors import CellError, InputError
 from liftlock.estimate.per_user_aggregate import PerUserAggregate
@@ -67,7 +67,7 @@ class UserColumn:
 
     @cached_property
     def _reader(self) -> CellReader:
-        return CellReader(ColumnCode(self.column), self._alphabet)
+        return CellReader(ColumnEncoding(self.column), self._alphabet)
 
     def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
         """Return the type of the released column: a number of 32 bits for the arc."""
@@ -156,7 +156,7 @@ class UserColumn:
         columns: Sequence[Any] = [
             numbers_of_column(
                 batch.column(self.priors[label]),
-                CellReader(ColumnCode(self.priors[label]), self._alphabet),
+                CellReader(ColumnEncoding(self.priors[label]), self._alphabet),
             )
             for label in self._alphabet.labels
         ]

@@ -20,7 +20,14 @@ from liftlock.progress import Progress, Step
 from liftlock.storage import check_free, check_writable, opened_atomically
 from liftlock.tables.change import Change, changed_schema
 from liftlock.tables.formats.arrow import ArrowSink, ArrowTable, whole_dictionaries
-from liftlock.tables.formats.base import Flow, Slab, TableFile, TableSink, named_tsv, slab_of
+from liftlock.tables.formats.base import (
+    RowGroup,
+    RowStream,
+    TableFile,
+    TableSink,
+    named_tsv,
+    row_group,
+)
 from liftlock.tables.formats.csv_types import CsvSink
 from liftlock.tables.formats.parquet import ParquetSink, ParquetTable, settings_like
 from liftlock.tables.pipeline import read_ahead, written_behind
@@ -77,13 +84,13 @@ def rewrite(
         with _opened(output, force=force) as stream:
             return rewrite_csv(source, stream, change, watch)
     plan = _Plan.of(source, change)
-    flow = _flow(source, plan, watch)
-    schema = changed_schema(flow.schema, change)
+    rows_in = _row_stream(source, plan, watch)
+    schema = changed_schema(rows_in.schema, change)
     if form == "csv":
         note(f"the values of {output} are text, as in every CSV: their types are lost")
     with _opened(output, force=force) as stream:
         sink = _sink(source, stream, schema, plan, form, output)
-        return _pour(flow, sink, plan, change, watch)
+        return _write_all(rows_in, sink, plan, change, watch)
 
 
 def check_output(source: TableFile, output: Path, *, force: bool = False) -> str:
@@ -144,31 +151,31 @@ class _Plan:
         return cls(kept, given, same, tuple(columns.index(name) for name in change.needs))
 
 
-def _flow(source: TableFile, plan: _Plan, watch: Progress | None) -> Flow:
+def _row_stream(source: TableFile, plan: _Plan, watch: Progress | None) -> RowStream:
     if isinstance(source, ParquetTable):
-        return Flow(_parquet_slabs(source, plan), source.schema, source.rows)
+        return RowStream(_parquet_groups(source, plan), source.schema, source.rows)
     if isinstance(source, ArrowTable):
-        return Flow(_arrow_slabs(source, plan), source.schema, source.rows)
+        return RowStream(_arrow_groups(source, plan), source.schema, source.rows)
     from liftlock.tables.formats.csv import CsvFile
-    from liftlock.tables.formats.csv_types import csv_flow
+    from liftlock.tables.formats.csv_types import csv_stream
 
     assert isinstance(source, CsvFile)
-    return csv_flow(source, plan.same, plan.needs, watch)
+    return csv_stream(source, plan.same, plan.needs, watch)
 
 
-def _parquet_slabs(source: ParquetTable, plan: _Plan) -> Iterator[Slab]:
+def _parquet_groups(source: ParquetTable, plan: _Plan) -> Iterator[RowGroup]:
     places = sorted({*plan.same, *plan.needs})
     groups = range(source.metadata.num_row_groups)
     stops = list(itertools.accumulate(source.metadata.row_group(at).num_rows for at in groups))
     for piece in source.pieces(places):
         group = bisect.bisect_right(stops, piece.first_row)
-        yield slab_of(piece, places, plan.same, plan.needs, group)
+        yield row_group(piece, places, plan.same, plan.needs, group)
 
 
-def _arrow_slabs(source: ArrowTable, plan: _Plan) -> Iterator[Slab]:
+def _arrow_groups(source: ArrowTable, plan: _Plan) -> Iterator[RowGroup]:
     places = sorted({*plan.same, *plan.needs})
     for piece in source.pieces(places):
-        yield slab_of(piece, places, plan.same, plan.needs, 0)
+        yield row_group(piece, places, plan.same, plan.needs, 0)
 
 
 def _sink(
@@ -199,7 +206,9 @@ def _dictionaries(source: TableFile, plan: _Plan) -> dict[int, pa.Array]:
     return {plan.kept.index(at): entries for at, entries in found.items()}
 
 
-def _pour(flow: Flow, sink: TableSink, plan: _Plan, change: Change, watch: Progress | None) -> int:
+def _write_all(
+    rows_in: RowStream, sink: TableSink, plan: _Plan, change: Change, watch: Progress | None
+) -> int:
     """Send all rows through the change into a sink: one thread reads, one writes, one changes."""
     count = 0
 
@@ -208,16 +217,16 @@ def _pour(flow: Flow, sink: TableSink, plan: _Plan, change: Change, watch: Progr
 
     with ExitStack() as failing:
         failing.callback(sink.abandon)
-        with written_behind(write) as hand, read_ahead(flow.slabs) as slabs:
-            for slab in slabs:
-                new = change.applied(slab.needs)
+        with written_behind(write) as hand, read_ahead(rows_in.groups) as groups:
+            for rows in groups:
+                new = change.applied(rows.needs)
                 arrays = [
-                    new[plan.given[at]] if at in plan.given else slab.kept[at] for at in plan.kept
+                    new[plan.given[at]] if at in plan.given else rows.kept[at] for at in plan.kept
                 ]
-                hand((arrays, slab.group))
-                count += slab.needs.batch.num_rows
+                hand((arrays, rows.group))
+                count += rows.needs.batch.num_rows
                 if watch is not None:
-                    watch(Step("writing", slab.done, flow.total))
+                    watch(Step("writing", rows.done, rows_in.total))
         sink.close()
         failing.pop_all()
     return count

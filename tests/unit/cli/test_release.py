@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from liftlock import LIP, Mechanism, Prior, design
-from liftlock.contexts.columns import ColumnCode
+from liftlock.contexts.columns import ColumnEncoding
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.profiles.worlds import assert_refused
 
@@ -25,7 +25,11 @@ def mechanism(**rules: Any) -> Mechanism:
     labels = ["a", "b", "c"] + (["(missing)"] if "missing" in rules else [])
     made = design(Prior.uniform(labels), LIP("1"), method="safe-response")
     return Mechanism(
-        made.channel, made.certificate, made.context, made.origin, column=ColumnCode("x", **rules)
+        made.channel,
+        made.certificate,
+        made.context,
+        made.origin,
+        column=ColumnEncoding("x", **rules),
     )
 
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftlock import Alphabet
-from liftlock.contexts.columns import KEPT, PLAIN, CellReader, ColumnCode, texts_of
+from liftlock.contexts.columns import KEPT, PLAIN, CellReader, ColumnEncoding, texts_of
 from liftlock.errors import CellError, FileError, InputError
 
 LABELS = st.text(max_size=5) | st.integers(-9, 9)
 CODES = st.builds(
-    ColumnCode,
+    ColumnEncoding,
     name=st.text(max_size=5),
     missing=st.none() | LABELS,
     spelled=st.lists(st.text(min_size=1, max_size=3), max_size=2).map(tuple),
@@ -27,14 +27,14 @@ CODES = st.builds(
 
 
 def reader(labels: list[Any], **rules: Any) -> CellReader:
-    return CellReader(ColumnCode("job", **rules), Alphabet.of(labels))
+    return CellReader(ColumnEncoding("job", **rules), Alphabet.of(labels))
 
 
 @given(CODES)
-def test_rules_survive_a_file(code: ColumnCode) -> None:
-    assert ColumnCode.from_data(json.loads(json.dumps(code.to_data()))) == code
-    cut = ColumnCode("age", keeps_missing=True, edges=(0.1, 1.5, 1e300), cells=("low", "high"))
-    assert ColumnCode.from_data(json.loads(json.dumps(cut.to_data()))) == cut
+def test_rules_survive_a_file(code: ColumnEncoding) -> None:
+    assert ColumnEncoding.from_data(json.loads(json.dumps(code.to_data()))) == code
+    cut = ColumnEncoding("age", keeps_missing=True, edges=(0.1, 1.5, 1e300), cells=("low", "high"))
+    assert ColumnEncoding.from_data(json.loads(json.dumps(cut.to_data()))) == cut
 
 
 @given(st.lists(st.text(max_size=4) | st.integers(-99, 99), min_size=1, max_size=6, unique=True))
@@ -132,7 +132,7 @@ def test_texts() -> None:
 )
 def test_rules_that_contradict_themselves(rules: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        ColumnCode(**rules)
+        ColumnEncoding(**rules)
 
 
 @pytest.mark.parametrize(
@@ -146,4 +146,4 @@ def test_rules_that_contradict_themselves(rules: dict[str, Any], message: str) -
 )
 def test_files_that_are_refused(data: Any, message: str) -> None:
     with pytest.raises(FileError, match=message):
-        ColumnCode.from_data(data)
+        ColumnEncoding.from_data(data)

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from liftlock import LIP, Alphabet, Prior, lock
-from liftlock.contexts.columns import ColumnCode, GroupCode
+from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
 from liftlock.designs import Draft
 from liftlock.errors import InputError
 from liftlock.tables.encoding import EncodedColumns
 
 PAIRS = [("cook", "A"), ("cook", "B"), ("nurse", "A")]
-GROUP = GroupCode(
-    (ColumnCode("job"), ColumnCode("town")),
+GROUP = GroupEncoding(
+    (ColumnEncoding("job"), ColumnEncoding("town")),
     (Alphabet.of(["cook", "nurse"]), Alphabet.of(["A", "B"])),
 )
 

@@ -29,14 +29,14 @@ from liftlock import (
     line,
     lock,
 )
-from liftlock.contexts.columns import ColumnCode, GroupCode
+from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
 from liftlock.errors import CellError, InputError, NotDefined
 from liftlock.tables.releases import aggregate_frame, release_frame
 
 ROWS = 6
 
 
-def turned(labels: list[Any], column: ColumnCode | None = None) -> Mechanism:
+def turned(labels: list[Any], column: ColumnEncoding | None = None) -> Mechanism:
     """A mechanism without noise: each label becomes the next one, so that results can be known.
 
     A secret that is independent of the value is safe whatever is released.
@@ -162,7 +162,7 @@ def labels_of(values: list[Any]) -> list[Any]:
 
 
 def for_column(values: list[Any], missing: bool) -> Mechanism:
-    return turned(labels_of(values), ColumnCode("x", keeps_missing=missing))
+    return turned(labels_of(values), ColumnEncoding("x", keeps_missing=missing))
 
 
 @pytest.mark.parametrize("missing", [False, True], ids=["whole", "with-missing"])
@@ -225,7 +225,7 @@ def test_arrow(name: str, batch: bool) -> None:
 
 def test_missing_values_are_a_category() -> None:
     """The release of a missing category is written as a missing cell, in every kind of frame."""
-    code = ColumnCode("x", missing="(missing)", other="other", merged=("rare",), unseen="map")
+    code = ColumnEncoding("x", missing="(missing)", other="other", merged=("rare",), unseen="map")
     made = turned(["a", "(missing)", "other"], code)  # a -> missing -> other -> a
     cells = ["a", None, "rare", "new"]
     wanted = [None, "other", "a", "a"]
@@ -240,7 +240,7 @@ def test_missing_values_are_a_category() -> None:
 
 def test_types_do_not_depend_on_what_is_drawn() -> None:
     """A column of pandas' plain integers that may come out missing becomes one that may hold it."""
-    made = turned([1, 2, "(missing)"], ColumnCode("x", missing="(missing)"))
+    made = turned([1, 2, "(missing)"], ColumnEncoding("x", missing="(missing)"))
     for cells, wanted in (([1, 1], [2, 2]), ([1, 2], [2, pd.NA])):
         frame = pd.DataFrame({"x": np.array(cells, dtype=np.int64)})
         after = release_frame(frame, made, "x")["x"]
@@ -279,7 +279,7 @@ def test_an_ordered_dictionary_keeps_its_order() -> None:
     cells = pa.DictionaryArray.from_arrays(
         pa.array([2, 1, None], pa.int8()), ["low", "middle", "high"], ordered=True
     )
-    made = turned(["high", "middle", "low"], ColumnCode("x", keeps_missing=True))
+    made = turned(["high", "middle", "low"], ColumnEncoding("x", keeps_missing=True))
     after = release_frame(pa.table({"x": cells}), made, "x").column("x")
     assert after.type == kind
     assert after.to_pylist() == ["middle", "low", None]
@@ -316,7 +316,7 @@ def test_anything_that_speaks_arrow_becomes_a_table() -> None:
 
 
 def test_the_column_of_the_mechanism() -> None:
-    made = turned(TEXTS, ColumnCode("job"))
+    made = turned(TEXTS, ColumnEncoding("job"))
     frame = pl.DataFrame({"job": TEXTS})
     safe = release_frame(frame, made)
     assert safe["job"].to_list() == expected(TEXTS, TEXTS)
@@ -329,8 +329,8 @@ def test_the_column_of_the_mechanism() -> None:
 def test_columns_that_are_one_value(make: Any) -> None:
     jobs, towns = ["clerk", "cook"], [1, 2]
     pairs = [("clerk", 1), ("clerk", 2), ("cook", 1)]
-    group = GroupCode(
-        (ColumnCode("job"), ColumnCode("town")), (Alphabet.of(jobs), Alphabet.of(towns))
+    group = GroupEncoding(
+        (ColumnEncoding("job"), ColumnEncoding("town")), (Alphabet.of(jobs), Alphabet.of(towns))
     )
     made = replace(turned(pairs), group=group)
     cells = {"job": ["cook", "clerk", "clerk"], "age": [1.5, 2.5, 3.5], "town": [1, 2, 1]}
@@ -398,7 +398,7 @@ def test_numbers_on_a_grid() -> None:
 
 def test_weights_are_numbers_or_a_column() -> None:
     frame = pd.DataFrame({"x": ["a", None, "b"], "w": [2.0, 100.0, 3.0]})
-    made = turned(["a", "b"], ColumnCode("x", keeps_missing=True))
+    made = turned(["a", "b"], ColumnEncoding("x", keeps_missing=True))
     named = aggregate_frame(frame, made, "x", weights="w", offsets=1)
     assert named == aggregate_frame(frame, made, "x", weights=[2, 100, 3], offsets=[1, 1, 1])
     assert named.weights is not None

@@ -167,7 +167,7 @@ class TypedTable(ABC):
 
 
 @dataclass(frozen=True)
-class Slab:
+class RowGroup:
     """Some rows: the columns that are kept, by position, and those that a change reads."""
 
     kept: dict[int, pa.Array]
@@ -179,21 +179,21 @@ class Slab:
 
 
 @dataclass(frozen=True)
-class Flow:
+class RowStream:
     """All rows of a source, the schema they have there, and how much is to be read."""
 
-    slabs: Iterator[Slab]
+    groups: Iterator[RowGroup]
     schema: pa.Schema
     total: int | None
 
 
-def slab_of(
+def row_group(
     piece: Piece, places: list[int], same: Sequence[int], needs: Sequence[int], group: int
-) -> Slab:
+) -> RowGroup:
     """Return a piece that has the columns at these places, taken apart."""
     batch = piece.batch
     slots = {place: slot for slot, place in enumerate(places)}
-    return Slab(
+    return RowGroup(
         {at: batch.column(slots[at]) for at in same},
         Piece(batch.select([slots[at] for at in needs]), piece.first_row),
         group,

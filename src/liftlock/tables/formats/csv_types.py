@@ -14,8 +14,8 @@ from liftlock.errors import InputError
 from liftlock.progress import Progress, Step
 from liftlock.tables.formats.base import (
     AbandonableStream,
-    Flow,
-    Slab,
+    RowGroup,
+    RowStream,
     conformed,
     is_bytes,
     value_type,
@@ -99,9 +99,9 @@ _ROUNDS = 2
 """A CSV is read twice: once for its types."""
 
 
-def csv_flow(
+def csv_stream(
     source: CsvFile, same: Sequence[int], needs: Sequence[int], watch: Progress | None
-) -> Flow:
+) -> RowStream:
     """Give the columns `same` as they will be stored, and `needs` as cells are read."""
     for name, times in Counter(source.columns).items():
         if times > 1:
@@ -111,12 +111,12 @@ def csv_flow(
     told = None if watch is None else lambda done: watch(Step("reading", done, total))
     kinds = dict(zip(same, number_types(source, same, told), strict=True))
     fields = [(name, kinds.get(at, pa.string())) for at, name in enumerate(source.columns)]
-    return Flow(_slabs(source, kinds, needs, size), pa.schema(fields), total)
+    return RowStream(_row_groups(source, kinds, needs, size), pa.schema(fields), total)
 
 
-def _slabs(
+def _row_groups(
     source: CsvFile, same: dict[int, pa.DataType], needs: Sequence[int], size: int
-) -> Iterator[Slab]:
+) -> Iterator[RowGroup]:
     places = sorted({*same, *needs})
     slots = {place: slot for slot, place in enumerate(places)}
     schema = pa.schema([(source.columns[at], pa.string()) for at in needs])
@@ -127,7 +127,7 @@ def _slabs(
             at: cell_texts(rows, slots[at], strip=False).cast(kind) for at, kind in same.items()
         }
         read = text_piece(rows, [slots[at] for at in needs], schema)
-        yield Slab(kept, read, 0, size + rows.done)
+        yield RowGroup(kept, read, 0, size + rows.done)
 
 
 class CsvSink:

@@ -17,8 +17,8 @@ from liftlock.contexts.columns import (
     MISSING_LABEL,
     OTHER_LABEL,
     CellReader,
-    ColumnCode,
-    GroupCode,
+    ColumnEncoding,
+    GroupEncoding,
 )
 from liftlock.contexts.prior import common_integers, sorted_labels
 from liftlock.errors import InputError, LabelError
@@ -40,13 +40,13 @@ class Learned:
     """A column as its mechanism will know it."""
 
     context: Prior | Joint
-    code: ColumnCode
+    code: ColumnEncoding
     fixed: Label | None = None
     """The input of missing cells that must come out as it is."""
     notes: tuple[str, ...] = ()
     points: tuple[float, ...] = ()
     """The mean of each cell of numbers, beside a secret."""
-    group: GroupCode | None = None
+    group: GroupEncoding | None = None
     """The rules of several columns that are one value, instead of the code of one."""
 
 
@@ -126,7 +126,7 @@ def learn_labels(
             value=labels[0],
             remedy="there is nothing to protect: a constant tells nothing",
         )
-    code = ColumnCode(
+    code = ColumnEncoding(
         name,
         missing=MISSING_LABEL if asks else None,
         keeps_missing=policy.missing == "keep" and secret is None,
@@ -196,7 +196,7 @@ def learn_numbers(
             )
         grid = law.grid() if cells is None else law.grid(cells)
         notes += _missing_notes(name, missing, policy, secret)
-        code = ColumnCode(name, keeps_missing=policy.missing == "keep", spelled=policy.spelled)
+        code = ColumnEncoding(name, keeps_missing=policy.missing == "keep", spelled=policy.spelled)
         return Learned(grid, code, None, tuple(notes))
     assert secrets is not None
     grid = law.grid(CELLS_WITH_SECRET if cells is None else cells)
@@ -207,7 +207,7 @@ def learn_numbers(
     notes += [*_missing_notes(name, missing, policy, secret), *_smooth_notes(name, policy)]
     places = np.where(empty, len(grid.labels), grid.grid.encode(np.where(empty, 0.0, numbers)))
     table = _counted(secrets, places, len(labels))
-    code = ColumnCode(
+    code = ColumnEncoding(
         name,
         missing=MISSING_LABEL if missing else None,
         spelled=policy.spelled,
@@ -291,7 +291,7 @@ def _check_different(name: str, secret: str, rows: list[list[int]]) -> None:
 def _plain(counts: Counts, policy: Policy, has_secret: bool) -> Counter[tuple[Label, Label | None]]:
     """Unwrap labels, and call all missing cells None."""
     # No text is an input yet, so every text that means missing does.
-    reader = CellReader(ColumnCode(spelled=policy.spelled), Alphabet.of([0]))
+    reader = CellReader(ColumnEncoding(spelled=policy.spelled), Alphabet.of([0]))
     found = Counter[tuple[Label, Label | None]]()
     for (told, value), count in counts.items():
         key = None if reader.is_missing(value) else plain_label(_written(value))

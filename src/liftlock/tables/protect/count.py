@@ -15,7 +15,7 @@ from liftlock.alphabet import Alphabet, Label, plain_label
 from liftlock.contexts.columns import (
     MISSING_LABEL,
     CellReader,
-    ColumnCode,
+    ColumnEncoding,
 )
 from liftlock.errors import InputError
 from liftlock.exact.integers import Floats
@@ -107,7 +107,7 @@ class Numbers:
 
     def add(self, piece: Piece) -> None:
         """Take the numbers of one batch."""
-        reader = CellReader(ColumnCode(self.column, spelled=self.spelled), _NOTHING)
+        reader = CellReader(ColumnEncoding(self.column, spelled=self.spelled), _NOTHING)
         self.parts.append(numbers_of_column(piece.batch.column(self.column), reader))
         if self.secret is not None:
             self.told.append(countable(piece.batch.column(self.secret), self.secret))

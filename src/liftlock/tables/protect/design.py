@@ -14,7 +14,7 @@ from liftlock._solver.problem import Clock
 from liftlock.alphabet import Alphabet, Label
 from liftlock.channel import Table
 from liftlock.contexts import Context, Joint
-from liftlock.contexts.columns import ColumnCode, GroupCode
+from liftlock.contexts.columns import ColumnEncoding, GroupEncoding
 from liftlock.designs.api import design
 from liftlock.designs.base import Design
 from liftlock.designs.catalogue import DESIGNS
@@ -209,7 +209,7 @@ def design_column(
     return ColumnPlan(learned, whole, core, context, asked, utility)
 
 
-def with_tuples(made: Mechanism, group: GroupCode) -> Mechanism:
+def with_tuples(made: Mechanism, group: GroupEncoding) -> Mechanism:
     """Name each output by a combination of cells, and add the rules of the columns.
 
     An output that has no combination for a name gets the likeliest one that leads to it, and a
@@ -290,7 +290,7 @@ def with_missing(made: Mechanism, joint: Joint, missing: Label, notion: Notion) 
     return Mechanism(whole, certificate, context, origin)
 
 
-def with_numbers(made: Mechanism, code: ColumnCode, points: Floats) -> Mechanism:
+def with_numbers(made: Mechanism, code: ColumnEncoding, points: Floats) -> Mechanism:
     """Name each output of a mechanism on cells by the mean of the numbers that give it.
 
     `points` are the means of the cells. An output that mostly means "missing" stays missing.

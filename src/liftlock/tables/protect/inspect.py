@@ -34,7 +34,7 @@ _CHANCE = 3.5
 
 
 @dataclass(frozen=True)
-class KeptLook:
+class OtherColumns:
     """What was seen of the columns that stay: leaks of secrets, and columns of identities."""
 
     leaks: tuple[KeptColumn, ...]
@@ -46,14 +46,14 @@ class KeptLook:
     """Secrets and replaced columns by which the rows are sorted or grouped."""
 
 
-def look_at_kept(
+def inspect_other_columns(
     source: TableSource,
     kept: Sequence[str],
     secrets: Sequence[str],
     replaced: Sequence[str],
     *,
     allowed: Sequence[str] = (),
-) -> KeptLook:
+) -> OtherColumns:
     """Refuse copies of replaced columns and of secrets; measure what the others tell.
 
     A secret may be a replaced column: its own values. Numbers of which each is rare are measured in
@@ -96,7 +96,7 @@ def look_at_kept(
         if not_measured:
             unknown.append(name)
     ordered = tuple(order.column for order in orders if order.tells())
-    return KeptLook(tuple(leaks), tuple(identities), tuple(unknown), ordered)
+    return OtherColumns(tuple(leaks), tuple(identities), tuple(unknown), ordered)
 
 
 @dataclass

@@ -23,7 +23,12 @@ from liftlock.progress import Progress
 from liftlock.tables.encoding import EncodedColumns
 from liftlock.tables.formats.base import TableSource, name_cells
 from liftlock.tables.protect.count import count_tuples
-from liftlock.tables.protect.result import CombinedLeak, InTable, ProtectedColumn, Resampled
+from liftlock.tables.protect.result import (
+    BootstrapLeakage,
+    CombinedLeak,
+    EmpiricalLeakage,
+    ProtectedColumn,
+)
 
 MOST_TUPLES = 5_000
 """More combinations of values than this are not accounted for exactly."""
@@ -125,13 +130,13 @@ def product_setting(
 _FEWEST = 2
 
 
-def measured_in_table(
+def empirical_leakage(
     source: TableSource,
     made: Mechanism,
     column: str,
     secret: str | None,
     watch: Progress | None = None,
-) -> InTable | None:
+) -> EmpiricalLeakage | None:
     """Count the table by the mechanism's own inputs, and measure exactly what it leaks there.
 
     None if the secret is not in the table, or always the same.
@@ -151,7 +156,7 @@ def measured_in_table(
     counts = {(told, code): number for (told, code), number in tally.items() if code >= 0}
     places = sorted({code for _, code in counts})
     if len(places) < _FEWEST:
-        return InTable(0.0, 0.0, True, mapped)
+        return EmpiricalLeakage(0.0, 0.0, True, mapped)
     labels = [made.table.inputs.labels[place] for place in places]
     channel = made.table.restricted(labels)
     context: Prior | Joint
@@ -165,7 +170,9 @@ def measured_in_table(
     least, most = found.smallest.lift, found.largest.lift
     holds = made.notion.certify(channel, context).holds
     lower = math.inf if not least else -math.log(least)
-    return InTable(max(lower, 0.0), math.inf if most is None else math.log(most), holds, mapped)
+    return EmpiricalLeakage(
+        max(lower, 0.0), math.inf if most is None else math.log(most), holds, mapped
+    )
 
 
 TABLES = 200
@@ -175,7 +182,7 @@ _SEED = 0
 _MOST_CELLS = 400_000
 
 
-def resampled(made: Mechanism, rows: int, tables: int = TABLES) -> Resampled | None:
+def bootstrap_leakage(made: Mechanism, rows: int, tables: int = TABLES) -> BootstrapLeakage | None:
     """Measure the mechanism under so many tables of `rows` rows, drawn from what was learned.
 
     They are the bootstrap's answer to "what if other people had been in the table?", drawn with a
@@ -198,7 +205,7 @@ def resampled(made: Mechanism, rows: int, tables: int = TABLES) -> Resampled | N
         holds &= lows <= float(limits.lower) + tiny
     if limits.upper is not None:
         holds &= highs <= float(limits.upper) + tiny
-    return Resampled(tables, _spread(lows), _spread(highs), float(holds.mean()))
+    return BootstrapLeakage(tables, _spread(lows), _spread(highs), float(holds.mean()))
 
 
 def _drawn(

@@ -16,8 +16,8 @@ from liftlock.contexts.columns import (
     MISSING_LABEL,
     OTHER_LABEL,
     PLAIN,
-    ColumnCode,
-    GroupCode,
+    ColumnEncoding,
+    GroupEncoding,
     texts_of,
 )
 from liftlock.contexts.prior import common_integers, sorted_labels
@@ -33,7 +33,7 @@ from liftlock.tables.protect.leakage import MOST_TUPLES
 from liftlock.tables.protect.spec import ColumnSpec, is_numeric
 
 
-def learned_of(
+def learn_columns(
     source: TableSource, specs: Sequence[ColumnSpec], watch: Progress | None = None
 ) -> tuple[list[Learned | None], int]:
     """Read the table once, and make of it what each mechanism is to know."""
@@ -119,7 +119,7 @@ def _given(spec: ColumnSpec) -> Learned:
     if other is None and policy.unseen == "map":
         other = labels[int(np.argmax(masses))]
         notes.append(f"values of {spec.column!r} that are unseen become {other!r}, the likeliest")
-    code = ColumnCode(
+    code = ColumnEncoding(
         spec.column,
         missing=MISSING_LABEL if asks else None,
         keeps_missing=keeps and spec.secret is None,
@@ -138,7 +138,7 @@ def learn_together(
     watch: Progress | None = None,
 ) -> Learned:
     """Count combinations of what the cells of each column become."""
-    codes: list[ColumnCode] = []
+    codes: list[ColumnEncoding] = []
     parts: list[Alphabet] = []
     points: list[tuple[float, ...]] = []
     for each in learned:
@@ -150,7 +150,7 @@ def learn_together(
         codes.append(code)
         parts.append(Alphabet.of(each.context.inputs.labels))
         points.append(numbers)
-    group = GroupCode(tuple(codes), tuple(parts), tuple(points) if any(points) else ())
+    group = GroupEncoding(tuple(codes), tuple(parts), tuple(points) if any(points) else ())
     readers = [CellCodes(code, part) for code, part in zip(codes, parts, strict=True)]
     secret = specs[0].secret
     tally: Counter[tuple[Any, ...]] = Counter()

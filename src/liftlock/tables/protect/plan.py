@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from liftlock.contexts.columns import ColumnCode
+from liftlock.contexts.columns import ColumnEncoding
 from liftlock.errors import InputError, NotCertified
 from liftlock.exact.budget import Budget
 from liftlock.exact.numbers import exact
@@ -22,9 +22,9 @@ from liftlock.tables.protect.design import (
     curve_around,
     design_column,
 )
-from liftlock.tables.protect.inspect import KeptLook, look_at_kept
-from liftlock.tables.protect.leakage import combined_leaks, measured_in_table, resampled
-from liftlock.tables.protect.learn import learn_together, learned_of
+from liftlock.tables.protect.inspect import OtherColumns, inspect_other_columns
+from liftlock.tables.protect.leakage import bootstrap_leakage, combined_leaks, empirical_leakage
+from liftlock.tables.protect.learn import learn_columns, learn_together
 from liftlock.tables.protect.result import Curve, KeptColumn, ProtectedColumn, Protection
 from liftlock.tables.protect.spec import CELLS_TOGETHER, ColumnSpec, check_together, is_numeric
 
@@ -56,7 +56,7 @@ def prepare(
         check_together(specs)
         parts = [_part(source, spec) for spec in specs]
     watch(Step("counting"))
-    counted, rows = learned_of(source, parts, watch)
+    counted, rows = learn_columns(source, parts, watch)
     # A column is a group of one.
     groups: list[tuple[Sequence[ColumnSpec], Learned | None]]
     groups = [([spec], learned) for spec, learned in zip(specs, counted, strict=True)]
@@ -68,8 +68,8 @@ def prepare(
         _column(source, group, learned, rows, share, curve, watch) for group, learned in groups
     ]
     watch(Step("looking at the columns that stay"))
-    hidden = [each for each in map(_hidden, specs) if each in source.columns]
-    look = look_at_kept(
+    hidden = [each for each in map(_protected_target, specs) if each in source.columns]
+    look = inspect_other_columns(
         source,
         [column for column in source.columns if column not in dropped],
         [secret for secret in dict.fromkeys(hidden) if secret not in keep],
@@ -88,7 +88,7 @@ def prepare(
             "accounted for, since each row has a prior of its own"
         )
     notes = [*missed, *_kept_notes(look, kept)]
-    beyond = tuple(leak for leak in look.leaks if _beyond(leak, specs))
+    beyond = tuple(leak for leak in look.leaks if _exceeds_budget(leak, specs))
     return Protection(
         name, rows, tuple(columns), tuple(combined), beyond, dropped, notes=tuple(notes)
     )
@@ -131,7 +131,7 @@ def _checked(
     return tuple(dict.fromkeys(out)), keep
 
 
-def _hidden(spec: ColumnSpec) -> str | None:
+def _protected_target(spec: ColumnSpec) -> str | None:
     """Return the column that kept ones are measured against: the secret, or the column itself."""
     if spec.secret is not None:
         return spec.secret
@@ -173,7 +173,7 @@ def _column(
     smoothed = exact(spec.policy.smooth, name="smooth")
     if learned.group is None and (smoothed or not counted):
         say(Step("measuring under the table's own statistics"))
-        own = measured_in_table(source, plan.mechanism, spec.column, spec.secret, watch)
+        own = empirical_leakage(source, plan.mechanism, spec.column, spec.secret, watch)
         if own is not None and own.mapped:
             became = learned.code.other
             notes = (
@@ -187,7 +187,7 @@ def _column(
         counted,
         notes,
         _curve(plan, spec, seconds - (time.monotonic() - start), say) if curve else None,
-        resampled(plan.mechanism, rows) if counted else None,
+        bootstrap_leakage(plan.mechanism, rows) if counted else None,
         in_table=own,
     )
 
@@ -245,14 +245,14 @@ def _local(source: TableSource, spec: ColumnSpec) -> ProtectedColumn:
             f"each row has the budget that {spec.local_budgets!r} says, {len(budgets)} of them; "
             "this column is public and stays"
         )
-    code = ColumnCode(spec.column)
+    code = ColumnEncoding(spec.column)
     return ProtectedColumn(spec.column, None, replace(made, column=code), False, tuple(notes))
 
 
 # --- what is worth saying -----------------------------------------------------------------------
 
 
-def _beyond(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
+def _exceeds_budget(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
     """Tell whether a kept column tells more about a secret than a released one may."""
     for spec in specs:
         if leak.secret != (spec.column if spec.secret is None else spec.secret):
@@ -268,7 +268,7 @@ def _beyond(leak: KeptColumn, specs: Sequence[ColumnSpec]) -> bool:
     return False
 
 
-def _kept_notes(look: KeptLook, kept: tuple[str, ...]) -> Iterable[str]:
+def _kept_notes(look: OtherColumns, kept: tuple[str, ...]) -> Iterable[str]:
     if look.identities:
         yield (
             f"{_listed(look.identities)}: nearly every row has a value of its own there; whoever "

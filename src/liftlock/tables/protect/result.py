@@ -38,7 +38,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Resampled:
+class BootstrapLeakage:
     """How much the mechanism would leak under tables drawn anew from the rows it was learned from.
 
     The guarantee is for the joint that was learned. These are the leakages under others that the
@@ -54,7 +54,7 @@ class Resampled:
 
 
 @dataclass(frozen=True)
-class InTable:
+class EmpiricalLeakage:
     """What a mechanism for another prior or joint leaks under the table's own, exactly."""
 
     eps_lower: float
@@ -78,12 +78,12 @@ class ProtectedColumn:
     notes: tuple[str, ...] = ()
     """What was done with missing, rare and unseen values, and other things worth knowing."""
     curve: Curve | None = None
-    resampled: Resampled | None = None
+    resampled: BootstrapLeakage | None = None
     file: str | None = None
     """Where the mechanism was written."""
     counts: Mapping[Any, int] = field(default_factory=dict)
     """How often each output was released; empty before that."""
-    in_table: InTable | None = None
+    in_table: EmpiricalLeakage | None = None
     """For a prior or joint that was given, or smoothed: how the table itself agrees with it."""
 
     def guards(self, secret: str) -> bool:

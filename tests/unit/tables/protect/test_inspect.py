@@ -12,7 +12,7 @@ import pytest
 
 from liftlock.errors import InputError
 from liftlock.tables.protect import inspect as kept
-from liftlock.tables.protect.inspect import leak_of, look_at_kept
+from liftlock.tables.protect.inspect import inspect_other_columns, leak_of
 from tests.unit.tables.protect.memory import Memory
 
 SECRET = ["f", "m", "f", None, "m", "f"] * 40
@@ -39,15 +39,15 @@ def test_copies_under_any_names_are_refused(names: dict[Any, Any], protected: bo
     with pytest.raises(
         InputError, match=r"'code' tells the (secret|protected column) 's' value by"
     ):
-        look_at_kept(source, ["x", "code"], secrets, replaced)
-    look = look_at_kept(source, ["x", "code"], secrets, replaced, allowed=["code"])
+        inspect_other_columns(source, ["x", "code"], secrets, replaced)
+    look = inspect_other_columns(source, ["x", "code"], secrets, replaced, allowed=["code"])
     assert not look.identities
 
 
 def test_a_refinement_is_no_copy_but_tells_everything() -> None:
     detail = [None if told is None else f"{told}{at % 2}" for at, told in enumerate(SECRET)]
     source = Memory.of(50, x=[*"abc"] * 80, detail=detail, s=SECRET)
-    look = look_at_kept(source, ["x", "detail"], ["s"], ["x"])
+    look = inspect_other_columns(source, ["x", "detail"], ["s"], ["x"])
     (leak,) = look.leaks
     assert (leak.name, leak.secret, leak.eps_lower) == ("detail", "s", math.inf)
     assert leak.eps_upper == pytest.approx(math.log(6))  # "none" is one in six
@@ -56,7 +56,7 @@ def test_a_refinement_is_no_copy_but_tells_everything() -> None:
 def test_protected_values_are_measured_against_too() -> None:
     detail = [f"{value}{at % 2}" for at, value in enumerate([*"aabbc"] * 60)]
     source = Memory.of(64, x=[*"aabbc"] * 60, detail=detail)
-    (leak,) = look_at_kept(source, ["x", "detail"], ["x"], ["x"]).leaks
+    (leak,) = inspect_other_columns(source, ["x", "detail"], ["x"], ["x"]).leaks
     assert (leak.name, leak.secret, leak.eps_lower) == ("detail", "x", math.inf)
 
 
@@ -76,7 +76,7 @@ def test_leaks_are_those_of_plain_counting() -> None:
         lower, upper = max(lower, -lift), max(upper, lift)
     assert leak_of(counts) == pytest.approx((lower, upper, 3))
     source = Memory.of(100, s=[p[0] for p in people], k=[p[1] for p in people], x=[*"ab"] * 450)
-    (leak,) = look_at_kept(source, ["k", "x"], ["s"], ["x"]).leaks
+    (leak,) = inspect_other_columns(source, ["k", "x"], ["s"], ["x"]).leaks
     assert (leak.eps_lower, leak.eps_upper) == pytest.approx((lower, upper))
 
 
@@ -89,7 +89,7 @@ def test_chance_is_no_leak() -> None:
 
 def test_rows_with_a_value_of_their_own_are_identities() -> None:
     source = Memory.of(64, name=[f"p{at}" for at in range(240)], x=[*"ab"] * 120, s=SECRET)
-    look = look_at_kept(source, ["name", "x"], ["s"], ["x"])
+    look = inspect_other_columns(source, ["name", "x"], ["s"], ["x"])
     assert look.identities == ("name",)
     assert not look.leaks
 
@@ -97,9 +97,9 @@ def test_rows_with_a_value_of_their_own_are_identities() -> None:
 def test_columns_of_different_numbers_are_no_copies_of_each_other() -> None:
     numbers = [at * 0.37 for at in range(240)]
     source = Memory.of(64, id=list(range(240)), pay=numbers, same=numbers)
-    assert look_at_kept(source, ["id", "pay"], [], ["pay"]).identities == ("id",)
+    assert inspect_other_columns(source, ["id", "pay"], [], ["pay"]).identities == ("id",)
     with pytest.raises(InputError, match="'same' tells the protected column 'pay'"):
-        look_at_kept(source, ["same", "pay"], [], ["pay"])
+        inspect_other_columns(source, ["same", "pay"], [], ["pay"])
 
 
 def test_numbers_that_are_protected_do_not_hide_what_others_tell(
@@ -108,7 +108,7 @@ def test_numbers_that_are_protected_do_not_hide_what_others_tell(
     monkeypatch.setattr(kept, "_MOST_PAIRS", 50)
     town = ["u" if told == "f" else "v" for told in SECRET]
     source = Memory.of(16, town=town, pay=[at / 7 for at in range(240)], s=SECRET)
-    look = look_at_kept(source, ["town", "pay"], ["s"], ["pay"])
+    look = inspect_other_columns(source, ["town", "pay"], ["s"], ["pay"])
     assert not look.identities
     assert [(leak.name, leak.eps_lower) for leak in look.leaks] == [("town", math.inf)]
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(kept, "_MOST_PAIRS", 10)
     street = [f"street {at % 40}" for at in range(240)]
     source = Memory.of(120, street=street, tags=[[1]] * 240, x=[*"ab"] * 120, s=SECRET)
-    look = look_at_kept(source, ["street", "tags", "x"], ["s"], ["x"])
+    look = inspect_other_columns(source, ["street", "tags", "x"], ["s"], ["x"])
     assert look.unknown == ("street", "tags")
     assert not look.identities
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_values_in_few_rows_each_are_not_called_harmless() -> None:
     street = [f"{told} {at // 24}" for at, told in enumerate(SECRET)]
     source = Memory.of(120, street=street, x=[*"ab"] * 120, s=SECRET)
-    assert look_at_kept(source, ["street", "x"], ["s"], ["x"]).unknown == ("street",)
+    assert inspect_other_columns(source, ["street", "x"], ["s"], ["x"]).unknown == ("street",)
 
 
 def test_protected_numbers_are_measured_against_in_bands() -> None:
@@ -134,7 +134,7 @@ def test_protected_numbers_are_measured_against_in_bands() -> None:
     band = [str(int(number // 20)) for number in pay]
     town = [drawn.choice("uv") for _ in pay]
     source = Memory.of(500, band=band, town=town, pay=pay)
-    look = look_at_kept(source, ["band", "town", "pay"], ["pay"], ["pay"])
+    look = inspect_other_columns(source, ["band", "town", "pay"], ["pay"], ["pay"])
     leaks = {leak.name: (leak.eps_lower, leak.eps_upper) for leak in look.leaks}
     assert leaks["band"][0] == math.inf
     assert 1.4 < leaks["band"][1] < 1.8  # about log 5: the number is in one fifth of all
@@ -146,4 +146,4 @@ def test_only_the_first_rows_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
     code = [*SECRET[:120], *["f"] * 120]
     source = Memory.of(50, code=code, x=[*"ab"] * 120, s=SECRET)
     with pytest.raises(InputError, match="value by value"):
-        look_at_kept(source, ["code", "x"], ["s"], ["x"])
+        inspect_other_columns(source, ["code", "x"], ["s"], ["x"])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from liftlock import Alphabet, Joint, Mechanism, Prior, Table
 from liftlock.accounting import Account, account
-from liftlock.contexts.columns import MISSING_LABEL, ColumnCode
+from liftlock.contexts.columns import MISSING_LABEL, ColumnEncoding
 from liftlock.designs import design
 from liftlock.errors import NotDefined
 from liftlock.notions import LIP, MaxLift
@@ -38,7 +38,7 @@ def released(name: str, values: str, weights: list[list[int]], **rules: Any) -> 
     prior = Prior.uniform([*values])
     notion = MaxLift("50")
     made = Mechanism(table, notion.certify(table, prior), prior, None)
-    code = ColumnCode(name, **rules)
+    code = ColumnEncoding(name, **rules)
     whole = Mechanism(made.channel, made.certificate, prior, None, column=code)
     return ProtectedColumn(name, None, whole, True)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from liftlock.tables.protect.inspect import look_at_kept
+from liftlock.tables.protect.inspect import inspect_other_columns
 from tests.unit.tables.protect.memory import Memory
 
 ROWS = 600
@@ -15,7 +15,7 @@ ROWS = 600
 
 def ordered(values: list[Any], size: int = 100) -> tuple[str, ...]:
     source = Memory.of(size, s=values, x=[*"ab"] * (len(values) // 2))
-    return look_at_kept(source, ["x"], ["s"], ["x"]).ordered
+    return inspect_other_columns(source, ["x"], ["s"], ["x"]).ordered
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from liftlock import Alphabet, Joint, Mechanism
-from liftlock.contexts.columns import MISSING_LABEL, ColumnCode
+from liftlock.contexts.columns import MISSING_LABEL, ColumnEncoding
 from liftlock.designs import design
 from liftlock.errors import InputError, NotCertified, NotDefined
 from liftlock.notions import ALIP, LDP, LIP, MaxLift, MinLift, Notion
@@ -208,7 +208,9 @@ def test_missing_numbers_come_out_missing_and_the_guarantee_is_of_the_whole(poli
 
 
 def test_outputs_that_mostly_mean_missing_are_one() -> None:
-    code = ColumnCode("pay", missing=MISSING_LABEL, edges=(0.0, 5.0, 9.0), cells=("low", "high"))
+    code = ColumnEncoding(
+        "pay", missing=MISSING_LABEL, edges=(0.0, 5.0, 9.0), cells=("low", "high")
+    )
     inputs = Alphabet.of(["low", "high", MISSING_LABEL])
     joint = Joint.from_rows(Alphabet.of(["s", "t"]), inputs, [[3, 2, 5], [2, 3, 6]])
     truth_told = design(joint, LIP("4"), method="optimal")

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from liftlock import Mechanism
-from liftlock.contexts.columns import GroupCode
+from liftlock.contexts.columns import GroupEncoding
 from liftlock.errors import CellError, InputError
 from liftlock.notions import LIP
 from liftlock.tables.encoding import EncodedColumns
@@ -214,4 +214,4 @@ def test_one_column_and_too_many_combinations() -> None:
 def test_a_group_is_of_two_columns_or_more() -> None:
     assert PAIR.group is not None
     with pytest.raises(InputError, match="two columns or more"):
-        GroupCode(PAIR.group.columns[:1], PAIR.group.parts[:1])
+        GroupEncoding(PAIR.group.columns[:1], PAIR.group.parts[:1])

@@ -12,7 +12,7 @@ from liftlock import Alphabet, Joint, Prior
 from liftlock.designs import design
 from liftlock.notions import ALIP, LDP, LIP, ApproximateLIP, MaxLift, Notion
 from liftlock.tables.protect.design import curve_around
-from liftlock.tables.protect.leakage import resampled
+from liftlock.tables.protect.leakage import bootstrap_leakage
 from tests.unit.tables.protect.memory import lifts, rows_of
 
 JOINT = Joint.from_rows(
@@ -24,7 +24,7 @@ PRIOR = Prior.from_counts({"a": 50, "b": 30, "c": 20})
 @pytest.mark.parametrize("context", [JOINT, PRIOR])
 def test_tables_drawn_anew_leak_what_enumeration_says(context: Joint | Prior) -> None:
     made = design(context, LIP("1/2"), method="optimal")
-    found = resampled(made, 160, tables=30)
+    found = bootstrap_leakage(made, 160, tables=30)
     assert found is not None
     random = np.random.default_rng(0)
     law = rows_of(made)
@@ -51,12 +51,12 @@ def test_tables_drawn_anew_leak_what_enumeration_says(context: Joint | Prior) ->
         assert spread[2] == pytest.approx(max(values))
     held = [low <= 0.5 and high <= 0.5 for low, high in zip(lows, highs, strict=True)]
     assert found.kept == pytest.approx(sum(held) / 30)
-    assert resampled(made, 160, tables=30) == found  # the seed is fixed
+    assert bootstrap_leakage(made, 160, tables=30) == found  # the seed is fixed
 
 
 def test_more_rows_are_trusted_more() -> None:
     made = design(JOINT, LIP("1/2"), method="optimal")
-    few, many = resampled(made, 160), resampled(made, 160_000)
+    few, many = bootstrap_leakage(made, 160), bootstrap_leakage(made, 160_000)
     assert few is not None
     assert many is not None
     assert many.upper[1] < few.upper[1]
@@ -65,7 +65,7 @@ def test_more_rows_are_trusted_more() -> None:
 
 def test_levels_without_lifts_are_not_drawn_anew() -> None:
     made = design(PRIOR, LDP("1"), method="k-rr")
-    assert resampled(made, 100) is None
+    assert bootstrap_leakage(made, 100) is None
 
 
 # --- other budgets ------------------------------------------------------------------------------
