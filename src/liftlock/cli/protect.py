@@ -20,6 +20,7 @@ from liftlock.cli.asked import (
     utility_options,
 )
 from liftlock.cli.console import Notes, ProgressBar, interruptible, passing, show, show_json, warn
+from liftlock.cli.ledger import LedgerOptions, ledger_options
 from liftlock.cli.options import FILE, require_gap_option
 from liftlock.cli.tables import (
     beside,
@@ -144,6 +145,7 @@ _A_YEAR = Fraction(365 * 24 * 3600)
     "--keep", multiple=True, metavar="NAME", help="Keep this column whatever it tells. Repeatable."
 )
 @table_options
+@ledger_options
 @safe_option
 @click.option("--report", type=FILE, metavar="REPORT", help="A report to read (.html).")
 @click.option(
@@ -170,6 +172,11 @@ def protect_command(
     seconds: str,
     required: str | None,
     together: bool,
+    ledger: Path | None,
+    who: str | None,
+    id_column: str | None,
+    about: str | None,
+    limit: str | None,
     force: bool,
     as_json: bool,
     **asked: Any,
@@ -187,6 +194,7 @@ def protect_command(
         -o safe.parquet
     """
     note = Notes()
+    book = LedgerOptions.read(ledger, who, id_column, about, limit)
     time = _seconds(seconds)
     most = None if required is None else read_gap(required, "--require-gap")
     check_writable(output)
@@ -206,6 +214,7 @@ def protect_command(
     specs = read_specs(source, columns, secrets, asked, note)
     before = _state(table)
     check_outputs(outputs, inputs, force=force)
+    book.check(source, inputs, outputs)
     check_output(source, output, force=force)
     _check_report(report)
     with interruptible() as pressed, passing("reading", source.unit) as shown:
@@ -231,14 +240,23 @@ def protect_command(
             _require(protection, most)
         release = TableRelease(protection, source, specs)
         tell(Step("releasing"))
-        rewrite(source, output, release.change(), watch=shown, force=force, note=note)
+        made = {column.name: column.mechanism for column in protection.columns}
+        with book.recording(source, made, note) as record:
+
+            def finish() -> None:
+                _check_unchanged(table, before)
+                record()
+
+            rewrite(
+                source,
+                output,
+                release.change(),
+                watch=shown,
+                force=force,
+                note=note,
+                before_naming=finish,
+            )
         try:
-            if _state(table) != before:
-                raise FileError(
-                    "the table changed while it was being protected",
-                    where=str(table),
-                    remedy="what was counted is not what was released: try again; nothing is kept",
-                )
             done = _written(release.done(), files, output, report, table, shown)
         except BaseException:
             # A table whose mechanism is not known is of no use, and nobody has seen it yet.
@@ -281,6 +299,16 @@ def _require(protection: Protection, most: float) -> None:
             origin.require(most)
         except NotProved as refusal:
             raise NotProved(f"{column.name}: {refusal}", refusal.gap) from None
+
+
+def _check_unchanged(table: Path, before: tuple[int, ...]) -> None:
+    """Refuse to release a table that is another than the one that was counted."""
+    if _state(table) != before:
+        raise FileError(
+            "the table changed while it was being protected",
+            where=str(table),
+            remedy="what was counted is not what was released: try again; nothing is kept",
+        )
 
 
 def _state(table: Path) -> tuple[int, ...]:

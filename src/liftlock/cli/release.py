@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from liftlock.cli.console import Notes, passing, show, show_json
+from liftlock.cli.ledger import LedgerOptions, ledger_options
 from liftlock.cli.options import FILE
 from liftlock.cli.tables import check_outputs, force_option, opened, safe_option, table_options
 from liftlock.contexts.columns import UNSEEN, ColumnEncoding, GroupEncoding
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     help="What values become that the mechanism does not know.  [default: its own rule]",
 )
 @table_options
+@ledger_options
 @safe_option
 @force_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -51,6 +53,11 @@ def release_command(
     unseen: str | None,
     delimiter: str | None,
     names: str | None,
+    ledger: Path | None,
+    who: str | None,
+    id_column: str | None,
+    about: str | None,
+    limit: str | None,
     output: Path,
     force: bool,
     as_json: bool,
@@ -60,13 +67,14 @@ def release_command(
     The mechanism is proved again first. The secret that it hides is left out; order and all other
     columns are kept bit for bit. Those that tell the value or the secret are yours to --drop. The
     output appears under its name only once it is whole. Each run is another release of the same
-    people.
+    people: with --ledger it is recorded before that, and refused beyond a --limit.
 
     \b
     liftlock release safe.mechanism.json more.parquet -o more-safe.parquet
     liftlock release flu.json answers.csv --column answer -o private.csv
     """
     note = Notes()
+    book = LedgerOptions.read(ledger, who, id_column, about, limit)
     made = read_mechanism(mechanism)
     chosen = column or (made.column.name if made.column is not None else "")
     if not chosen and made.group is None:
@@ -80,14 +88,19 @@ def release_command(
     from liftlock.tables.releases import ColumnRelease, change_of
     from liftlock.tables.stream import check_output, rewrite
 
-    check_outputs({"the output": output}, {"MECHANISM": mechanism, "TABLE": table}, force=force)
+    inputs: dict[str, Path | None] = {"MECHANISM": mechanism, "TABLE": table}
+    check_outputs({"the output": output}, inputs, force=force)
+    book.check(source, inputs, {"the output": output})
     check_output(source, output, force=force)
     replaced = output.exists()
     work = ColumnRelease(EncodedColumns.of(made, chosen or None, unseen), source)
     dropped = left_out(source, work, made.group or made.column, drop, keep, note)
-    with passing("releasing", source.unit) as shown:
-        change = change_of(source, [work], dropped)
-        rows = rewrite(source, output, change, watch=shown, force=force, note=note)
+    change = change_of(source, [work], dropped)
+    item = {" + ".join(work.columns): made}
+    with book.recording(source, item, note) as record, passing("releasing", source.unit) as shown:
+        rows = rewrite(
+            source, output, change, watch=shown, force=force, note=note, before_naming=record
+        )
     if work.kept:
         note(f"{work.kept:,} missing cells were kept missing: who has none is not protected")
     if replaced:

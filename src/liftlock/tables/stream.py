@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import gzip
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,7 @@ def rewrite(
     watch: Progress | None = None,
     force: bool = False,
     note: Note = silent,
+    before_naming: Callable[[], None] | None = None,
 ) -> int:
     """Write the changed table as a new file, whole or not at all; return its number of rows.
 
@@ -70,8 +71,11 @@ def rewrite(
       null;
     - Parquet or Arrow to CSV: all types become text, as pyarrow writes it.
 
-    `watch` is told in the source's unit. `force` replaces a file that is there.
+    `watch` is told in the source's unit. `force` replaces a file that is there. `before_naming` is
+    called once the rows are written, and before the file appears under its name: if it raises, none
+    does.
     """
+    finish = before_naming or (lambda: None)
     form = check_output(source, output, force=force)
     change.checked(source)
     columnar = isinstance(source, ParquetTable | ArrowTable)
@@ -82,7 +86,9 @@ def rewrite(
         assert isinstance(source, CsvFile)
         check_marks(source, output)
         with _opened(output, force=force) as stream:
-            return rewrite_csv(source, stream, change, watch)
+            rows = rewrite_csv(source, stream, change, watch)
+            finish()
+            return rows
     plan = _Plan.of(source, change)
     rows_in = _row_stream(source, plan, watch)
     schema = changed_schema(rows_in.schema, change)
@@ -90,7 +96,9 @@ def rewrite(
         note(f"the values of {output} are text, as in every CSV: their types are lost")
     with _opened(output, force=force) as stream:
         sink = _sink(source, stream, schema, plan, form, output)
-        return _write_all(rows_in, sink, plan, change, watch)
+        rows = _write_all(rows_in, sink, plan, change, watch)
+        finish()
+        return rows
 
 
 def check_output(source: TableFile, output: Path, *, force: bool = False) -> str:
