@@ -20,7 +20,7 @@ from liftlock.estimate.per_user_aggregate import PerUserAggregate
 from liftlock.exact.integers import Floats
 from liftlock.forms import ArcChannel
 from liftlock.mechanism import Mechanism
-from liftlock.tables.cells import numbers_of_column
+from liftlock.tables.cells import CellCodes, numbers_of_column
 from liftlock.tables.formats.base import TableSource, name_cells
 
 _SUMS = 1e-6
@@ -66,8 +66,8 @@ class UserColumn:
         return own if self.budgets is None else (*own, self.budgets)
 
     @cached_property
-    def _reader(self) -> CellReader:
-        return CellReader(ColumnEncoding(self.column), self._alphabet)
+    def _cells(self) -> CellCodes:
+        return CellCodes(ColumnEncoding(self.column), self._alphabet)
 
     def released_types(self, before: Sequence[pa.DataType]) -> list[pa.DataType]:
         """Return the type of the released column: a number of 32 bits for the arc."""
@@ -81,7 +81,7 @@ class UserColumn:
     def released(self, batch: pa.RecordBatch) -> pa.Array:
         """Randomise each value under the prior of its own row."""
         cells = batch.column(self.column)
-        codes = self._codes(cells)
+        codes = self._cells.codes(cells).astype(np.int64)
         priors = self.known([batch])
         own = priors.rows(0, len(codes))[np.arange(len(codes)), codes]
         for row in np.flatnonzero(own <= 0)[:1]:
@@ -109,12 +109,12 @@ class UserColumn:
         if isinstance(self.mechanism.channel, ArcChannel):
             reports = self._points(cells)
         else:
-            reports = self._codes(cells)
+            reports = self._cells.codes(cells).astype(np.int64)
         return self.mechanism.aggregate(reports, priors, of, value=value, coded=True, **numbers)
 
     def _points(self, cells: pa.Array) -> npt.NDArray[np.int64]:
         """Return the numbers that the arc reports."""
-        found = numbers_of_column(cells, self._reader)
+        found = numbers_of_column(cells, self._cells.reader)
         for row in np.flatnonzero(~(np.floor(found) == found))[:1]:
             raise CellError(
                 "a report that is no whole number",
@@ -124,21 +124,6 @@ class UserColumn:
                 remedy="give what was released; nothing was counted",
             )
         return found.astype(np.int64)
-
-    def _codes(self, cells: pa.Array) -> npt.NDArray[np.int64]:
-        """Return the position of each cell among the labels."""
-        known = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-        entries = known.dictionary.to_pylist()
-        values = known.indices.to_numpy(zero_copy_only=False)
-        codes = np.zeros(len(cells), dtype=np.int64)
-        empty = np.asarray(known.indices.is_null())
-        for row in np.flatnonzero(empty)[:1]:
-            self._reader.index(None, int(row))
-        for at, entry in enumerate(entries):
-            here = ~empty & (values == at)
-            if here.any():
-                codes[here] = self._reader.index(entry, int(np.argmax(here)))
-        return codes
 
     def known(self, batches: Sequence[pa.RecordBatch]) -> PerUserPriors:
         """Return the prior and the budget of each row of some batches."""
